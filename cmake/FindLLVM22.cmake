@@ -1,0 +1,48 @@
+# LLVM's own CMake package names archives that Debian ships elsewhere (libPolly.a, libFileCheck.a),
+# so the libraries come from llvm-config instead.
+#
+# Defines the target LLVM22::LLVM (static archives for X86 only) and LLVM22_VERSION.
+
+find_program(LLVM22_CONFIG NAMES llvm-config-22 HINTS /usr/lib/llvm-22/bin)
+if(NOT LLVM22_CONFIG)
+  message(FATAL_ERROR
+    "llvm-config-22 was not found. The engine links LLVM 22 statically; on Debian install\n"
+    "  apt install llvm-22-dev libzstd-dev zlib1g-dev lld-22\n"
+    "or point -DLLVM22_CONFIG= at the llvm-config of an LLVM 22 installation.")
+endif()
+
+function(_llvm22_query result)
+  execute_process(COMMAND ${LLVM22_CONFIG} ${ARGN}
+    OUTPUT_VARIABLE output OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_VARIABLE complaint RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR
+      "'${LLVM22_CONFIG} ${ARGN}' failed: ${complaint}\n"
+      "The static archives are in Debian's package llvm-22-dev.")
+  endif()
+  separate_arguments(output UNIX_COMMAND "${output}")
+  set(${result} "${output}" PARENT_SCOPE)
+endfunction()
+
+_llvm22_query(LLVM22_VERSION --version)
+if(NOT LLVM22_VERSION MATCHES "^22\\.")
+  message(FATAL_ERROR "LLVM 22 is needed, ${LLVM22_CONFIG} reports ${LLVM22_VERSION}.")
+endif()
+_llvm22_query(_llvm22_include --includedir)
+_llvm22_query(_llvm22_libdir --libdir)
+_llvm22_query(_llvm22_libs --link-static --libs
+  analysis bitreader bitwriter irprinter irreader linker mc object passes target
+  x86asmparser x86codegen x86desc x86info)
+
+find_library(LLVM22_ZLIB NAMES libz.a REQUIRED)
+find_library(LLVM22_ZSTD NAMES libzstd.a REQUIRED)
+
+add_library(LLVM22::LLVM INTERFACE IMPORTED)
+target_include_directories(LLVM22::LLVM SYSTEM INTERFACE ${_llvm22_include})
+target_compile_definitions(LLVM22::LLVM INTERFACE
+  _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
+target_link_directories(LLVM22::LLVM INTERFACE ${_llvm22_libdir})
+target_link_libraries(LLVM22::LLVM INTERFACE
+  -Wl,--start-group ${_llvm22_libs} -Wl,--end-group
+  ${LLVM22_ZLIB} ${LLVM22_ZSTD} rt dl m)
+message(STATUS "LLVM ${LLVM22_VERSION} from ${LLVM22_CONFIG}")

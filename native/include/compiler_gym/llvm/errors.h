@@ -1,0 +1,35 @@
+// What can go wrong in the engine, one type per answer to "whom do I ask?".
+// The Python binding turns each into the class of the same meaning in
+// compiler_gym.errors.
+#pragma once
+
+#include <stdexcept>
+
+namespace compiler_gym::llvm {
+
+// The bytes given are not a module this LLVM can hold.
+struct InitError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// PassBuilder refuses the pipeline text.
+struct PipelineError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// LLVM gave up in the middle of its work; the module is lost.
+struct FatalError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// LLVM finished its work and reported errors about the program.
+struct DiagnosticError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The verifier refuses the module.
+struct InvalidIrError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace compiler_gym::llvm

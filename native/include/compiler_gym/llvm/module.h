@@ -1,0 +1,58 @@
+// One LLVM module in a context of its own, changed in place by passes.
+//
+// Its state is the IR and nothing else: analyses are dropped after every
+// pipeline and value names are never kept, so that equal bytes and equal
+// pipelines give equal bytes in every process. Not thread safe: one thread at
+// a time may use a Module.
+//
+// Every method may throw FatalError when LLVM gives up inside it. The module is
+// then lost: later calls throw FatalError too.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "compiler_gym/llvm/hash.h"
+
+namespace compiler_gym::llvm {
+
+class Module {
+ public:
+  // Read bitcode (wrapped or not) or textual IR. `name` stands for the input in
+  // messages, and as source file name of textual IR that gives none.
+  // Throws InitError with LLVM's message.
+  explicit Module(std::string_view data, const std::string& name = "");
+  ~Module();
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+
+  // Run a textual pass pipeline; return whether the IR changed, which is exact:
+  // false means that every bit of the IR is as before. Throws PipelineError when
+  // LLVM refuses the text, DiagnosticError when a pass reported errors.
+  bool run(const std::string& pipeline);
+
+  // The bytes that opt would write.
+  std::string bitcode();
+  // The text that `opt -S` would print, less its first line, which names a file.
+  std::string text();
+  IrHash hash();
+  std::size_t instruction_count();
+  // Throws InvalidIrError with the verifier's message.
+  void verify();
+
+  std::string triple();
+  std::string data_layout();
+  std::string source_filename();
+
+ private:
+  struct State;
+  template <class Work>
+  auto with_state(Work&& work);
+
+  std::unique_ptr<State> state_;
+  std::string lost_because_;
+};
+
+}  // namespace compiler_gym::llvm

@@ -1,0 +1,21 @@
+// The part of LLVM that a process has once: targets and error handlers.
+#pragma once
+
+#include <string>
+
+namespace compiler_gym::llvm {
+
+// Register the X86 target and the error handlers, once per process; every
+// entry point of the engine calls it.
+void start();
+
+// Decide what an allocation failure does: end the process with
+// `out_of_memory_status`, or (the default) throw std::bad_alloc.
+void exit_on_out_of_memory(bool enabled);
+
+// The version of LLVM that is linked in, such as "22.1.8".
+std::string version();
+
+inline constexpr int out_of_memory_status = 86;
+
+}  // namespace compiler_gym::llvm

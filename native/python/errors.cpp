@@ -1,0 +1,46 @@
+// The only place that knows the classes of compiler_gym.errors.
+
+#include "compiler_gym/llvm/errors.h"
+
+#include "bindings.h"
+
+namespace compiler_gym::python {
+namespace {
+
+// Never destroyed: the classes must outlive every exception.
+struct Classes {
+  nb::object init, pipeline, fatal, diagnostic, invalid_ir;
+};
+const Classes* classes = nullptr;
+
+void translate(const std::exception_ptr& raised, void*) {
+  const auto raise = [](const nb::object& cls, const std::exception& error) {
+    PyErr_SetString(cls.ptr(), error.what());
+  };
+  try {
+    std::rethrow_exception(raised);
+  } catch (const llvm::InitError& error) {
+    raise(classes->init, error);
+  } catch (const llvm::PipelineError& error) {
+    raise(classes->pipeline, error);
+  } catch (const llvm::FatalError& error) {
+    raise(classes->fatal, error);
+  } catch (const llvm::DiagnosticError& error) {
+    raise(classes->diagnostic, error);
+  } catch (const llvm::InvalidIrError& error) {
+    raise(classes->invalid_ir, error);
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_&) {
+  const auto errors = nb::module_::import_("compiler_gym.errors");
+  classes = new Classes{errors.attr("BenchmarkInitError"), errors.attr("PipelineError"),
+                        errors.attr("CompilerFatalError"),
+                        errors.attr("CompilerDiagnosticError"),
+                        errors.attr("InvalidIrError")};
+  nb::register_exception_translator(translate, nullptr);
+}
+
+}  // namespace compiler_gym::python

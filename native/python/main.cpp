@@ -1,0 +1,11 @@
+// The Python module compiler_gym._llvm: one binding file per header.
+
+#include "bindings.h"
+
+NB_MODULE(_llvm, m) {
+  using namespace compiler_gym::python;
+  m.doc() = "LLVM 22 in process: one module, changed by pass pipelines.";
+  bind_errors(m);
+  bind_runtime(m);
+  bind_module(m);
+}

@@ -1,0 +1,48 @@
+#include "compiler_gym/llvm/runtime.h"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <unistd.h>
+
+#include "compiler_gym/llvm/errors.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/TargetSelect.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+std::atomic<bool> exits_on_out_of_memory{false};
+
+void on_fatal_error(void*, const char* reason, bool) { throw FatalError(reason); }
+
+void on_bad_alloc(void*, const char*, bool) {
+  if (exits_on_out_of_memory) _exit(out_of_memory_status);
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void start() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    ::llvm::install_fatal_error_handler(on_fatal_error);
+    ::llvm::install_bad_alloc_error_handler(on_bad_alloc);
+  });
+}
+
+std::string version() { return LLVM_VERSION_STRING; }
+
+void exit_on_out_of_memory(bool enabled) {
+  exits_on_out_of_memory = enabled;
+  // operator new calls the handler again and again until it succeeds or leaves.
+  std::set_new_handler(enabled ? +[] { _exit(out_of_memory_status); } : nullptr);
+}
+
+}  // namespace compiler_gym::llvm
