@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Reinforcement learning environments for compiler optimisation.
+
+    >>> import compiler_gym
+    >>> env = compiler_gym.make("llvm-v0", reward_space="IrInstructionCountOz")
+    >>> observation, info = env.reset()
+    >>> env.close()
+
+Importing this package starts nothing and loads nothing heavy: the names below
+are fetched on first use, because every worker process imports it too.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym._gymnasium import register_when_imported
+from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
+from compiler_gym.version import __version__
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv, CompilerEnvState
+    from compiler_gym.registration import COMPILER_GYM_ENVS, make
+
+__all__ = [
+    "COMPILER_GYM_ENVS",
+    "CompilerEnv",
+    "CompilerEnvState",
+    "__version__",
+    "cache_path",
+    "make",
+    "site_data_path",
+    "transient_cache_path",
+]
+
+_WHERE = {
+    "COMPILER_GYM_ENVS": "compiler_gym.registration",
+    "CompilerEnv": "compiler_gym.core",
+    "CompilerEnvState": "compiler_gym.core",
+    "make": "compiler_gym.registration",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'compiler_gym' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_WHERE[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+register_when_imported()

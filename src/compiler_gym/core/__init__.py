@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""The one Gymnasium environment over a compiler session.
+
+``env`` is the environment, ``episode`` its numbers, ``plan`` what a step asks
+for, ``views`` what can be asked at any time, ``describe`` turns a session's
+plain descriptions into Gymnasium spaces, and ``state`` is the record that
+replays an episode.
+"""
+
+from compiler_gym.core.env import CompilerEnv, OptionalArgumentValue
+from compiler_gym.core.state import CompilerEnvState
+from compiler_gym.core.views import (
+    DerivedObservation,
+    ObservationSpaceSpec,
+    ObservationView,
+    RewardView,
+)
+
+__all__ = [
+    "CompilerEnv",
+    "CompilerEnvState",
+    "DerivedObservation",
+    "ObservationSpaceSpec",
+    "ObservationView",
+    "OptionalArgumentValue",
+    "RewardView",
+]

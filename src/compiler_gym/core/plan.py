@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""What one request must observe to serve a choice of observations and rewards.
+
+A plan is made once and used on every step: it lists the session's observations
+to ask for, each once, and how the answers become the values the user sees.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+
+from compiler_gym.core.views import ObservationSpaceSpec, ObservationView
+from compiler_gym.spaces import Dict as DictSpace
+from compiler_gym.spaces import Reward
+
+__all__ = ["ObservationChoice", "Plan", "RewardChoice"]
+
+
+class ObservationChoice:
+    """The observation spaces that a step returns: none, one, a list or a dictionary."""
+
+    def __init__(self, specs: list[ObservationSpaceSpec], shape: str) -> None:
+        self.specs = specs
+        self.shape = shape
+
+    @classmethod
+    def named(cls, names: Any, view: ObservationView) -> "ObservationChoice":
+        """Return the choice for a space: a name, a list of names (a dictionary), or None."""
+        if names is None:
+            return cls([], "none")
+        if isinstance(names, (list, tuple)):
+            return cls([view.spec(_name_of(name)) for name in names], "dict")
+        return cls([view.spec(_name_of(names))], "one")
+
+    @classmethod
+    def requested(cls, names: Any, view: ObservationView) -> "ObservationChoice":
+        """Return the choice for one step: a list of names gives a list of values."""
+        choice = cls.named(names, view)
+        return cls(choice.specs, "list") if choice.shape == "dict" else choice
+
+    def space(self) -> gymnasium.Space[Any] | None:
+        """Return the Gymnasium space of what `collect` returns."""
+        if self.shape == "none":
+            return None
+        if self.shape == "one":
+            return self.specs[0].space
+        return DictSpace({spec.id: spec.space for spec in self.specs}, name="observations")
+
+    def collect(self, values: Sequence[Any]) -> Any:
+        """Return what the user sees of one value per spec."""
+        if self.shape == "one":
+            return values[0]
+        if self.shape == "dict":
+            return {spec.id: value for spec, value in zip(self.specs, values, strict=True)}
+        return list(values) if self.shape == "list" else None
+
+    def defaults(self) -> Any:
+        """Return what stands for the observation after a failure."""
+        return self.collect([spec.default_value for spec in self.specs])
+
+
+class RewardChoice:
+    """The rewards that a step returns: none, one or a list."""
+
+    def __init__(self, rewards: list[Reward], shape: str) -> None:
+        self.rewards = rewards
+        self.shape = shape
+
+    @classmethod
+    def named(cls, names: Any, find: Callable[[str], Reward]) -> "RewardChoice":
+        """Return the choice for a name, a list of names or None."""
+        if names is None:
+            return cls([], "none")
+        if isinstance(names, (list, tuple)):
+            return cls([find(_name_of(name)) for name in names], "list")
+        return cls([find(_name_of(names))], "one")
+
+    def collect(self, values: list[float]) -> Any:
+        """Return what the user sees of one number per reward."""
+        if self.shape == "one":
+            return values[0]
+        return values if self.shape == "list" else None
+
+
+class Plan:
+    """The session's observations that a choice needs, and where each value goes."""
+
+    def __init__(
+        self, observations: ObservationChoice, rewards: RewardChoice, view: ObservationView
+    ) -> None:
+        self.observations = observations
+        self.rewards = rewards
+        self.names: list[str] = []
+        """What to ask the session for."""
+        self._observed = [(self._slot(spec), spec.translate) for spec in observations.specs]
+        self._rewarded = [
+            (reward, [self._input(view.spec(name)) for name in reward.observation_spaces])
+            for reward in rewards.rewards
+        ]
+        self.is_bare = not self.names and not rewards.rewards
+        """Whether nothing is asked for."""
+
+    def observe(self, plain: Sequence[Any]) -> Any:
+        """Return the observation from the session's answers."""
+        return self.observations.collect([f(plain[slot]) for slot, f in self._observed])
+
+    def reward(self, actions: list[Any], plain: Sequence[Any], view: ObservationView) -> Any:
+        """Return the reward from the session's answers."""
+        return self.rewards.collect(
+            [
+                float(reward.update(actions, [f(plain[slot]) for slot, f in inputs], view))
+                for reward, inputs in self._rewarded
+            ]
+        )
+
+    def start(self, plain: Sequence[Any], view: ObservationView) -> None:
+        """Let each reward that wants them have the costs before any action."""
+        for reward, inputs in self._rewarded:
+            start = getattr(reward, "start", None)
+            if start is not None:
+                start([f(plain[slot]) for slot, f in inputs], view)
+
+    def reward_on_error(self, episode_reward: float) -> Any:
+        """Return what stands for the reward after a failure."""
+        return self.rewards.collect(
+            [float(reward.reward_on_error(episode_reward)) for reward in self.rewards.rewards]
+        )
+
+    def _input(self, spec: ObservationSpaceSpec) -> tuple[int, Callable[[Any], Any]]:
+        return self._slot(spec), spec.translate
+
+    def _slot(self, spec: ObservationSpaceSpec) -> int:
+        if spec.base_id not in self.names:
+            self.names.append(spec.base_id)
+        return self.names.index(spec.base_id)
+
+
+def _name_of(name: Any) -> Any:
+    """Return the name of a space given by name, by enum member or as the space itself."""
+    for attribute in ("id", "name"):
+        found = getattr(name, attribute, None)
+        if isinstance(found, str):
+            return found
+    return name

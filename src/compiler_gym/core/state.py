@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""What an episode is known by: enough to replay it, and nothing it could lie about.
+
+A state names the program, the command line and the versions it was made with.
+It holds no program and no compiler.
+"""
+
+from dataclasses import dataclass
+
+__all__ = ["CompilerEnvState"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerEnvState:
+    """One episode so far.
+
+    >>> CompilerEnvState(benchmark="cbench-v1/qsort").benchmark
+    'benchmark://cbench-v1/qsort'
+    """
+
+    benchmark: str
+    """The URI of the program, in canonical form."""
+    commandline: str = ""
+    """The actions, as the action space writes them."""
+    walltime: float = 0.0
+    """Seconds since the reset; never negative."""
+    reward: float | None = None
+    """The sum of the episode's rewards, if a reward space was set."""
+    action_space: str | None = None
+    """The name of the action space."""
+    version: str | None = None
+    """The version of this library."""
+    compiler_version: str | None = None
+    """The version of the compiler."""
+    state_hash: str | None = None
+    """A hash of the program as it is now, where the compiler provides one."""
+
+    def __post_init__(self) -> None:
+        from compiler_gym.datasets import BenchmarkUri
+
+        if not self.benchmark:
+            raise ValueError("a state names its benchmark: found an empty URI")
+        object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
+        if self.walltime < 0:
+            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
+
+    @property
+    def has_reward(self) -> bool:
+        """Whether a reward was recorded."""
+        return self.reward is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CompilerEnvState):
+            return NotImplemented
+        mine = (self.benchmark, self.commandline, self.reward)
+        return mine == (other.benchmark, other.commandline, other.reward)
+
+    def __hash__(self) -> int:
+        return hash((self.benchmark, self.commandline, self.reward))

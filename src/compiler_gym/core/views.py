@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""On-demand access to what can be seen and earned: ``env.observation`` and ``env.reward``.
+
+A view knows the names; the environment does the asking. Derived observations
+are functions of another observation, computed on the client.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from compiler_gym.core.describe import space_from_spec, value_from_plain
+from compiler_gym.errors import UnknownNameError
+from compiler_gym.session import ObservationSpaceSpec as PlainObservationSpec
+from compiler_gym.spaces import Reward
+
+__all__ = ["DerivedObservation", "ObservationSpaceSpec", "ObservationView", "RewardView"]
+
+
+def _as_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedObservation:
+    """An observation that is a function of another one."""
+
+    id: str
+    base_id: str
+    translate: Callable[[Any], Any]
+    make_space: Callable[[], gymnasium.Space[Any]] | None = None
+    """Builds the space; None keeps the base's."""
+    description: str = ""
+    default_value: Any = None
+    """The value after a failure; None translates the base's default."""
+    deterministic: bool | None = None
+    platform_dependent: bool | None = None
+    to_string: Callable[[Any], str] = str
+
+
+class ObservationSpaceSpec:
+    """One observation space: its name, its Gymnasium space and its properties."""
+
+    def __init__(
+        self,
+        id: str,
+        base_id: str,
+        *,
+        make_space: Callable[[], gymnasium.Space[Any]],
+        translate: Callable[[Any], Any],
+        default: Callable[[], Any],
+        deterministic: bool,
+        platform_dependent: bool,
+        description: str = "",
+        to_string: Callable[[Any], str] = str,
+    ) -> None:
+        self.id = id
+        self.base_id = base_id
+        """The name of the observation that the session computes."""
+        self.translate = translate
+        """Turns what the session sends into the value the user sees."""
+        self.deterministic = deterministic
+        self.platform_dependent = platform_dependent
+        self.description = description
+        self.to_string = to_string
+        self._make_space = make_space
+        self._default = default
+
+    @cached_property
+    def space(self) -> gymnasium.Space[Any]:
+        """The Gymnasium space that contains every value."""
+        return self._make_space()
+
+    @property
+    def default_value(self) -> Any:
+        """A fresh copy of the value that stands for a failure."""
+        return self._default()
+
+    @classmethod
+    def from_plain(cls, plain: PlainObservationSpec) -> "ObservationSpaceSpec":
+        """Return the spec of an observation that the session computes."""
+        decode = value_from_plain(plain.space)
+        spec = cls(
+            plain.name,
+            plain.name,
+            make_space=lambda: space_from_spec(plain.space, plain.name),
+            translate=decode,
+            default=lambda: spec.zero() if plain.default is None else decode(plain.default),
+            deterministic=plain.deterministic,
+            platform_dependent=plain.platform_dependent,
+            description=plain.description,
+        )
+        return spec
+
+    def derive(self, derived: DerivedObservation) -> "ObservationSpaceSpec":
+        """Return the spec of a function of this observation."""
+        inner, outer = self.translate, derived.translate
+
+        def default() -> Any:
+            if derived.default_value is not None:
+                return copy.deepcopy(derived.default_value)
+            return outer(self.default_value)
+
+        def own(value: bool | None, inherited: bool) -> bool:
+            return inherited if value is None else value
+
+        return ObservationSpaceSpec(
+            derived.id,
+            self.base_id,
+            make_space=derived.make_space or self._make_space,
+            translate=lambda value: outer(inner(value)),
+            default=default,
+            deterministic=own(derived.deterministic, self.deterministic),
+            platform_dependent=own(derived.platform_dependent, self.platform_dependent),
+            description=derived.description,
+            to_string=derived.to_string,
+        )
+
+    def zero(self) -> Any:
+        """Return the emptiest value of the space."""
+        space = self.space
+        if isinstance(space, gymnasium.spaces.Box):
+            shape = tuple(max(axis, 0) for axis in space.shape)
+            return np.zeros(shape, dtype=space.dtype)
+        return None
+
+    def __repr__(self) -> str:
+        return f"ObservationSpaceSpec({self.id})"
+
+
+class ObservationView:
+    """``env.observation["Autophase"]`` or ``env.observation.Autophase()``."""
+
+    def __init__(
+        self, ask: Callable[[list[str]], list[Any]], specs: Iterable[ObservationSpaceSpec]
+    ) -> None:
+        self._ask = ask
+        self.spaces: dict[str, ObservationSpaceSpec] = {spec.id: spec for spec in specs}
+
+    def __getitem__(self, name: str) -> Any:
+        spec = self.spec(name)
+        return spec.translate(self._ask([spec.base_id])[0])
+
+    def __getattr__(self, name: str) -> Callable[[], Any]:
+        if name.startswith("_") or name not in self.spaces:
+            raise AttributeError(name)
+        return lambda: self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.spaces
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.spaces)
+
+    def spec(self, name: str) -> ObservationSpaceSpec:
+        """Return the spec called `name`, or raise `UnknownNameError`."""
+        try:
+            return self.spaces[name]
+        except (KeyError, TypeError):
+            raise _unknown("observation", name, self.spaces) from None
+
+    def add_derived_space(
+        self,
+        id: str,
+        base_id: str,
+        translate: Callable[[Any], Any] = _as_is,
+        *,
+        space: gymnasium.Space[Any] | None = None,
+        **properties: Any,
+    ) -> None:
+        """Add an observation `id` that is ``translate(observation[base_id])``.
+
+        `properties` are those of `DerivedObservation`: `description`,
+        `default_value`, `deterministic`, `platform_dependent`, `to_string`.
+        """
+        make_space = None if space is None else (lambda: space)
+        derived = DerivedObservation(id, base_id, translate, make_space, **properties)
+        self.spaces[id] = self.spec(base_id).derive(derived)
+
+
+class RewardView:
+    """``env.reward["IrInstructionCountOz"]``: the reward since the last time it was asked."""
+
+    def __init__(self, rewards: Iterable[Reward], observation_view: ObservationView) -> None:
+        self.spaces: dict[str, Reward] = {reward.name: reward for reward in rewards}
+        self._view = observation_view
+        self._actions: list[Any] = []
+
+    def __getitem__(self, name: str) -> float:
+        reward = self.spec(name)
+        values = [self._view[needed] for needed in reward.observation_spaces]
+        return float(reward.update(self._actions, values, self._view))
+
+    def __getattr__(self, name: str) -> Callable[[], float]:
+        if name.startswith("_") or name not in self.spaces:
+            raise AttributeError(name)
+        return lambda: self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.spaces
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.spaces)
+
+    def spec(self, name: str) -> Reward:
+        """Return the reward called `name`, or raise `UnknownNameError`."""
+        try:
+            return self.spaces[name]
+        except (KeyError, TypeError):
+            raise _unknown("reward", name, self.spaces) from None
+
+    def reset(self, benchmark: Any, observation_view: ObservationView) -> None:
+        """Tell every reward that an episode begins."""
+        self._view = observation_view
+        for reward in self.spaces.values():
+            reward.reset(benchmark, observation_view)
+
+    def add_space(self, space: Reward) -> None:
+        """Add `space`, or replace the reward of that name."""
+        self.spaces[space.name] = space
+
+    def copy(self, observation_view: ObservationView) -> "RewardView":
+        """Return a view with its own copy of every reward's numbers."""
+        return RewardView(copy.deepcopy(list(self.spaces.values())), observation_view)
+
+
+def _unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
+    return UnknownNameError(f"no {kind} space {name!r}; there are {', '.join(known)}")

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""One folder per compiler. Nobody imports them: they are reached by name.
+
+``CompilerEnv``, ``LlvmEnv`` and ``COMPILER_GYM_ENVS`` are fetched on first use, under
+the path CompilerGym 0.2.5 documents.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+    from compiler_gym.envs.llvm.environment import LlvmEnv
+    from compiler_gym.registration import COMPILER_GYM_ENVS
+
+__all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "LlvmEnv"]
+
+_WHERE = {
+    "COMPILER_GYM_ENVS": "compiler_gym.registration",
+    "CompilerEnv": "compiler_gym.core",
+    "LlvmEnv": "compiler_gym.envs.llvm.environment",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'compiler_gym.envs' has no attribute {name!r}")
+    return getattr(importlib.import_module(_WHERE[name]), name)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Programs from source: run clang and keep the bitcode it would have optimised.
+
+Sources are compiled as for ``-O2`` with every pass switched off, without debug
+information: the passes are the agent's to choose. No compiler is needed for
+bitcode and IR files, which are read as they are.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, BenchmarkSource
+from compiler_gym.envs.llvm._tool import run_tool
+from compiler_gym.errors import BenchmarkInitError
+
+__all__ = [
+    "EMIT_FLAGS",
+    "ClangInvocation",
+    "clang_command",
+    "get_system_library_flags",
+    "make_benchmark",
+    "make_benchmark_from_source",
+    "read_program",
+]
+
+EMIT_FLAGS = (
+    *("-c", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes"),
+    *("-g0", "-fno-ident", "-w"),
+)
+"""What turns a compiler into a front end: unoptimised IR that may be optimised."""
+
+IR_SUFFIXES = (".bc", ".ll")
+SOURCE_LANGUAGES = {
+    ".c": "c",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".C": "c++",
+    ".c++": "c++",
+    ".i": "cpp-output",
+    ".ii": "c++-cpp-output",
+}
+_INSTALL = (
+    "install it with `apt install clang-22`, install the Python package `ziglang`, or set "
+    "COMPILER_GYM_CLANG to a clang of version 22 or older"
+)
+
+
+def clang_command() -> list[str]:
+    """Return the command of a clang whose bitcode the engine reads.
+
+    Raises `BenchmarkInitError` with what to install when there is none.
+    """
+    named = os.environ.get("COMPILER_GYM_CLANG")
+    for candidate in (named,) if named else ("clang-22", "clang"):
+        found = shutil.which(candidate)
+        if found:
+            return [found]
+    if not named and importlib.util.find_spec("ziglang") is not None:
+        target = ("-target", "x86_64-linux-gnu", "-mcpu=baseline", "-fno-sanitize=all")
+        return [sys.executable, "-m", "ziglang", "cc", *target]
+    looked = named or "clang-22 or clang"
+    raise BenchmarkInitError(f"expected {looked} on PATH to compile a program: {_INSTALL}")
+
+
+@dataclass(frozen=True, slots=True)
+class ClangInvocation:
+    """One run of clang, without what we add to it.
+
+    `args` are clang's arguments: the sources and the flags they need.
+    """
+
+    args: Sequence[str]
+    system_includes: bool = True
+    """Kept for CompilerGym 0.2.5: clang finds its own system headers."""
+    timeout: float = 600
+    """Seconds."""
+    cwd: Path | None = None
+    """Where clang runs; None is the current directory."""
+    sources: tuple[Path, ...] = field(default=())
+
+    @classmethod
+    def from_c_file(
+        cls,
+        path: str | Path,
+        copt: Iterable[str] | None = None,
+        system_includes: bool = True,
+        timeout: float = 600,
+    ) -> "ClangInvocation":
+        """Return the invocation for one source file.
+
+        clang runs in the file's directory, so that the bitcode does not depend
+        on where that is.
+        """
+        file = Path(path).expanduser().absolute()
+        return cls((*(copt or ()), file.name), system_includes, timeout, file.parent, (file,))
+
+    def command(self, outpath: str | Path) -> list[str]:
+        """Return the command that writes bitcode to `outpath`."""
+        return [*clang_command(), *self.args, *EMIT_FLAGS, "-o", str(outpath)]
+
+    def run(self, input: bytes | None = None) -> bytes:
+        """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
+        with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+            out = Path(directory) / "out.bc"
+            try:
+                done = subprocess.run(
+                    self.command(out),
+                    input=input,
+                    stdin=subprocess.DEVNULL if input is None else None,
+                    capture_output=True,
+                    timeout=self.timeout,
+                    cwd=self.cwd,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise BenchmarkInitError(
+                    f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
+                ) from None
+            except OSError as error:
+                raise BenchmarkInitError(f"cannot run clang: {error}") from error
+            if done.returncode or not out.is_file():
+                words = done.stderr.decode(errors="replace").strip()
+                raise BenchmarkInitError(f"clang cannot compile {' '.join(self.args)}:\n{words}")
+            return out.read_bytes()
+
+
+def read_program(path: Path, copt: Iterable[str] | None = None, *, timeout: float = 600) -> bytes:
+    """Return the module in the file `path`: IR as it is, source through clang."""
+    if path.is_dir():
+        raise BenchmarkInitError(f"expected a program file, found a directory: {path}")
+    suffix = path.suffix
+    if suffix in SOURCE_LANGUAGES:
+        _need(path)
+        return ClangInvocation.from_c_file(path, copt, timeout=timeout).run()
+    if suffix in IR_SUFFIXES or _looks_like_ir(path):
+        return _need(path)
+    known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES))
+    raise BenchmarkInitError(f"cannot tell what {path} is: expected a name ending in {known}")
+
+
+def make_benchmark(
+    inputs: "str | Path | ClangInvocation | list[str | Path | ClangInvocation]",
+    copt: Iterable[str] | None = None,
+    system_includes: bool = True,
+    timeout: float = 600,
+) -> Benchmark:
+    """Return a program made of files: C, C++, IR or bitcode, linked if several.
+
+    `copt` are extra arguments for clang. Raises `BenchmarkInitError` when a file
+    is missing or does not compile, and `TypeError` for inputs of another kind.
+    """
+    items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    if not items:
+        raise BenchmarkInitError("expected at least one file, found none")
+    modules: list[bytes] = []
+    sources: list[BenchmarkSource] = []
+    for item in items:
+        if isinstance(item, ClangInvocation):
+            modules.append(item.run())
+            paths = item.sources
+        elif isinstance(item, (str, Path)):
+            path = Path(item).expanduser()
+            modules.append(read_program(path, copt, timeout=timeout))
+            paths = () if path.suffix in IR_SUFFIXES else (path,)
+        else:
+            raise TypeError(
+                f"expected a path or a ClangInvocation, found {type(item).__name__}: {item!r}"
+            )
+        sources += [BenchmarkSource(path.name, path.read_bytes()) for path in paths]
+    contents = modules[0] if len(modules) == 1 else run_tool("link", modules, timeout=timeout)[0]
+    return user_benchmark(contents, sources)
+
+
+def make_benchmark_from_source(
+    source: str | bytes,
+    copt: Iterable[str] | None = None,
+    lang: str = "c++",
+    system_includes: bool = True,
+    timeout: float = 600,
+) -> Benchmark:
+    """Return a program from source text in the language `lang`, clang's ``-x``."""
+    text = source.encode() if isinstance(source, str) else source
+    contents = ClangInvocation((*(copt or ()), "-x", lang, "-"), timeout=timeout).run(text)
+    extension = next((s for s, known in SOURCE_LANGUAGES.items() if known == lang), f".{lang}")
+    return user_benchmark(contents, [BenchmarkSource(f"source{extension}", text)])
+
+
+def user_benchmark(contents: bytes, sources: Iterable[BenchmarkSource]) -> Benchmark:
+    """Return a benchmark named after what it holds, so that equal programs share a name."""
+    digest = hashlib.sha256(contents).hexdigest()[:16]
+    benchmark = Benchmark.from_file_contents(f"benchmark://user-v0/{digest}", contents)
+    for source in sources:
+        benchmark.add_source(source)
+    return benchmark
+
+
+def get_system_library_flags(compiler: str | None = None) -> list[str]:
+    """Return the ``-isystem`` flags with which `compiler` finds its system headers."""
+    command = [compiler] if compiler else clang_command()
+    done = subprocess.run(
+        [*command, "-xc++", "-E", "-v", "-"], input=b"", capture_output=True, check=False
+    )
+    lines = done.stderr.decode(errors="replace").splitlines()
+    try:
+        start = next(i for i, line in enumerate(lines) if line.startswith("#include <...>"))
+        end = lines.index("End of search list.", start)
+    except (StopIteration, ValueError):
+        raise BenchmarkInitError(f"{command[0]} does not say where its headers are") from None
+    return [word for line in lines[start + 1 : end] for word in ("-isystem", line.strip())]
+
+
+def _need(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _looks_like_ir(path: Path) -> bool:
+    return _need(path)[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""What can be done: the action spaces, read from two tables.
+
+``passes.tsv`` lists LLVM's transforms with their pipeline text and tier;
+``legacy_actions.tsv`` maps the 124 actions of CompilerGym 0.2.5 to today's.
+Names and order are part of the public contract.
+"""
+
+from importlib.resources import files
+
+from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
+
+__all__ = ["ACTION_SPACES", "NO_OP", "PIPELINES"]
+
+NO_OP = "no-op-module"
+"""The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
+
+PIPELINES = tuple(
+    FlagSpec(f"-{level}", f"default<{level}>", f"The standard -{level} pipeline, as one action")
+    for level in ("O0", "O1", "O2", "O3", "Os", "Oz")
+)
+
+
+def _rows(table: str) -> list[list[str]]:
+    text = files("compiler_gym.envs.llvm").joinpath(table).read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [line.split("\t") for line in lines[1:]]
+
+
+def _passes(*, risky: bool) -> tuple[FlagSpec, ...]:
+    return tuple(
+        FlagSpec(name, pipeline, description)
+        for name, _, pipeline, tier, description in _rows("passes.tsv")
+        if risky or tier != "risky"
+    )
+
+
+def _legacy() -> tuple[FlagSpec, ...]:
+    return tuple(
+        FlagSpec(name, pipeline or NO_OP, reason)
+        for name, pipeline, reason in ((row + ["", ""])[:3] for row in _rows("legacy_actions.tsv"))
+    )
+
+
+def _space(name: str, items: tuple[FlagSpec, ...], description: str) -> ActionSpaceSpec:
+    return ActionSpaceSpec(name, CommandlineSpec(items, style="opt"), description)
+
+
+ACTION_SPACES = (
+    _space("Passes", _passes(risky=False), "Deterministic, safe transforms (the default)"),
+    _space("PassesAll", _passes(risky=True), "Passes and those known to crash, hang or differ"),
+    _space("Pipelines", PIPELINES, "The standard optimisation levels as single actions"),
+    _space(
+        "PassesAndPipelines",
+        _passes(risky=False) + PIPELINES,
+        "Passes, then the standard levels: a search may start from -Oz",
+    ),
+    _space("CompilerGymV0", _legacy(), "The 124 actions of CompilerGym 0.2.5, in their order"),
+)

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""What users hold: the environment, its command line, and programs made by hand."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
+from compiler_gym.datasets import Benchmark, Dataset
+from compiler_gym.envs.llvm import _compile
+from compiler_gym.envs.llvm._derived import derived_observations
+from compiler_gym.envs.llvm._tool import run_tool
+from compiler_gym.envs.llvm.datasets import make_datasets
+from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
+from compiler_gym.envs.llvm.rewards import make_rewards
+from compiler_gym.envs.llvm.validators import validate
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Commandline, Reward
+from compiler_gym.validation import ValidationResult
+
+__all__ = [
+    "LlvmCommandLine",
+    "LlvmEnv",
+    "compute_observation",
+    "merge_benchmarks",
+    "observation_spaces",
+    "reward_spaces",
+    "split_benchmark_by_function",
+]
+
+SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
+_CLEAR = "invalidate<all>"
+
+
+class LlvmCommandLine(Commandline):
+    """Actions that are written as one run of ``opt``."""
+
+    def to_string(self, values: Iterable[int], *, program: str = "input.bc") -> str:
+        """Return the ``opt`` command that applies `values` to `program`.
+
+        Analyses are cleared between actions, as the environment does: the
+        command gives the same bytes.
+        """
+        pipeline = self.pipeline(values)
+        passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
+        return f"opt {passes}{program} -o output.bc"
+
+    def pipeline(self, values: Iterable[int]) -> str:
+        """Return the pass pipeline that `values` stand for."""
+        flags = self.flags
+        return f",{_CLEAR},".join(flags[int(value)] for value in values)
+
+    def from_string(self, commandline: str) -> list[int]:
+        """Return the actions of an ``opt`` command or of a bare pass pipeline.
+
+        Raises `InvalidActionError` when a part of it is not in this action space.
+        """
+        parts = split_pipeline(_pipeline_of(commandline))
+        index = {flag: i for i, flag in reversed(list(enumerate(self.flags)))}
+        index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
+        actions: list[int] = []
+        for part in parts:
+            if part == _CLEAR:
+                continue
+            if part not in index:
+                raise InvalidActionError(
+                    f"{part!r} is not an action of {self.name}: expected the pipeline text of one"
+                )
+            actions.append(index[part])
+        return actions
+
+
+class LlvmEnv(CompilerEnv):
+    """Optimise an LLVM module with passes of LLVM 22.
+
+    - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
+      ``PassesAndPipelines`` and ``CompilerGymV0``.
+    - Observations: text, bitcode, counts and features of the module.
+    - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz.
+    - End: never by itself; an episode is truncated when a pass crashes, hangs or
+      outgrows its limits.
+    - Programs: ``cbench-v1``, files, and what `make_benchmark` makes.
+
+    A program is optimised for a goal: ``size`` (default) marks every function
+    ``minsize optsize`` at reset, ``benchmark://cbench-v1/qsort?goal=speed`` takes
+    the marks off.
+
+        >>> import compiler_gym
+        >>> with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
+        ...     _ = env.reset(benchmark="cbench-v1/crc32")
+        ...     _, reward, *_ = env.step(env.action_space["sroa"])
+        >>> reward > 0
+        True
+    """
+
+    command_line_styles: ClassVar[Mapping[str, Any]] = {"opt": LlvmCommandLine}
+    default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+
+    def __init__(
+        self,
+        *,
+        datasets_site_path: Path | None = None,
+        datasets: Iterable[Dataset] | None = None,
+        rewards: Iterable[Reward] = (),
+        derived_observation_spaces: Iterable[DerivedObservation] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            SOURCE,
+            rewards=(*make_rewards(), *rewards),
+            derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
+            datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
+            **options,
+        )
+
+    @property
+    def ir(self) -> str:
+        """The module as LLVM IR text."""
+        return self.observation["Ir"]
+
+    @property
+    def ir_sha1(self) -> str:
+        """The SHA-1 of the module's bitcode."""
+        return self.observation["IrSha1"]
+
+    def write_ir(self, path: str | Path) -> Path:
+        """Write the module as text to `path` and return it."""
+        path = Path(path).expanduser()
+        path.write_text(self.ir, encoding="utf-8")
+        return path
+
+    def write_bitcode(self, path: str | Path) -> Path:
+        """Write the module as bitcode to `path` and return it."""
+        path = Path(path).expanduser()
+        path.write_bytes(self.observation["Bitcode"].tobytes())
+        return path
+
+    def make_benchmark(
+        self,
+        inputs: Any,
+        copt: Iterable[str] | None = None,
+        system_includes: bool = True,
+        timeout: float = 600,
+    ) -> Benchmark:
+        """Return a program made of files; see `compiler_gym.envs.llvm.make_benchmark`."""
+        return _compile.make_benchmark(inputs, copt, system_includes, timeout)
+
+    def make_benchmark_from_command_line(
+        self,
+        cmd: str | Sequence[str],
+        replace_driver: bool = True,
+        system_includes: bool = True,
+        timeout: float = 600,
+    ) -> Benchmark:
+        """Return the program that a compiler command builds.
+
+        With `replace_driver` the first word, the name of a compiler, is dropped
+        and our clang is used. Output options are ignored: nothing is written.
+        """
+        words = shlex.split(cmd) if isinstance(cmd, str) else list(cmd)
+        arguments = _without_output(words[1:] if replace_driver else words)
+        return _compile.make_benchmark(_compile.ClangInvocation(arguments, timeout=timeout))
+
+    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
+        """Replay `state` (default: the current one) in a fresh worker and compare."""
+        return validate(self.state if state is None else state, self._sibling)
+
+    def _sibling(self) -> "LlvmEnv":
+        """Return a new environment with these spaces and no episode."""
+        twin = self._twin()
+        assert isinstance(twin, LlvmEnv)
+        return twin
+
+    def _state_hash(self) -> str | None:
+        return self.observation["IrHash"]
+
+    def _render_text(self) -> str:
+        steps = len(self.actions)
+        head = f"; {self._need_episode().benchmark} after {steps} action{'s' * (steps != 1)}"
+        return f"{head}\n{self.ir}"
+
+
+def compute_observation(observation_space: Any, bitcode: str | Path, timeout: float = 300) -> Any:
+    """Return one observation of the module in the file `bitcode`."""
+    with LlvmEnv(isolation="process") as env:
+        benchmark = _compile.make_benchmark(bitcode)
+        name = getattr(
+            observation_space, "id", getattr(observation_space, "name", observation_space)
+        )
+        env.reset(benchmark=benchmark, timeout=timeout)
+        return env.observation[name]
+
+
+def merge_benchmarks(benchmarks: Sequence[Benchmark], timeout: float = 300) -> Benchmark:
+    """Return one program with the modules of several linked together."""
+    contents = run_tool("link", [b.contents for b in benchmarks], timeout=timeout)[0]
+    return _compile.user_benchmark(contents, [s for b in benchmarks for s in b.sources])
+
+
+def split_benchmark_by_function(
+    benchmark: Benchmark, maximum_function_count: int = 0, timeout: float = 300
+) -> list[Benchmark]:
+    """Return one program per function of `benchmark`, at most the given number if not 0."""
+    parts = run_tool("split", [benchmark.contents], timeout=timeout)
+    chosen = parts[:maximum_function_count] if maximum_function_count else parts
+    return [_compile.user_benchmark(part, ()) for part in chosen]
+
+
+def split_pipeline(text: str) -> list[str]:
+    """Return the parts of a pass pipeline: split at commas outside brackets.
+
+    >>> split_pipeline("function(sroa<a;b>,dce),globaldce")
+    ['function(sroa<a;b>,dce)', 'globaldce']
+    """
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "(<") - (letter in ")>")
+        if letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _pipeline_of(commandline: str) -> str:
+    words = shlex.split(commandline)
+    if not words or not (words[0] == "opt" or words[0].startswith("opt-")):
+        return commandline
+    for word in words:
+        for option in ("-passes=", "--passes="):
+            if word.startswith(option):
+                return word[len(option) :]
+    return ""
+
+
+def _without_output(words: Sequence[str]) -> tuple[str, ...]:
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word == "-o":
+            skip = True
+        elif word not in ("-c", "-S", "-emit-llvm") and not word.startswith(("-o", "-O")):
+            kept.append(word)
+    return tuple(kept)
+
+
+observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table
+    "observation_spaces",
+    {spec.name: spec.name for spec in OBSERVATION_SPACES}
+    | {derived.id: derived.id for derived in derived_observations()},
+)
+"""Every observation space: ``observation_spaces.Autophase``."""
+
+reward_spaces = Enum(  # type: ignore[misc]  # its members come from the table
+    "reward_spaces", {reward.name: reward.name for reward in make_rewards()}
+)
+"""Every reward space: ``reward_spaces.IrInstructionCountOz``."""

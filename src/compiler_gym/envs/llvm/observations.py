@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""What can be seen: the observation spaces that a session computes.
+
+Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them.
+Derived spaces, computed by the client, are at the end.
+"""
+
+import os
+from functools import cache
+from pathlib import Path
+
+from compiler_gym.session import (
+    BoxSpec,
+    DictSpec,
+    ObservationSpaceSpec,
+    ScalarSpec,
+    SequenceSpec,
+    TextSpec,
+)
+
+__all__ = [
+    "AUTOPHASE_FEATURES",
+    "INST_COUNT_FEATURES",
+    "LEVELS",
+    "OBSERVATION_SPACES",
+    "cpu_info",
+]
+
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+
+AUTOPHASE_FEATURES = tuple(
+    """BBNumArgsHi BBNumArgsLo onePred onePredOneSuc onePredTwoSuc oneSuccessor twoPred
+    twoPredOneSuc twoEach twoSuccessor morePreds BB03Phi BBHiPhi BBNoPhi BeginPhi BranchCount
+    returnInt CriticalCount NumEdges const32Bit const64Bit numConstZeroes numConstOnes
+    UncondBranches binaryConstArg NumAShrInst NumAddInst NumAllocaInst NumAndInst BlockMid
+    BlockLow NumBitCastInst NumBrInst NumCallInst NumGetElementPtrInst NumICmpInst NumLShrInst
+    NumLoadInst NumMulInst NumOrInst NumPHIInst NumRetInst NumSExtInst NumSelectInst NumShlInst
+    NumStoreInst NumSubInst NumTruncInst NumXorInst NumZExtInst TotalBlocks TotalInsts
+    TotalMemInst TotalFuncs ArgsPhi testUnary""".split()
+)
+"""The 56 features of the AutoPhase paper (Huang et al., 2019), in its order."""
+
+INST_COUNT_FEATURES = tuple(
+    """TotalInstsCount TotalBlocksCount TotalFuncsCount RetCount BrCount SwitchCount
+    IndirectBrCount InvokeCount ResumeCount UnreachableCount CleanupRetCount CatchRetCount
+    CatchSwitchCount CallBrCount FNegCount AddCount FAddCount SubCount FSubCount MulCount
+    FMulCount UDivCount SDivCount FDivCount URemCount SRemCount FRemCount ShlCount LShrCount
+    AShrCount AndCount OrCount XorCount AllocaCount LoadCount StoreCount GetElementPtrCount
+    FenceCount AtomicCmpXchgCount AtomicRMWCount TruncCount ZExtCount SExtCount FPToUICount
+    FPToSICount UIToFPCount SIToFPCount FPTruncCount FPExtCount PtrToIntCount IntToPtrCount
+    BitCastCount AddrSpaceCastCount CleanupPadCount CatchPadCount ICmpCount FCmpCount PHICount
+    CallCount SelectCount UserOp1Count UserOp2Count VAArgCount ExtractElementCount
+    InsertElementCount ShuffleVectorCount ExtractValueCount InsertValueCount LandingPadCount
+    FreezeCount""".split()
+)
+"""The totals, then one count per opcode in the order of LLVM's ``Instruction.def``."""
+
+_MOST = 2**63 - 2
+"""The upper bound of a count: Gymnasium adds one to it when it samples."""
+
+_COUNT = ScalarSpec(0, _MOST, "int")
+_CPU_COUNTS = (
+    "cores_count",
+    *(
+        f"{cache}_cache_{what}"
+        for cache in ("l1d", "l1i", "l2", "l3", "l4")
+        for what in ("count", "size")
+    ),
+)
+
+
+def _counts(name: str, size: int, description: str) -> ObservationSpaceSpec:
+    return ObservationSpaceSpec(name, BoxSpec(0, _MOST, (size,), "int64"), description)
+
+
+def _text(name: str, length: int | None, description: str) -> ObservationSpaceSpec:
+    shortest = length or 0
+    return ObservationSpaceSpec(
+        name, SequenceSpec("str", shortest, length), description, default=" " * shortest
+    )
+
+
+def _costs(cost: str, now: str, description: str, *, platform: bool) -> list[ObservationSpaceSpec]:
+    spec = ObservationSpaceSpec(now, _COUNT, description, platform_dependent=platform, default=0)
+    baselines = [
+        ObservationSpaceSpec(
+            f"{cost}{level}",
+            _COUNT,
+            f"{description.split('.')[0]}, after clang -{level}.",
+            platform_dependent=platform,
+            default=0,
+        )
+        for level in LEVELS
+    ]
+    return [spec, *baselines]
+
+
+OBSERVATION_SPACES: tuple[ObservationSpaceSpec, ...] = (
+    _text("Ir", None, "The module as LLVM IR text, without value names."),
+    _text("IrSha1", 40, "The SHA-1 of the module's bitcode, 40 hexadecimal digits."),
+    _text(
+        "IrHash",
+        32,
+        "A 128-bit hash of the IR, 32 hexadecimal digits: the same on every machine, and equal "
+        "when the bitcode is.",
+    ),
+    ObservationSpaceSpec(
+        "Bitcode",
+        BoxSpec(-128, 127, (-1,), "int8"),
+        "The module as LLVM bitcode: an int8 array of the file's bytes.",
+        default=b"",
+    ),
+    ObservationSpaceSpec(
+        "BitcodeFile",
+        SequenceSpec("str", 0, 4096),
+        "The path of a file with the module's bitcode, removed when the episode ends.",
+        deterministic=False,
+        default="",
+    ),
+    _counts(
+        "InstCount",
+        len(INST_COUNT_FEATURES),
+        "Instructions by opcode after the totals: int64[70]. Functions count with declarations.",
+    ),
+    _counts(
+        "Autophase",
+        len(AUTOPHASE_FEATURES),
+        "The features of the AutoPhase paper (Huang et al., 2019): int64[56].",
+    ),
+    ObservationSpaceSpec(
+        "CpuInfo",
+        DictSpec({**dict.fromkeys(_CPU_COUNTS, _COUNT), "name": TextSpec()}),
+        "The processor: cores, caches (bytes) and name; 0 where the kernel does not say.",
+        platform_dependent=True,
+        default={**dict.fromkeys(_CPU_COUNTS, 0), "name": ""},
+    ),
+    *_costs(
+        "IrInstructionCount",
+        "IrInstructionCount",
+        "The number of IR instructions of all functions.",
+        platform=False,
+    ),
+    *_costs(
+        "ObjectTextSize",
+        "ObjectTextSizeBytes",
+        "The size in bytes of the code sections of the module's x86-64 object file.",
+        platform=True,
+    ),
+)
+
+
+@cache
+def cpu_info() -> dict[str, int | str]:
+    """Return the value of ``CpuInfo`` from what Linux says in ``/proc`` and ``/sys``."""
+    found: dict[str, int | str] = dict.fromkeys(_CPU_COUNTS, 0)
+    found["cores_count"] = os.cpu_count() or 0
+    found["name"] = _cpu_name()
+    seen: set[tuple[str, str]] = set()
+    for index in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cache/index[0-9]*"):
+        try:
+            level, kind, size, shared = (
+                (index / file).read_text().strip()
+                for file in ("level", "type", "size", "shared_cpu_list")
+            )
+        except OSError:
+            continue
+        name = f"l{level}" + (
+            {"Data": "d", "Instruction": "i"}.get(kind, "") if level == "1" else ""
+        )
+        if f"{name}_cache_size" not in found or (name, shared) in seen:
+            continue
+        seen.add((name, shared))
+        found[f"{name}_cache_count"] = int(found[f"{name}_cache_count"]) + 1
+        found[f"{name}_cache_size"] = _bytes(size)
+    return found
+
+
+def _cpu_name() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return ""
+
+
+def _bytes(size: str) -> int:
+    scale = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(size[-1:], 1)
+    digits = size.rstrip("KMG")
+    return int(digits) * scale if digits.isdigit() else 0

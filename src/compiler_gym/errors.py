@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""Every error this library raises on purpose.
+
+Three branches tell the reader whom to ask::
+
+    CompilerGymError
+    ├── RequestError                     the caller: the request cannot be served
+    │   ├── BenchmarkInitError           a program cannot be read or built
+    │   ├── DatasetInitError             a dataset cannot be installed or opened
+    │   ├── DownloadFailed               a file cannot be fetched
+    │   │   └── TooManyRequests
+    │   ├── InvalidActionError           an action outside the action space
+    │   ├── PipelineError                a pass pipeline the compiler refuses
+    │   ├── UnknownNameError             no such benchmark, dataset, space or environment
+    │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   └── CacheError                   a cache that cannot be written
+    ├── CompilerError                    the compiler: it ran and said no
+    │   ├── CompilerFatalError           it gave up with a fatal error
+    │   ├── CompilerDiagnosticError      it reported errors
+    │   ├── InvalidIrError               the IR no longer verifies
+    │   ├── ModuleTooLargeError          the program outgrew its limit
+    │   ├── ObservationError             an observation cannot be computed on this program
+    │   └── SessionError                 a session's own code raised
+    └── ServiceError                     the worker: the process that holds the compiler
+        ├── ServiceInitError             it did not start
+        │   └── EnvironmentNotSupported
+        ├── ServiceIsClosed              it was closed, or belongs to another process
+        ├── ServiceOSError               the operating system refused
+        ├── ServiceTransportError        messages were lost or malformed
+        ├── SessionNotFound              no episode is running
+        └── WorkerDied                   it ended in mid-request
+            ├── WorkerCrashedError       by a signal or an exit
+            ├── WorkerTimeoutError       it passed its deadline and was ended
+            └── WorkerOutOfMemoryError   it passed its memory limit
+
+Names that CompilerGym 0.2.5 documents keep the bases they had there. During an
+episode the compiler and worker branches are never raised by ``step()``: the
+episode is truncated and ``info["error"]`` holds the instance.
+"""
+
+import signal as _signal
+
+__all__ = [
+    "BenchmarkInitError",
+    "CacheError",
+    "CompilerDiagnosticError",
+    "CompilerError",
+    "CompilerFatalError",
+    "CompilerGymError",
+    "DatasetInitError",
+    "DownloadFailed",
+    "EnvironmentNotSupported",
+    "InvalidActionError",
+    "InvalidIrError",
+    "InvalidParameterError",
+    "ModuleTooLargeError",
+    "ObservationError",
+    "PipelineError",
+    "RequestError",
+    "ServiceError",
+    "ServiceInitError",
+    "ServiceIsClosed",
+    "ServiceOSError",
+    "ServiceTransportError",
+    "SessionError",
+    "SessionNotFound",
+    "TooManyRequests",
+    "UnknownNameError",
+    "WorkerCrashedError",
+    "WorkerDied",
+    "WorkerOutOfMemoryError",
+    "WorkerTimeoutError",
+    "error_from_name",
+]
+
+
+class CompilerGymError(Exception):
+    """The root of every error raised on purpose."""
+
+    reproducer: str | None = None
+    """The command that shows the failure outside this library, where one exists."""
+
+
+class RequestError(CompilerGymError):
+    """The caller asked for something that cannot be served."""
+
+
+class BenchmarkInitError(RequestError, OSError, ValueError):
+    """A program cannot be found, read, compiled or parsed."""
+
+
+class DatasetInitError(RequestError, OSError):
+    """A dataset cannot be installed or opened."""
+
+
+class DownloadFailed(RequestError, OSError):
+    """A file cannot be fetched from any of its addresses."""
+
+
+class TooManyRequests(DownloadFailed):
+    """A server asked for fewer requests (HTTP 429)."""
+
+
+class InvalidActionError(RequestError, ValueError):
+    """An action is not a member of the action space."""
+
+
+class PipelineError(RequestError, ValueError):
+    """The compiler does not accept a pass pipeline."""
+
+
+class UnknownNameError(RequestError, LookupError):
+    """There is no benchmark, dataset, space or environment of that name."""
+
+
+class InvalidParameterError(RequestError, ValueError):
+    """A session parameter does not exist or its value does not fit."""
+
+
+class CacheError(RequestError, OSError):
+    """A cache directory cannot be created or written."""
+
+
+class CompilerError(CompilerGymError):
+    """The compiler ran and said no."""
+
+
+class CompilerFatalError(CompilerError):
+    """The compiler stopped with an internal or usage error of its own."""
+
+
+class CompilerDiagnosticError(CompilerError):
+    """The compiler reported one or more errors about the program."""
+
+
+class InvalidIrError(CompilerError, ValueError):
+    """The IR does not pass the compiler's verifier."""
+
+
+class ModuleTooLargeError(CompilerError):
+    """An action grew the program beyond its limit."""
+
+
+class ObservationError(CompilerError, ValueError):
+    """An observation has no value on this program."""
+
+
+class SessionError(CompilerError):
+    """The code of a compiler session raised an exception of its own."""
+
+
+class ServiceError(CompilerGymError):
+    """The process that holds the compiler is at fault, or lost."""
+
+
+class ServiceInitError(ServiceError, OSError):
+    """The process that holds the compiler did not start."""
+
+
+class EnvironmentNotSupported(ServiceInitError):
+    """This environment cannot run on this machine; the message says what is missing."""
+
+
+class ServiceIsClosed(ServiceError, TypeError):
+    """The environment was closed, or the call came from a process that does not own it."""
+
+
+class ServiceOSError(ServiceError, OSError):
+    """The operating system refused something the service needs."""
+
+
+class ServiceTransportError(ServiceError, OSError):
+    """A message between client and worker was lost or malformed."""
+
+
+class SessionNotFound(ServiceError):
+    """No episode is running: call ``reset()`` first."""
+
+
+class WorkerDied(ServiceError):
+    """A worker process ended while a request was under way."""
+
+
+class WorkerCrashedError(WorkerDied):
+    """A worker process ended by a signal or an unexpected exit."""
+
+    def __init__(self, message: str, *, signal: int | None = None, exit_status: int | None = None):
+        super().__init__(message)
+        self.signal = signal
+        """The number of the signal that ended the worker, if one did."""
+        self.exit_status = exit_status
+        """The exit status of the worker, if it exited by itself."""
+
+    @property
+    def signal_name(self) -> str | None:
+        """The name of the signal, for example ``SIGSEGV``."""
+        return None if self.signal is None else _signal.Signals(self.signal).name
+
+
+class WorkerTimeoutError(WorkerDied, TimeoutError):
+    """A request passed its deadline, so its worker was ended."""
+
+    def __init__(self, message: str, *, seconds: float | None = None):
+        super().__init__(message)
+        self.seconds = seconds
+        """The deadline that passed."""
+
+
+class WorkerOutOfMemoryError(WorkerDied, MemoryError):
+    """A request needed more memory than its worker may have."""
+
+    def __init__(self, message: str, *, limit_bytes: int | None = None):
+        super().__init__(message)
+        self.limit_bytes = limit_bytes
+        """The limit that was passed, where one is set."""
+
+
+def error_from_name(name: str, message: str) -> CompilerGymError:
+    """Return the error of class `name`, or a `SessionError` that names it.
+
+    Errors cross the process border as a class name and a message.
+    """
+    cls = globals().get(name)
+    if isinstance(cls, type) and issubclass(cls, CompilerGymError):
+        return cls(message)
+    return SessionError(f"{name}: {message}")

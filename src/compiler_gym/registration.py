@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""``make()`` and the catalogue of environments.
+
+Compilers are found through the entry-point group ``compiler_gym.compilers``, the
+bundled ones like a stranger's. Nothing of a compiler is loaded to list it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+
+__all__ = ["COMPILER_GYM_ENVS", "Compiler", "EnvironmentId", "compilers", "make"]
+
+GROUP = "compiler_gym.compilers"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentId:
+    """One registered environment and the arguments it is made with."""
+
+    id: str
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """What a plug-in names in the entry-point group: a compiler and its environments."""
+
+    name: str
+    description: str
+    environment: str
+    """``"package.module:Class"`` of the environment class."""
+    environments: tuple[EnvironmentId, ...]
+    nondeterministic: bool = False
+
+
+@cache
+def compilers() -> Mapping[str, Compiler]:
+    """Return every installed compiler by name, the bundled ones first."""
+    found = [entry.load() for entry in entry_points(group=GROUP)]
+    found.sort(
+        key=lambda compiler: (not compiler.environment.startswith("compiler_gym."), compiler.name)
+    )
+    return MappingProxyType({compiler.name: compiler for compiler in found})
+
+
+def register_with_gymnasium() -> None:
+    """Register every environment, plain and below the namespace ``compiler_gym``."""
+    from gymnasium.envs.registration import register, registry
+
+    for compiler in compilers().values():
+        for environment in compiler.environments:
+            for id in (environment.id, f"compiler_gym/{environment.id}"):
+                if id not in registry:
+                    register(
+                        id,
+                        entry_point=compiler.environment,
+                        kwargs=dict(environment.kwargs),
+                        nondeterministic=compiler.nondeterministic,
+                        order_enforce=False,
+                        disable_env_checker=True,
+                    )
+
+
+def make(id: str, **kwargs: Any) -> "CompilerEnv":
+    """Return a new environment: ``gymnasium.make`` without its wrappers.
+
+    Raises `gymnasium.error.NameNotFound` for an unknown id and
+    `EnvironmentNotSupported` when the compiler cannot run here.
+    """
+    import gymnasium
+
+    register_with_gymnasium()
+    return gymnasium.make(id, **kwargs).unwrapped  # type: ignore[return-value]  # ours
+
+
+class _Ids:
+    """The ids of every registered environment, looked up when they are asked for."""
+
+    def __iter__(self) -> Iterator[str]:
+        return (env.id for compiler in compilers().values() for env in compiler.environments)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, id: object) -> bool:
+        return any(id == known for known in self)
+
+    def __getitem__(self, index: int) -> str:
+        return list(self)[index]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+COMPILER_GYM_ENVS = _Ids()
+"""The ids of every registered environment."""

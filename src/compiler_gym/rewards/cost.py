@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Rewards for lowering a cost, plain or scaled by what was there to save.
+
+A reward is arithmetic on measured costs: it holds no compiler and reads no file.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compiler_gym.spaces import Reward
+
+__all__ = ["BaselineReward", "CostReward", "NormalizedCostReward"]
+
+
+class CostReward(Reward):
+    """The cost saved since the last step: ``before - after``.
+
+    `cost` is the observation to lower; `initial` the observation that holds its
+    value before any action, asked for only when the first cost was not seen.
+    """
+
+    def __init__(
+        self, name: str, *, cost: str, initial: str, platform_dependent: bool, **properties: Any
+    ) -> None:
+        super().__init__(
+            name=name,
+            observation_spaces=[cost],
+            default_value=0,
+            default_negates_returns=True,
+            deterministic=True,
+            platform_dependent=platform_dependent,
+            **properties,
+        )
+        self.initial = initial
+        self.previous: float | None = None
+
+    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
+        """Forget the last episode."""
+        self.previous = None
+
+    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
+        """Take the costs of the program before any action."""
+        self.previous = float(observations[0])
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        """Return the reward for moving the cost to ``observations[0]``."""
+        cost = float(observations[0])
+        if self.previous is None:
+            self.previous = float(observation_view[self.initial])
+        saved = self.previous - cost
+        self.previous = cost
+        return saved
+
+
+class NormalizedCostReward(CostReward):
+    """The cost saved as a share of the initial cost.
+
+    An episode's rewards sum to less than 1. An initial cost of 0 counts as 1.
+    """
+
+    def __init__(self, name: str, **properties: Any) -> None:
+        super().__init__(name, max=1, **properties)
+        self.scale: float | None = None
+
+    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
+        """Forget the last episode."""
+        super().reset(benchmark, observation_view)
+        self.scale = None
+
+    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
+        """Take the costs of the program before any action, and the scale."""
+        super().start(observations, observation_view)
+        self.scale = max(self.saving(observation_view), 1.0)
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        """Return the scaled reward for moving the cost to ``observations[0]``."""
+        if self.scale is None:
+            self.scale = max(self.saving(observation_view), 1.0)
+        return super().update(actions, observations, observation_view) / self.scale
+
+    def saving(self, observation_view: Mapping[str, Any]) -> float:
+        """Return the cost that counts as 1.0."""
+        return float(observation_view[self.initial])
+
+
+class BaselineReward(NormalizedCostReward):
+    """The cost saved as a share of what a baseline pipeline saves.
+
+    An episode's rewards sum to 1.0 when the agent ties with the baseline, and to
+    more when it wins. A baseline that saves nothing (or costs more than it
+    started with) counts as saving 1: the reward is then the plain cost saved.
+    """
+
+    def __init__(self, name: str, *, baseline: str, **properties: Any) -> None:
+        super().__init__(name, success_threshold=1, **properties)
+        self.max = None
+        self.baseline = baseline
+
+    def saving(self, observation_view: Mapping[str, Any]) -> float:
+        """Return what the baseline saves of the initial cost."""
+        return float(observation_view[self.initial]) - float(observation_view[self.baseline])

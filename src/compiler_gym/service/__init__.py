@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Sessions in isolated processes.
+
+``messages`` is what is said, ``transport`` how it travels, ``servicer`` answers
+it with a session, ``worker`` is the process that does so, ``zygote`` forks
+workers, ``supervisor`` owns the zygotes of this process, ``limits`` is what a
+worker may use, and ``client`` is the one side an environment sees.
+"""
+
+from compiler_gym.errors import (
+    EnvironmentNotSupported,
+    ServiceError,
+    ServiceInitError,
+    ServiceIsClosed,
+    ServiceOSError,
+    ServiceTransportError,
+    SessionNotFound,
+)
+from compiler_gym.service.client import (
+    Connection,
+    LocalConnection,
+    WorkerConnection,
+    describe_source,
+)
+from compiler_gym.service.limits import Limits, run_child
+from compiler_gym.service.supervisor import SessionSource, shut_down
+from compiler_gym.session import CompilerSession as CompilationSession
+
+__all__ = [
+    "CompilationSession",
+    "Connection",
+    "EnvironmentNotSupported",
+    "Limits",
+    "LocalConnection",
+    "ServiceError",
+    "ServiceInitError",
+    "ServiceIsClosed",
+    "ServiceOSError",
+    "ServiceTransportError",
+    "SessionNotFound",
+    "SessionSource",
+    "WorkerConnection",
+    "describe_source",
+    "run_child",
+    "shut_down",
+]

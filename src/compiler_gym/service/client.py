@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""One environment's line to its session: ask, and get a reply or a typed error.
+
+`WorkerConnection` holds a worker process; `LocalConnection` runs the session in
+this process, for inputs that are trusted. Both give the same replies. A
+connection that failed is closed: its owner opens another at the next reset.
+"""
+
+import os
+import shutil
+import time
+import weakref
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from compiler_gym.errors import (
+    CompilerGymError,
+    ServiceError,
+    ServiceIsClosed,
+    ServiceTransportError,
+    WorkerCrashedError,
+    WorkerOutOfMemoryError,
+    WorkerTimeoutError,
+    error_from_name,
+)
+from compiler_gym.paths import transient_cache_path
+from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
+from compiler_gym.service.messages import (
+    Description,
+    Failed,
+    Fork,
+    Forked,
+    Reply,
+    Request,
+    decode_reply,
+    encode,
+)
+from compiler_gym.service.servicer import Servicer, describe
+from compiler_gym.service.supervisor import SessionSource, zygote_for
+from compiler_gym.service.transport import Channel, ChannelClosed
+from compiler_gym.service.zygote import load_session_class
+
+__all__ = ["Connection", "LocalConnection", "WorkerConnection", "describe_source"]
+
+_live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
+
+
+class Connection(Protocol):
+    """What an environment needs of a session, wherever it runs."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request can be made."""
+        ...
+
+    def call(self, request: Request, timeout: float | None = None) -> Reply:
+        """Return the reply to `request`; `Failed` replies are returned, not raised.
+
+        Raises `WorkerDied` when the worker ends before it answers, and
+        `ServiceIsClosed` when the connection is closed.
+        """
+        ...
+
+    def fork(self) -> "Connection | None":
+        """Return a connection to an exact copy of the session, or None if replay is needed."""
+        ...
+
+    def close(self) -> None:
+        """End the session and what holds it. Calling it twice is fine."""
+        ...
+
+
+class WorkerConnection:
+    """A session in a process of its own."""
+
+    def __init__(self, source: SessionSource, limits: Limits, channel: Channel, pid: int) -> None:
+        self._source = source
+        self._limits = limits
+        self._channel: Channel | None = channel
+        self.pid = pid
+        """The number of the worker process."""
+        _live.add(self)
+
+    @classmethod
+    def open(cls, source: SessionSource, limits: Limits) -> "WorkerConnection":
+        """Fork a worker from the zygote of `source`."""
+        channel, pid = zygote_for(source).spawn(limits.memory_bytes)
+        return cls(source, limits, channel, pid)
+
+    @property
+    def is_open(self) -> bool:
+        return self._channel is not None
+
+    def call(self, request: Request, timeout: float | None = None) -> Reply:
+        self.submit(request)
+        return self.gather(timeout)
+
+    def submit(self, request: Request) -> None:
+        """Send `request` without waiting; `gather` fetches the reply."""
+        channel = self._channel
+        if channel is None:
+            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
+        try:
+            channel.send(encode(request))
+        except ChannelClosed:
+            self._raise_ended()
+        except TimeoutError:
+            self._raise_timeout(self._limits.step_seconds)
+        except BaseException:
+            self._discard()
+            raise
+
+    def gather(self, timeout: float | None = None) -> Reply:
+        """Return the reply to the last request submitted."""
+        seconds = self._limits.step_seconds if timeout is None else timeout
+        channel = self._channel
+        if channel is None:
+            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
+        try:
+            reply = decode_reply(channel.receive(time.monotonic() + seconds))
+        except ChannelClosed:
+            self._raise_ended()
+        except TimeoutError:
+            self._raise_timeout(seconds)
+        except ValueError as error:
+            self._discard()
+            raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
+        except BaseException:
+            self._discard()
+            raise
+        if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
+            self._discard()
+        return reply
+
+    def fileno(self) -> int:
+        """The descriptor that becomes readable when a reply has come."""
+        if self._channel is None:
+            raise ServiceIsClosed("the connection to the worker is closed")
+        return self._channel.socket.fileno()
+
+    def fork(self) -> "WorkerConnection":
+        self.submit(Fork())
+        channel = self._channel
+        assert channel is not None
+        try:
+            payload, descriptor = channel.receive_with_descriptor(
+                time.monotonic() + self._limits.step_seconds
+            )
+            reply = decode_reply(payload)
+        except ChannelClosed:
+            self._raise_ended()
+        except TimeoutError:
+            self._raise_timeout(self._limits.step_seconds)
+        except BaseException:
+            self._discard()
+            raise
+        if isinstance(reply, Failed):
+            raise error_from_name(reply.kind, reply.message)
+        if not isinstance(reply, Forked) or descriptor is None:
+            self._discard()
+            raise ServiceTransportError("the worker forked but sent no socket")
+        return WorkerConnection(
+            self._source, self._limits, Channel.from_descriptor(descriptor), reply.pid
+        )
+
+    def close(self) -> None:
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
+
+    def _discard(self) -> None:
+        """Close and make sure that a worker in mid-request ends too."""
+        if self._channel is None:
+            return
+        self.close()
+        try:
+            zygote_for(self._source).reap(self.pid, kill=True, seconds=0.0)
+        except ServiceError:
+            pass  # with the zygote gone, so is the worker
+
+    def _raise_ended(self) -> NoReturn:
+        self.close()
+        try:
+            status = zygote_for(self._source).reap(self.pid, kill=False)
+        except ServiceError:
+            status = None
+        raise _error_of(status, self._limits)
+
+    def _raise_timeout(self, seconds: float) -> NoReturn:
+        self.close()
+        try:
+            zygote_for(self._source).reap(self.pid, kill=True)
+        except ServiceError:
+            pass
+        raise WorkerTimeoutError(
+            f"no answer within the deadline of {seconds:g} s; the worker was ended",
+            seconds=seconds,
+        )
+
+
+class LocalConnection:
+    """A session in this process: no isolation, no process to reach."""
+
+    def __init__(self, source: SessionSource) -> None:
+        session_class = load_session_class(source.session)
+        session_class.prepare(dict(source.options))
+        self._scratch = transient_cache_path(f"local-{os.getpid()}-{id(self)}")
+        self._directories = 0
+        self._owner = os.getpid()
+        self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
+
+    @property
+    def is_open(self) -> bool:
+        return self.servicer is not None
+
+    def call(self, request: Request, timeout: float | None = None) -> Reply:
+        if self.servicer is None:
+            raise ServiceIsClosed("the session is closed: call reset()")
+        return self.servicer.handle(request)
+
+    def fork(self) -> None:
+        return None
+
+    def close(self) -> None:
+        servicer, self.servicer = self.servicer, None
+        if servicer is not None and os.getpid() == self._owner:
+            servicer.stop()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _new_directory(self) -> Path:
+        self._directories += 1
+        return self._scratch / str(self._directories)
+
+
+def describe_source(source: SessionSource, *, in_process: bool) -> Description:
+    """Return what the sessions of `source` offer."""
+    if in_process:
+        session_class = load_session_class(source.session)
+        session_class.prepare(dict(source.options))
+        return describe(session_class)
+    description = zygote_for(source).description
+    assert description is not None
+    return description
+
+
+def _is_poisonous(kind: str) -> bool:
+    return kind in ("CompilerFatalError", "WorkerOutOfMemoryError")
+
+
+def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
+    if status is None:
+        return WorkerCrashedError("the worker has gone and its exit status with it")
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        error = WorkerCrashedError("", signal=number)
+        error.args = (f"the compiler crashed: its worker was ended by {error.signal_name}",)
+        return error
+    code = os.WEXITSTATUS(status)
+    if code == OUT_OF_MEMORY_STATUS:
+        return WorkerOutOfMemoryError(
+            f"the compiler needed more than the limit of {limits.memory_bytes} bytes",
+            limit_bytes=limits.memory_bytes,
+        )
+    return WorkerCrashedError(
+        f"the compiler ended its process with exit status {code}", exit_status=code
+    )
+
+
+def _after_fork_in_child() -> None:
+    for connection in list(_live):
+        connection.close()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What a worker may use, and how its process is tied to its owner.
+
+Deadlines are kept by the client, which ends a worker that passes one; memory is
+kept by the kernel. Children of a worker are bound to it here, so that nothing
+outlives the program that asked for it.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from compiler_gym.errors import ServiceOSError
+
+__all__ = ["OUT_OF_MEMORY_STATUS", "Limits", "bind_to_parent", "limit_memory", "run_child"]
+
+OUT_OF_MEMORY_STATUS = 86
+"""The exit status of a worker whose allocation failed."""
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one environment's worker.
+
+    >>> Limits(step_seconds=10.0).step_seconds
+    10.0
+    """
+
+    step_seconds: float = 300.0
+    """The deadline of a request that names none."""
+    memory_bytes: int = 8 << 30
+    """Address space of the worker (RLIMIT_AS); 0 leaves it unbounded."""
+    growth: float = 64.0
+    """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
+    growth_floor: int = 100_000
+    """Programs below this size (in the compiler's own unit) may always grow to it."""
+
+
+def bind_to_parent(expected_parent: int) -> None:
+    """Make the kernel end this process (SIGKILL) when its parent ends.
+
+    Raises `ServiceOSError` if the parent has gone already.
+    """
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != expected_parent:
+        raise ServiceOSError(f"the parent process {expected_parent} has ended")
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of descendants whose own parent has ended."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def limit_memory(memory_bytes: int) -> None:
+    """Bound the address space of this process and its children; 0 does nothing."""
+    if memory_bytes <= 0:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        memory_bytes = min(memory_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, hard))
+
+
+def run_child(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    input: bytes | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    setup: Callable[[], None] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run `command` from a worker and return its exit status and output.
+
+    The child is in the worker's process group and ends with the worker. Raises
+    `subprocess.TimeoutExpired` after `timeout` seconds and `OSError` when the
+    command cannot be started. `setup` runs in the child before the command.
+    """
+    worker = os.getpid()
+
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != worker:
+            os._exit(1)
+        if setup is not None:
+            setup()
+
+    return subprocess.run(
+        command,
+        input=input,
+        stdin=subprocess.DEVNULL if input is None else None,
+        capture_output=True,
+        timeout=timeout,
+        cwd=cwd,
+        preexec_fn=prepare,
+        check=False,
+    )

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""The messages between an environment and its worker, and how they become bytes.
+
+Each is a msgpack array whose first item is the tag. A frame is the length of
+the message as eight little-endian bytes, then the message. `PROTOCOL` changes
+whenever a message does; both sides say theirs at the start and refuse others.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpaceSpec
+
+__all__ = [
+    "PROTOCOL",
+    "Description",
+    "Failed",
+    "Fork",
+    "Forked",
+    "Parameter",
+    "ParameterReply",
+    "Reply",
+    "Request",
+    "Start",
+    "Started",
+    "Step",
+    "Stepped",
+    "Stop",
+    "Stopped",
+    "decode_reply",
+    "decode_request",
+    "encode",
+]
+
+PROTOCOL = 1
+
+
+class Start(Struct, array_like=True, tag=1):
+    """Begin an episode and observe."""
+
+    benchmark: BenchmarkSpec
+    action_space: str | None
+    observations: list[str]
+    limits: dict[str, float]
+
+
+class Step(Struct, array_like=True, tag=2):
+    """Apply actions in order, then observe. No actions is a pure observation."""
+
+    actions: list[Any]
+    observations: list[str]
+
+
+class Fork(Struct, array_like=True, tag=3):
+    """Make a second worker with the same state."""
+
+
+class Parameter(Struct, array_like=True, tag=4):
+    """Hand a parameter to the session."""
+
+    key: str
+    value: str
+
+
+class Stop(Struct, array_like=True, tag=5):
+    """End the episode and keep the worker."""
+
+
+class Description(Struct, array_like=True, tag=17):
+    """What a worker says of itself when it is ready."""
+
+    protocol: int
+    compiler_version: str
+    action_spaces: list[ActionSpaceSpec]
+    observation_spaces: list[ObservationSpaceSpec]
+    forkable: bool
+
+
+class Started(Struct, array_like=True, tag=18):
+    """An episode has begun."""
+
+    action_space: ActionSpaceSpec | None
+    """Only where the session starts with another space than the one it declares."""
+    observations: list[Any]
+
+
+class Stepped(Struct, array_like=True, tag=19):
+    """Actions were applied; `applied` of them if one ended the episode."""
+
+    end: bool
+    action_space: ActionSpaceSpec | None
+    no_effect: bool
+    observations: list[Any]
+    applied: int
+    failure: list[str] | None = None
+    """Class name and message of an observation that could not be computed."""
+
+
+class Forked(Struct, array_like=True, tag=20):
+    """A fork is ready; its process is `pid`."""
+
+    pid: int
+
+
+class ParameterReply(Struct, array_like=True, tag=21):
+    """What the session answered; None means that it does not know the key."""
+
+    value: str | None
+
+
+class Stopped(Struct, array_like=True, tag=22):
+    """No episode is running."""
+
+
+class Failed(Struct, array_like=True, tag=23):
+    """The request failed with an error of class `kind`; the session is gone."""
+
+    kind: str
+    message: str
+    applied: int = 0
+    """How many of the actions had been applied before the one that failed."""
+    recoverable: bool = False
+    """Whether the session is still as it was before the request."""
+
+
+Request = Start | Step | Fork | Parameter | Stop
+Reply = Description | Started | Stepped | Forked | ParameterReply | Stopped | Failed
+
+encode = msgspec.msgpack.Encoder().encode
+decode_request = msgspec.msgpack.Decoder(Request).decode
+decode_reply = msgspec.msgpack.Decoder(Reply).decode

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Answers requests with one compiler session; knows nothing of processes.
+
+The same code serves a worker process and an in-process environment, so both
+give the same answers. Exceptions never leave it: they become `Failed` replies.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.errors import (
+    CompilerGymError,
+    InvalidActionError,
+    ObservationError,
+    SessionNotFound,
+    UnknownNameError,
+)
+from compiler_gym.service.messages import (
+    PROTOCOL,
+    Description,
+    Failed,
+    Parameter,
+    ParameterReply,
+    Reply,
+    Request,
+    Start,
+    Started,
+    Step,
+    Stepped,
+    Stop,
+    Stopped,
+)
+from compiler_gym.session import CompilerSession
+
+__all__ = ["Servicer", "describe", "failed"]
+
+_RECOVERABLE = (InvalidActionError, ObservationError, UnknownNameError, SessionNotFound)
+
+
+class Servicer:
+    """Holds at most one session of `session_class` and what was observed of it."""
+
+    def __init__(
+        self, session_class: type[CompilerSession], make_working_dir: Callable[[], Path]
+    ) -> None:
+        self.session: CompilerSession | None = None
+        self._class = session_class
+        self._make_working_dir = make_working_dir
+        self._working_dir: Path | None = None
+        self._memo: dict[str, Any] = {}
+        self._memoable = {s.name: s.deterministic for s in session_class.observation_spaces}
+        self._action_spaces = {s.name: s for s in session_class.action_spaces}
+
+    def handle(self, request: Request) -> Reply:
+        """Return the reply to `request`; a failure is a reply too."""
+        try:
+            if type(request) is Step:
+                return self._step(request)
+            if type(request) is Start:
+                return self._start(request)
+            if type(request) is Parameter:
+                return ParameterReply(
+                    self._running().handle_session_parameter(request.key, request.value)
+                )
+            if type(request) is Stop:
+                self.stop()
+                return Stopped()
+            raise UnknownNameError(f"a servicer cannot answer {type(request).__name__}")
+        except _RECOVERABLE as error:
+            return failed(error, recoverable=True)
+        except Exception as error:  # the border: whatever a session raises becomes a reply
+            self.stop()
+            return failed(error)
+
+    def stop(self) -> None:
+        """End the session, if there is one, and remove its directory."""
+        session, self.session = self.session, None
+        self._memo = {}
+        if session is not None:
+            try:
+                session.close()
+            except Exception:  # noqa: S110 - a broken session must not stop its own clean-up
+                pass
+        if self._working_dir is not None:
+            shutil.rmtree(self._working_dir, ignore_errors=True)
+
+    def moved(self) -> None:
+        """Take a directory of its own after a fork of the process."""
+        self._working_dir = None
+
+    def _start(self, request: Start) -> Reply:
+        self.stop()
+        action_spaces = self._class.action_spaces
+        if request.action_space is None:
+            action_space = action_spaces[0]
+        else:
+            try:
+                action_space = self._action_spaces[request.action_space]
+            except KeyError:
+                raise UnknownNameError(
+                    f"no action space {request.action_space!r}; there are "
+                    f"{', '.join(self._action_spaces)}"
+                ) from None
+        self._working_dir = self._make_working_dir()
+        session = self._class(self._working_dir, action_space, request.benchmark)
+        self.session = session
+        for key, value in request.limits.items():
+            session.handle_session_parameter(f"limits.{key}", str(value))
+        return Started(None, [self._observe(name) for name in request.observations])
+
+    def _step(self, request: Step) -> Reply:
+        session = self._running()
+        end, new_space, no_effect = False, None, True
+        applied = 0
+        try:
+            for action in request.actions:
+                end, space, unchanged = session.apply_action(action)
+                applied += 1
+                if space is not None:
+                    new_space = space
+                if not unchanged:
+                    no_effect = False
+                    self._memo = {}
+                if end:
+                    break
+        except InvalidActionError as error:
+            return failed(error, applied=applied, recoverable=True)
+        except Exception as error:  # the border: whatever a session raises becomes a reply
+            self.stop()
+            return failed(error, applied=applied)
+        try:
+            observations = [self._observe(name) for name in request.observations]
+        except (ObservationError, UnknownNameError) as error:
+            failure = [type(error).__name__, str(error)]
+            return Stepped(end, new_space, no_effect, [], applied, failure)
+        return Stepped(end, new_space, no_effect, observations, applied)
+
+    def _observe(self, name: str) -> Any:
+        memo = self._memo
+        if name in memo:
+            return memo[name]
+        session = self._running()
+        deterministic = self._memoable.get(name)
+        if deterministic is None:
+            raise UnknownNameError(
+                f"no observation space {name!r}; there are {', '.join(self._memoable)}"
+            )
+        value = session.get_observation(name)
+        if deterministic:
+            memo[name] = value
+        return value
+
+    def _running(self) -> CompilerSession:
+        if self.session is None:
+            raise SessionNotFound("no episode is running: call reset() first")
+        return self.session
+
+
+def describe(session_class: type[CompilerSession]) -> Description:
+    """Return what `session_class` offers, after its `prepare`."""
+    return Description(
+        PROTOCOL,
+        session_class.compiler_version,
+        list(session_class.action_spaces),
+        list(session_class.observation_spaces),
+        session_class.forkable,
+    )
+
+
+def failed(error: BaseException, *, applied: int = 0, recoverable: bool = False) -> Failed:
+    """Return `error` as a reply; the class name survives if it is one of ours."""
+    if isinstance(error, CompilerGymError):
+        return Failed(type(error).__name__, str(error), applied, recoverable)
+    if isinstance(error, MemoryError):
+        return Failed("WorkerOutOfMemoryError", "an allocation failed", applied)
+    return Failed("SessionError", f"{type(error).__name__}: {error}", applied, recoverable)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""Owns the zygotes of this process: one for each compiler and its options.
+
+A zygote is started on first use and serves every environment of the process,
+from any thread. A forked child of the client gets none of them: it closes what
+it inherited and starts its own.
+"""
+
+import atexit
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from compiler_gym.errors import (
+    EnvironmentNotSupported,
+    ServiceInitError,
+    ServiceIsClosed,
+    ServiceOSError,
+    error_from_name,
+)
+from compiler_gym.paths import transient_cache_path
+from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
+from compiler_gym.service.transport import Channel, ChannelClosed
+from compiler_gym.service.zygote import Ended, Job, Reap, Spawn, Spawned
+
+__all__ = ["SessionSource", "Zygote", "shut_down", "zygote_for"]
+
+START_SECONDS = 60.0
+"""The deadline of a zygote's start: loading a compiler on a busy machine."""
+
+_decode = msgspec.msgpack.Decoder(Reply | Spawned | Ended).decode
+_zygotes: dict["SessionSource", "Zygote"] = {}
+_lock = threading.RLock()
+_T = TypeVar("_T", Spawned, Ended)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSource:
+    """Which session class to serve, and with which options."""
+
+    session: str
+    """``"package.module:Class"``."""
+    options: tuple[tuple[str, str], ...] = field(default=())
+
+
+class Zygote:
+    """The client's handle on a zygote process."""
+
+    def __init__(self, process: subprocess.Popen[bytes], channel: Channel) -> None:
+        self._process = process
+        self._channel: Channel | None = channel
+        self._lock = threading.Lock()
+        self.description: Description | None = None
+
+    @classmethod
+    def start(cls, source: SessionSource) -> "Zygote":
+        """Start a zygote and wait until its compiler is loaded."""
+        ours, theirs = socket.socketpair()
+        job = Job(
+            session=source.session,
+            options=dict(source.options),
+            client=os.getpid(),
+            scratch=str(_new_scratch()),
+            path=[os.path.abspath(entry) for entry in sys.path],
+        )
+        with theirs:
+            zygote = cls(_launch(job, theirs), Channel(ours))
+        try:
+            zygote._wait_until_ready(source)
+        except BaseException:
+            zygote.close()
+            raise
+        return zygote
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs and is ours to talk to."""
+        return self._channel is not None and self._process.poll() is None
+
+    def spawn(self, memory_bytes: int) -> tuple[Channel, int]:
+        """Return a channel to a new worker and its process number."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                reply = self._ask(Spawn(memory_bytes), Spawned, theirs.fileno())
+        except BaseException:
+            ours.close()
+            raise
+        return Channel(ours), reply.pid
+
+    def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> int | None:
+        """Return the wait status of worker `pid`, or None if it has not ended."""
+        return self._ask(Reap(pid, kill, seconds), Ended).status
+
+    def close(self) -> None:
+        """End the zygote and with it every worker."""
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            channel.close()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def forget(self) -> None:
+        """Drop what a forked child inherited, without a word to the process."""
+        channel, self._channel = self._channel, None
+        self._lock = threading.Lock()
+        if channel is not None:
+            channel.close()
+        self._process.returncode = 0  # it is the parent's child: never wait for it here
+
+    def _ask(
+        self, request: msgspec.Struct, expected: type[_T], descriptor: int | None = None
+    ) -> _T:
+        with self._lock:
+            channel = self._channel
+            if channel is None:
+                raise ServiceIsClosed("the compiler's process was closed")
+            deadline = time.monotonic() + START_SECONDS
+            try:
+                if descriptor is None:
+                    channel.send(encode(request))
+                else:
+                    channel.send_with_descriptor(encode(request), descriptor)
+                reply = _decode(channel.receive(deadline))
+            except (ChannelClosed, OSError) as error:
+                self._channel = None
+                channel.close()
+                raise ServiceInitError(f"the compiler's process has gone: {error!r}") from error
+            except BaseException:
+                self._channel = None  # an answer may be under way: never read it as another's
+                channel.close()
+                raise
+        if isinstance(reply, expected):
+            return reply
+        if isinstance(reply, Failed):
+            raise ServiceOSError(reply.message)
+        raise ServiceInitError(f"expected {expected.__name__}, found {type(reply).__name__}")
+
+    def _wait_until_ready(self, source: SessionSource) -> None:
+        channel = self._channel
+        assert channel is not None
+        try:
+            reply = _decode(channel.receive(time.monotonic() + START_SECONDS))
+        except ChannelClosed:
+            status = self._process.wait()
+            raise ServiceInitError(
+                f"the process for {source.session} ended with status {status} while starting; "
+                "set COMPILER_GYM_DEBUG=1 to see what it prints"
+            ) from None
+        except TimeoutError:
+            raise ServiceInitError(
+                f"the process for {source.session} was not ready after {START_SECONDS:.0f} s"
+            ) from None
+        if isinstance(reply, Failed):
+            raise error_from_name(reply.kind, reply.message)
+        assert isinstance(reply, Description)
+        if reply.protocol != PROTOCOL:
+            raise EnvironmentNotSupported(
+                f"{source.session} speaks protocol {reply.protocol}, expected {PROTOCOL}"
+            )
+        self.description = reply
+
+
+def zygote_for(source: SessionSource) -> Zygote:
+    """Return this process's zygote for `source`, starting it if need be."""
+    with _lock:
+        zygote = _zygotes.get(source)
+        if zygote is None or not zygote.is_alive:
+            if zygote is not None:
+                zygote.close()
+            zygote = _zygotes[source] = Zygote.start(source)
+        return zygote
+
+
+def shut_down() -> None:
+    """End every zygote of this process. The next environment starts a new one."""
+    with _lock:
+        zygotes = list(_zygotes.values())
+        _zygotes.clear()
+    for zygote in zygotes:
+        zygote.close()
+
+
+def _launch(job: Job, control: socket.socket) -> subprocess.Popen[bytes]:
+    debug = os.environ.get("COMPILER_GYM_DEBUG", "0") not in ("", "0")
+    output = None if debug else subprocess.DEVNULL
+    command = [sys.executable, "-c", "from compiler_gym.service.zygote import main; main()"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(job.path)}
+    try:
+        return subprocess.Popen(
+            [*command, msgspec.json.encode(job).decode()],
+            stdin=control,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ServiceInitError(f"cannot start {sys.executable}: {error}") from error
+
+
+_serial = iter(range(1 << 62))
+
+
+def _new_scratch() -> Path:
+    return transient_cache_path(f"workers-{os.getpid()}-{next(_serial)}")
+
+
+def _after_fork_in_child() -> None:
+    global _lock
+    _lock = threading.RLock()
+    for zygote in _zygotes.values():
+        zygote.forget()
+    _zygotes.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
+atexit.register(shut_down)

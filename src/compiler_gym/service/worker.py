@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""The life of a worker process: read a request, answer it, until the owner leaves.
+
+A worker is forked from a zygote that has the compiler loaded, or from another
+worker when an environment is forked. It never starts anything by itself.
+"""
+
+import os
+import signal
+import socket
+import time
+from pathlib import Path
+
+from compiler_gym.errors import ServiceOSError
+from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, bind_to_parent, limit_memory
+from compiler_gym.service.messages import Failed, Fork, Forked, Reply, decode_request, encode
+from compiler_gym.service.servicer import Servicer, failed
+from compiler_gym.service.transport import Channel, ChannelClosed
+from compiler_gym.session import CompilerSession
+
+__all__ = ["Worker"]
+
+
+class Worker:
+    """Serves one session over one channel."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        session_class: type[CompilerSession],
+        *,
+        zygote: int,
+        scratch: Path,
+    ) -> None:
+        self._channel = channel
+        self._zygote = zygote
+        self._scratch = scratch
+        self._directories = 0
+        self._servicer = Servicer(session_class, self._new_directory)
+
+    def run(self, memory_bytes: int) -> None:
+        """Answer requests until the client closes its end, then end the process."""
+        os.setsid()
+        bind_to_parent(self._zygote)
+        limit_memory(memory_bytes)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        status = 0
+        try:
+            self._serve()
+        except ChannelClosed:
+            pass
+        except MemoryError:
+            status = OUT_OF_MEMORY_STATUS
+        self._servicer.stop()
+        os._exit(status)
+
+    def _serve(self) -> None:
+        channel, servicer = self._channel, self._servicer
+        receive, send, handle = channel.receive, channel.send, servicer.handle
+        while True:
+            try:
+                request = decode_request(receive())
+            except ValueError as error:
+                send(encode(failed(error)))
+                continue
+            if type(request) is Fork:
+                self._fork()
+                continue
+            reply = handle(request)
+            send(self._encoded(reply))
+            if type(reply) is Failed and not reply.recoverable:
+                _leave_if_poisoned(reply)
+
+    def _encoded(self, reply: Reply) -> bytes:
+        try:
+            return encode(reply)
+        except (TypeError, ValueError, OverflowError) as error:
+            return encode(
+                Failed("SessionError", f"the session returned a value that is not plain: {error}")
+            )
+
+    def _fork(self) -> None:
+        """Split in two; the new half serves the channel it sends to the client.
+
+        The child is forked twice, so that its parent is the zygote, which reaps
+        it and whose end ends it, and not this worker, which may close first.
+        """
+        ours, theirs = socket.socketpair()
+        try:
+            middle = os.fork()
+        except OSError as error:
+            ours.close()
+            theirs.close()
+            self._channel.send(encode(failed(ServiceOSError(f"cannot fork: {error}"))))
+            return
+        if middle == 0:
+            if os.fork():
+                os._exit(0)
+            self._become(ours, theirs)
+            return
+        ours.close()
+        theirs.close()
+        os.waitpid(middle, 0)
+
+    def _become(self, ours: socket.socket, theirs: socket.socket) -> None:
+        parent_channel = self._channel
+        try:
+            os.setsid()
+            _wait_for_parent(self._zygote)
+            bind_to_parent(self._zygote)
+            self._channel = Channel(ours)
+            self._servicer.moved()
+            parent_channel.send_with_descriptor(encode(Forked(os.getpid())), theirs.fileno())
+            parent_channel.close()
+            theirs.close()
+            self._serve()
+        except (ChannelClosed, ServiceOSError):
+            pass
+        except BaseException:
+            os._exit(1)
+        self._servicer.stop()
+        os._exit(0)
+
+    def _new_directory(self) -> Path:
+        self._directories += 1
+        return self._scratch / f"{os.getpid()}-{self._directories}"
+
+
+def _wait_for_parent(zygote: int) -> None:
+    for _ in range(1000):
+        if os.getppid() == zygote:
+            return
+        time.sleep(0.0002)
+    raise ServiceOSError("the worker was not adopted by its zygote")
+
+
+def _leave_if_poisoned(reply: Failed) -> None:
+    """End the process after a failure that may have damaged the compiler's own state."""
+    if reply.kind in ("CompilerFatalError", "WorkerOutOfMemoryError"):
+        os._exit(0)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""A small process that has one compiler loaded and forks workers from itself.
+
+It belongs to one client process. When that ends, however it ends, the zygote
+ends every worker, removes their files and leaves. It never runs a session.
+"""
+
+import gc
+import importlib
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+from msgspec import Struct
+
+from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
+from compiler_gym.service.limits import adopt_orphans
+from compiler_gym.service.messages import encode
+from compiler_gym.service.servicer import describe, failed
+from compiler_gym.service.transport import Channel, ChannelClosed
+from compiler_gym.service.worker import Worker
+from compiler_gym.session import CompilerSession
+
+__all__ = ["Ended", "Job", "Reap", "Spawn", "Spawned", "load_session_class", "main"]
+
+
+class Job(Struct):
+    """What a zygote is started with."""
+
+    session: str
+    """``"package.module:Class"`` of the session."""
+    options: dict[str, str]
+    client: int
+    """The process it belongs to."""
+    scratch: str
+    """The directory below which workers may keep files; removed at the end."""
+    path: list[str]
+    """The client's module search path."""
+
+
+class Spawn(Struct, array_like=True, tag=1):
+    """Fork a worker that serves the socket sent with this message."""
+
+    memory_bytes: int
+
+
+class Reap(Struct, array_like=True, tag=2):
+    """Say how worker `pid` ended; end it first if `kill`."""
+
+    pid: int
+    kill: bool
+    seconds: float
+
+
+class Spawned(Struct, array_like=True, tag=3):
+    """A worker runs as process `pid`."""
+
+    pid: int
+
+
+class Ended(Struct, array_like=True, tag=4):
+    """How a worker ended, as `os.waitpid` has it; None if it still runs."""
+
+    status: int | None
+
+
+_decode = msgspec.msgpack.Decoder(Spawn | Reap).decode
+
+
+def main() -> None:
+    """Run a zygote: its job is the first argument, its socket is descriptor 0."""
+    job = msgspec.json.decode(sys.argv[1].encode(), type=Job)
+    control = socket.socket(fileno=os.dup(0))
+    control.set_inheritable(False)
+    owner = os.pidfd_open(job.client)
+    _detach()
+    sys.path[:] = job.path
+    channel = Channel(control)
+    try:
+        session_class = load_session_class(job.session)
+        session_class.prepare(job.options)
+    except BaseException as error:
+        channel.send(encode(failed(_as_unsupported(error, job.session))))
+        os._exit(1)
+    zygote = _Zygote(channel, session_class, owner, Path(job.scratch))
+    gc.collect()
+    gc.freeze()
+    channel.send(encode(describe(session_class)))
+    zygote.serve()
+
+
+def load_session_class(path: str) -> type[CompilerSession]:
+    """Return the class that ``"package.module:Class"`` names."""
+    module, _, name = path.partition(":")
+    found = getattr(importlib.import_module(module), name)
+    if not (isinstance(found, type) and issubclass(found, CompilerSession)):
+        raise TypeError(f"{path} is not a CompilerSession")
+    return found
+
+
+class _Zygote:
+    def __init__(
+        self, channel: Channel, session_class: type[CompilerSession], owner: int, scratch: Path
+    ) -> None:
+        self._channel = channel
+        self._class = session_class
+        self._owner = owner
+        self._scratch = scratch
+        self._ended: dict[int, int] = {}
+        self._signals, self._wakeup = os.pipe()
+        os.set_blocking(self._wakeup, False)
+        os.set_blocking(self._signals, False)
+        signal.set_wakeup_fd(self._wakeup)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> NoReturn:
+        poll = select.poll()
+        control = self._channel.socket.fileno()
+        for descriptor in (control, self._owner, self._signals):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self._signals in ready:
+                self._collect()
+            if self._owner in ready:
+                self._leave()
+            if control in ready:
+                try:
+                    self._answer()
+                except ChannelClosed:
+                    self._leave()
+
+    def _answer(self) -> None:
+        payload, descriptor = self._channel.receive_with_descriptor()
+        request = _decode(payload)
+        if type(request) is Spawn:
+            if descriptor is not None:
+                self._channel.send(encode(self._spawn(request, descriptor)))
+            return
+        assert type(request) is Reap
+        self._channel.send(encode(Ended(self._reap(request))))
+
+    def _spawn(self, request: Spawn, descriptor: int) -> Struct:
+        zygote = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            os.close(descriptor)
+            return failed(error)
+        if pid == 0:
+            self._become_worker(request, descriptor, zygote)
+        os.close(descriptor)
+        self._ended.pop(pid, None)
+        return Spawned(pid)
+
+    def _become_worker(self, request: Spawn, descriptor: int, zygote: int) -> NoReturn:
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._channel.close()
+            for mine in (self._owner, self._signals, self._wakeup):
+                os.close(mine)
+            channel = Channel(socket.socket(fileno=descriptor))
+            worker = Worker(channel, self._class, zygote=zygote, scratch=self._scratch)
+            worker.run(request.memory_bytes)
+        finally:
+            os._exit(1)
+
+    def _reap(self, request: Reap) -> int | None:
+        pid = request.pid
+        if pid not in self._ended and request.kill:
+            _end_group(pid)
+        waits = max(1, int(request.seconds / 0.0005))
+        for _ in range(waits):
+            self._collect()
+            if pid in self._ended:
+                return self._ended.pop(pid)
+            select.select([], [], [], 0.0005)
+        return None
+
+    def _collect(self) -> None:
+        try:
+            os.read(self._signals, 4096)
+        except BlockingIOError:
+            pass
+        while (pid := _next_ended()) is not None:
+            _end_group(pid)  # what the worker started; its number is ours until it is reaped
+            _, status = os.waitpid(pid, 0)
+            for left in self._scratch.glob(f"{pid}-*"):
+                shutil.rmtree(left, ignore_errors=True)
+            while len(self._ended) > 4096:
+                del self._ended[next(iter(self._ended))]
+            self._ended[pid] = status
+
+    def _leave(self) -> NoReturn:
+        for pid in _children():
+            _end_group(pid)
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        try:
+            self._scratch.parent.rmdir()
+        except OSError:
+            pass
+        os._exit(0)
+
+
+def _detach() -> None:
+    adopt_orphans()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN if number != signal.SIGTERM else signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    if null > 2:
+        os.close(null)
+
+
+def _children() -> list[int]:
+    me = os.getpid()
+    try:
+        return [int(pid) for pid in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _next_ended() -> int | None:
+    try:
+        found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return None if found is None else found.si_pid
+
+
+def _end_group(pid: int) -> None:
+    for end, number in ((os.killpg, signal.SIGKILL), (os.kill, signal.SIGKILL)):
+        try:
+            end(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def _as_unsupported(error: BaseException, session: str) -> CompilerGymError:
+    if isinstance(error, CompilerGymError):
+        return error
+    return EnvironmentNotSupported(
+        f"the session {session} cannot be loaded: {type(error).__name__}: {error}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""The contract: what a compiler must do to be an environment.
+
+A session holds one program in one compiler. It runs in a worker process, sees
+only plain Python values (numbers, text, bytes, lists, dicts) and never imports
+Gymnasium: spaces are described by the records below, which also cross the
+process border. The core turns them into Gymnasium spaces; sessions written in
+other languages send the same records as msgpack.
+"""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+from msgspec import Struct, field
+
+__all__ = [
+    "ActionSpaceSpec",
+    "BenchmarkSpec",
+    "BoxSpec",
+    "CommandlineSpec",
+    "CompilerSession",
+    "DictSpec",
+    "DiscreteSpec",
+    "FlagSpec",
+    "MultiBinarySpec",
+    "MultiDiscreteSpec",
+    "NamedDiscreteSpec",
+    "ObservationSpaceSpec",
+    "OpaqueSpec",
+    "PermutationSpec",
+    "ScalarSpec",
+    "SequenceSpec",
+    "SpaceSequenceSpec",
+    "SpaceSpec",
+    "TextSpec",
+    "TupleSpec",
+]
+
+
+class DiscreteSpec(Struct, frozen=True, tag="discrete"):
+    """An integer in ``[start, start + n)``."""
+
+    n: int
+    start: int = 0
+
+
+class NamedDiscreteSpec(Struct, frozen=True, tag="named_discrete"):
+    """An integer in ``[0, len(items))``, each with a name."""
+
+    items: tuple[str, ...]
+
+
+class FlagSpec(Struct, frozen=True, array_like=True):
+    """One item of a command line: its short name, its text and what it does."""
+
+    name: str
+    flag: str
+    description: str = ""
+
+
+class CommandlineSpec(Struct, frozen=True, tag="commandline"):
+    """An integer in ``[0, len(items))``, each a piece of a command line.
+
+    `style` names how several actions become one command: ``"words"`` joins the
+    flags with blanks; a compiler's plug-in may register others.
+    """
+
+    items: tuple[FlagSpec, ...]
+    style: str = "words"
+
+
+class MultiDiscreteSpec(Struct, frozen=True, tag="multi_discrete"):
+    """Several integers, the i-th in ``[0, nvec[i])``."""
+
+    nvec: tuple[int, ...]
+
+
+class MultiBinarySpec(Struct, frozen=True, tag="multi_binary"):
+    """`n` values that are 0 or 1."""
+
+    n: int
+
+
+class BoxSpec(Struct, frozen=True, tag="box"):
+    """An array of `shape` and `dtype` (a numpy name), each value in ``[low, high]``.
+
+    A session may return the value as nested lists or as the raw bytes of a
+    little-endian C-ordered array. A shape with a ``-1`` has that axis free.
+    """
+
+    low: float | int
+    high: float | int
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+
+class ScalarSpec(Struct, frozen=True, tag="scalar"):
+    """One number; `dtype` is ``"int"``, ``"float"`` or ``"bool"``; None is unbounded."""
+
+    low: float | int | None = None
+    high: float | int | None = None
+    dtype: str = "float"
+
+
+class TextSpec(Struct, frozen=True, tag="text"):
+    """A string whose length lies in ``[min_length, max_length]``."""
+
+    min_length: int = 0
+    max_length: int | None = None
+
+
+class SequenceSpec(Struct, frozen=True, tag="sequence"):
+    """A sequence of `dtype`: ``"bytes"``, ``"str"``, ``"int"``, ``"float"`` or ``"bool"``."""
+
+    dtype: str = "bytes"
+    min_length: int = 0
+    max_length: int | None = None
+    low: float | int | None = None
+    high: float | int | None = None
+
+
+class PermutationSpec(Struct, frozen=True, tag="permutation"):
+    """An order of the numbers 0 to n - 1."""
+
+    n: int
+
+
+class OpaqueSpec(Struct, frozen=True, tag="opaque"):
+    """A value in a named `format`: ``"json"`` is text that holds any JSON value."""
+
+    format: str
+
+
+class DictSpec(Struct, frozen=True, tag="dict"):
+    """A mapping from names to values of other spaces."""
+
+    items: dict[str, "SpaceSpec"]
+
+
+class TupleSpec(Struct, frozen=True, tag="tuple"):
+    """A fixed number of values of other spaces."""
+
+    items: tuple["SpaceSpec", ...]
+
+
+class SpaceSequenceSpec(Struct, frozen=True, tag="space_sequence"):
+    """A list of values of one other space."""
+
+    space: "SpaceSpec"
+    min_length: int = 0
+    max_length: int | None = None
+
+
+SpaceSpec = (
+    DiscreteSpec
+    | NamedDiscreteSpec
+    | CommandlineSpec
+    | MultiDiscreteSpec
+    | MultiBinarySpec
+    | BoxSpec
+    | ScalarSpec
+    | TextSpec
+    | SequenceSpec
+    | PermutationSpec
+    | OpaqueSpec
+    | DictSpec
+    | TupleSpec
+    | SpaceSequenceSpec
+)
+
+
+class ActionSpaceSpec(Struct, frozen=True):
+    """A named set of actions."""
+
+    name: str
+    space: SpaceSpec
+    description: str = ""
+
+
+class ObservationSpaceSpec(Struct, frozen=True):
+    """A named measurement of the program."""
+
+    name: str
+    space: SpaceSpec
+    description: str = ""
+    deterministic: bool = True
+    """Whether an unchanged program always gives the same value."""
+    platform_dependent: bool = False
+    """Whether another machine may give another value."""
+    default: Any = None
+    """The plain value reported when the episode has failed."""
+
+
+class BenchmarkSpec(Struct, frozen=True):
+    """The program a session starts from."""
+
+    uri: str
+    contents: bytes
+    parameters: dict[str, str] = field(default_factory=dict)
+    """The query of the URI, for example ``{"goal": "speed"}``."""
+
+
+class CompilerSession(ABC):
+    """One program in one compiler, and the actions applied to it so far.
+
+    Obligations:
+
+    - The state is the program and nothing else: the same benchmark, action
+      space and actions give the same observations in every process.
+    - Calls come one at a time, from one thread, in the order: construction,
+      any number of `apply_action`, `get_observation` and
+      `handle_session_parameter`, then `close`.
+    - An exception from any method ends the session. Raise the classes of
+      `compiler_gym.errors` where one fits: they reach the caller as they are.
+    - Bad IR must never be returned: fail instead.
+    - The process may be forked between two calls; both halves then go on
+      independently. A session with resources that cannot be forked sets
+      `forkable` to False, and its fork is made by replaying the actions.
+    - Child processes are started through `compiler_gym.service.run_child`, so
+      that they end with their worker.
+    """
+
+    compiler_version: ClassVar[str] = ""
+    """What the compiler calls itself."""
+    action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
+    """Every action space; the first is the default."""
+    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = ()
+    """Every observation space that the session computes."""
+    forkable: ClassVar[bool] = True
+    """Whether a fork of the process is a fork of the session."""
+
+    @classmethod
+    def prepare(cls, options: dict[str, str]) -> None:
+        """Load what every session needs, once, before workers are forked.
+
+        `options` is what the environment was made with, for example the path of
+        a compiler. Raise `EnvironmentNotSupported` when it cannot run here.
+        """
+
+    @abstractmethod
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        """Start from `benchmark`.
+
+        `working_dir` belongs to this session alone. It does not exist until the
+        session creates it, and is removed when the session ends.
+        """
+
+    @abstractmethod
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """Apply `action` and return ``(end_of_session, new_action_space, had_no_effect)``.
+
+        `end_of_session` ends the episode. `new_action_space` replaces the action
+        space for the rest of the episode; None leaves it. `had_no_effect` may be
+        True only if the program is exactly what it was.
+        """
+
+    @abstractmethod
+    def get_observation(self, name: str) -> Any:
+        """Return the plain value of the observation space `name`."""
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        """Handle a parameter and return the reply, or None if `key` is unknown."""
+        return None
+
+    def close(self) -> None:
+        """Release what the session holds. Called once, also after an exception."""
