@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# Everything a newcomer or a machine runs. `make` alone lists the verbs.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test test-all bench docs wheel native clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUTPUT ?= demo-results
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# Debian packages: to build and run, and the oracles that only the tests compare with.
+SYSTEM := g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22-dev clang-22 \
+  lld-22 libzstd-dev zlib1g-dev
+ORACLES := bzip2 csmith doctest-dev gcc ghostscript hunspell libclang-rt-22-dev libgsm-tools \
+  libjpeg-turbo-progs libtiff-tools mpg123 openssl sox valgrind
+
+NATIVE := CMakeLists.txt $(shell find cmake native -name '*.cpp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake')
+
+help: ## List the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+
+setup: $(BIN)/.installed ## Install system packages, a virtual environment and this package
+	@echo "Ready: $(BIN)/compiler-gym --help"
+
+demo: setup ## Search for pass sequences that beat -Oz, for a minute, and show what was found
+	@$(BIN)/compiler-gym demo --output $(OUTPUT)
+
+check: $(BIN)/.tested ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+test: $(BIN)/.tested ## Run the fast test suite
+	$(BIN)/python -m pytest -n 2
+
+test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
+	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout 3600
+
+bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
+	$(BIN)/python -m benchmarks
+
+docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
+	$(BIN)/python -m docs.generate
+
+wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+
+native: $(BIN)/.tested ## Build and run the C++ tests, without Python
+	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
+	cmake --build build/native -j2
+	ctest --test-dir build/native --output-on-failure
+
+clean: ## Remove everything that was built
+	rm -rf build dist $(VENV) .pytest_cache .ruff_cache .hypothesis demo-results
+
+# -- how --------------------------------------------------------------------------------------
+
+$(BIN)/.system: Makefile
+	@missing=""; for package in $(SYSTEM); do \
+	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+	done; if [ -n "$$missing" ]; then \
+	  echo "Installing$$missing"; $(SUDO) apt-get update -qq; \
+	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@touch $@
+
+$(BIN)/.installed: $(BIN)/.system pyproject.toml $(NATIVE)
+	@echo "Building"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group build
+	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation -e '.[plot]'
+	@touch $@
+
+$(BIN)/.tested: $(BIN)/.installed
+	@missing=""; for package in $(ORACLES); do \
+	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+	done; if [ -n "$$missing" ]; then \
+	  echo "Installing$$missing"; $(SUDO) apt-get update -qq; \
+	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
+	fi
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group test --group check
+	@touch $@
