@@ -1,24 +1,16 @@
 #include "compiler_gym/llvm/hash.h"
 
-#include <cstring>
+#include <bit>
 
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Support/xxhash.h"
+#include "fingerprint.h"
 
 namespace compiler_gym::llvm {
 
-IrHash hash_of(const ::llvm::Module& module) {
-  std::string bytes;
-  ::llvm::raw_string_ostream out(bytes);
-  ::llvm::WriteBitcodeToFile(module, out, true);
-  const auto h = ::llvm::xxh3_128bits(
-      ::llvm::ArrayRef(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
-  IrHash result;
-  std::memcpy(result.data(), &h.low64, 8);
-  std::memcpy(result.data() + 8, &h.high64, 8);
-  return result;
+Hasher::Hasher() : fingerprint_(std::make_unique<Fingerprint>()) {}
+Hasher::~Hasher() = default;
+
+IrHash Hasher::operator()(const ::llvm::Module& module) {
+  return std::bit_cast<IrHash>(fingerprint_->of(module));
 }
 
 }  // namespace compiler_gym::llvm

@@ -79,7 +79,7 @@ struct Module::State {
   }
 
   const IrHash& current_hash() {
-    if (!kept_hash) kept_hash = hash_of(*module);
+    if (!kept_hash) kept_hash = hasher(*module);
     return *kept_hash;
   }
 
@@ -94,6 +94,7 @@ struct Module::State {
   ::llvm::LLVMContext context;
   std::unique_ptr<IrModule> module;
   std::optional<PassRunner> kept_runner;
+  Hasher hasher;
   std::optional<IrHash> kept_hash;
 };
 

@@ -1,8 +1,17 @@
-// A fingerprint of everything that the bitcode of a module holds.
+// A fingerprint of everything that the bitcode of a module holds: symbols,
+// types, attributes, constants, metadata, instructions and the order of use
+// lists. Two modules have equal hashes exactly when opt would write the same
+// bitcode for both.
+//
+// Left out are the tables of names that bitcode copies from the context (kinds
+// of metadata, scopes, bundle tags): a pass may add to them without touching
+// the IR. Programs with debug information are described by their bytes, tables
+// included.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 
 namespace llvm {
 class Module;
@@ -10,8 +19,20 @@ class Module;
 
 namespace compiler_gym::llvm {
 
+class Fingerprint;
+
 using IrHash = std::array<std::uint8_t, 16>;
 
-IrHash hash_of(const ::llvm::Module& module);
+// Keeps its tables between calls, so it serves the modules of one context only.
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+
+  IrHash operator()(const ::llvm::Module& module);
+
+ private:
+  std::unique_ptr<Fingerprint> fingerprint_;
+};
 
 }  // namespace compiler_gym::llvm

@@ -1,0 +1,81 @@
+// Walks a module in the order of its bitcode and describes it to a WordStream.
+//
+// Whatever is met for the first time gets the next number and is described on
+// the spot; later it is only its number. Nothing depends on addresses, so equal
+// IR gives equal words in every process.
+#pragma once
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "flat_table.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Attributes.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Metadata.h"
+#include "llvm/IR/Module.h"
+#include "word_stream.h"
+
+namespace compiler_gym::llvm {
+
+class Fingerprint {
+ public:
+  WordStream::Digest of(const ::llvm::Module& module);
+
+ private:
+  // fingerprint.cpp: the module and its symbols
+  void describe(const ::llvm::Module& module);
+  void describe_symbol(const ::llvm::GlobalValue& symbol);
+  void describe_object(const ::llvm::GlobalObject& object, ::llvm::MaybeAlign alignment);
+  void describe_variable(const ::llvm::GlobalVariable& variable);
+  void describe_function(const ::llvm::Function& function);
+  void describe_uses_of_constants();
+
+  // fingerprint_function.cpp: bodies
+  void describe_body(const ::llvm::Function& function);
+  void describe_instruction(const ::llvm::Instruction& instruction);
+  void describe_details(const ::llvm::Instruction& instruction);
+  void describe_call(const ::llvm::CallBase& call);
+  void describe_uses(const ::llvm::Value& value);
+  void operand(const ::llvm::Use& use);
+  void local(const ::llvm::Value& value);
+
+  // fingerprint_constant.cpp: what is shared between functions
+  void constant(const ::llvm::Value& value);
+  void describe_constant(const ::llvm::Value& value);
+  void describe_expression(const ::llvm::ConstantExpr& expression);
+  void constant_use(const ::llvm::Use& use);
+  void metadata(const ::llvm::Metadata* node);
+  void describe_metadata(const ::llvm::Metadata& node);
+  template <class Owner>
+  void attachments(const Owner& owner);
+  void type(const ::llvm::Type* type);
+  void attributes(::llvm::AttributeList list);
+  WordStream::Digest digest_of_type(const ::llvm::Type* type);
+  WordStream::Digest digest_of_attributes(::llvm::AttributeList list);
+  void attachment_kind(unsigned kind, const ::llvm::LLVMContext& context);
+  bool is_new(const void* key);
+
+  WordStream out_;
+  // Numbers of what the whole module shares, and of one function's values.
+  FlatTable shared_;
+  std::uint32_t next_shared_ = 0;
+  FlatTable locals_;
+  std::uint32_t next_local_ = 0;
+  ::llvm::DenseMap<const ::llvm::Function*, std::uint32_t> expected_locals_;
+  // The order of use lists is part of bitcode and steers some passes. A use of a
+  // constant is known by the position at which the walk met it.
+  FlatTable uses_;
+  std::uint32_t next_use_ = 0;
+  std::vector<const ::llvm::Value*> used_constants_;
+  std::vector<std::uint32_t> positions_;
+  // Types and attribute lists live as long as their context and never change.
+  ::llvm::DenseMap<const void*, WordStream::Digest> lasting_;
+  // Few types are used again and again: their numbers, where they were last seen.
+  std::array<std::pair<const ::llvm::Type*, std::uint32_t>, 64> recent_types_{};
+  bool has_debug_info_ = false;
+};
+
+}  // namespace compiler_gym::llvm
