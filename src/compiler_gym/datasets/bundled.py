@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""The programs that come with this library: sources, bitcode, inputs and outputs.
+
+They carry cBench's names and do cBench's jobs, but are our own writing. This
+file finds and reads them; it compiles and runs nothing.
+"""
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
+from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.uri import BenchmarkUri
+from compiler_gym.errors import DatasetInitError, UnknownNameError
+
+__all__ = ["BundledPrograms", "bundled_folder", "run_spec_of"]
+
+
+class BundledPrograms(Dataset):
+    """``benchmark://cbench-v1``: clean-room programs with the jobs of cBench's."""
+
+    def __init__(self, *, sort_order: int = -1) -> None:
+        super().__init__(
+            "benchmark://cbench-v1",
+            "Runnable C programs with the names and jobs of cBench's, written anew",
+            "MIT",
+            references={"cBench (the jobs)": "https://ctuning.org/wiki/index.php/CTools:CBench"},
+            sort_order=sort_order,
+            validatable="Yes",
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of programs."""
+        return len(_names())
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield the address of every program, in the order of their names."""
+        for name in _names():
+            yield f"{self.name}/{name}"
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`."""
+        name = uri.path.strip("/")
+        if name not in _names():
+            raise UnknownNameError(
+                f"no program {name!r} in {self.name}; there are {', '.join(_names())}"
+            )
+        return BundledProgram(uri, name)
+
+
+class BundledProgram(Benchmark):
+    """One bundled program; its sources and runs are read when they are asked for."""
+
+    def __init__(self, uri: BenchmarkUri, name: str) -> None:
+        self._name = name
+        self._spec: RunSpec | None = None
+        super().__init__(uri, (bundled_folder() / name / f"{name}.bc").read_bytes())
+
+    @property
+    def run(self) -> RunSpec | None:  # type: ignore[override]  # read when asked for
+        """How to run the program: every case with its expected output."""
+        if self._spec is None:
+            self._spec = run_spec_of(self._name)
+        return self._spec
+
+    @run.setter
+    def run(self, value: RunSpec | None) -> None:
+        self._spec = value
+
+    @property
+    def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read when asked for
+        """The program's own C files and headers."""
+        folder = bundled_folder() / self._name
+        own = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".h"))
+        listed = [(folder / source).resolve() for source in _program(self._name).sources]
+        shared = {path.parent for path in listed if path.parent != folder.resolve()}
+        beside = sorted(p for d in shared for p in d.iterdir() if p.suffix in (".c", ".h"))
+        return tuple(BenchmarkSource(path.name, path.read_bytes()) for path in (*own, *beside))
+
+
+def bundled_folder() -> Path:
+    """Return the folder of the bundled programs, in a wheel or in a checkout."""
+    here = Path(__file__).resolve()
+    for candidate in (here.parents[1] / "programs", here.parents[3] / "programs"):
+        if (candidate / "_cases.py").is_file():
+            return candidate
+    raise DatasetInitError(
+        f"expected the bundled programs beside the package at {here.parents[1]}, found none: "
+        "install the package again"
+    )
+
+
+def run_spec_of(name: str) -> RunSpec:
+    """Return how to run the bundled program `name`, with every recorded case."""
+    program = _program(name)
+    cases: list[RunCase] = []
+    for size in ("test", "small", "ref"):
+        for index, want in enumerate(program.expected(size)):
+            case = program.case(size, index)
+            cases.append(
+                RunCase(
+                    tuple(case.argv),
+                    dict(case.files),
+                    case.stdin,
+                    tuple(case.outputs),
+                    ExpectedOutput(want.exit, want.stdout, dict(want.files)),
+                    f"{size}/{index}",
+                    size,
+                )
+            )
+    return RunSpec(tuple(cases), link=program.link)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    folder = bundled_folder()
+    found = (path.parent.name for path in folder.glob("*/program.toml"))
+    return tuple(sorted(name for name in found if (folder / name / f"{name}.bc").is_file()))
+
+
+@cache
+def _program(name: str) -> Any:
+    return _cases_module().Program.load(bundled_folder() / name)
+
+
+@cache
+def _cases_module() -> ModuleType:
+    path = bundled_folder() / "_cases.py"
+    spec = importlib.util.spec_from_file_location("compiler_gym_cases", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Which programs LLVM can start from: the bundled ones, and any file."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from compiler_gym.datasets import Benchmark, BenchmarkUri, BundledPrograms, Dataset
+from compiler_gym.envs.llvm._compile import IR_SUFFIXES, read_program
+
+__all__ = ["FileDataset", "make_datasets"]
+
+
+class FileDataset(Dataset):
+    """``file:///path``: a program in a file of bitcode, IR, C or C++."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "file://", "A program in a file: .bc, .ll, .c, .cc, .cpp", "the file's own", hidden=True
+        )
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield nothing: files are not listed."""
+        return iter(())
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the program in the file that `uri` names."""
+        path = Path(unquote(uri.path))
+        benchmark = Benchmark.from_file_contents(uri, read_program(path))
+        if path.suffix not in IR_SUFFIXES:
+            benchmark.add_source((path.name, path.read_bytes()))
+        return benchmark
+
+
+def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
+    """Return every dataset of LLVM programs, installed or not."""
+
+    return [BundledPrograms(), FileDataset()]
