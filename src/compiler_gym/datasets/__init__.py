@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Programs to learn on: addresses, benchmarks, datasets and the catalogue over them.
+
+`uri` addresses a program, `benchmark` holds one, `run` says how to run it,
+`dataset` is the contract of a set of them and `catalogue` joins several sets.
+No compiler is known here: a program is bytes.
+"""
+
+from compiler_gym.datasets.benchmark import (
+    Benchmark,
+    BenchmarkSource,
+    BenchmarkWithSource,
+    ValidationCallback,
+)
+from compiler_gym.datasets.catalogue import Datasets
+from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.uri import BenchmarkUri
+from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+
+__all__ = [
+    "Benchmark",
+    "BenchmarkInitError",
+    "BenchmarkSource",
+    "BenchmarkUri",
+    "BenchmarkWithSource",
+    "Dataset",
+    "DatasetInitError",
+    "Datasets",
+    "ExpectedOutput",
+    "RunCase",
+    "RunSpec",
+    "ValidationCallback",
+]

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Several datasets as one: looked up by address, listed in order, sampled together.
+
+The catalogue opens nothing and fetches nothing by itself: a dataset that is not
+installed is left out of iteration and sampling, and installed when it is asked for
+by name.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from compiler_gym.datasets.benchmark import Benchmark
+from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.uri import BenchmarkUri
+from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+__all__ = ["Datasets"]
+
+_Item = TypeVar("_Item")
+
+
+class Datasets:
+    """An ordered collection of datasets.
+
+    Iteration and sampling see the datasets that are installed and not hidden;
+    every dataset can be asked for by name.
+    """
+
+    def __init__(self, datasets: Iterable[Dataset] = ()) -> None:
+        self._datasets: dict[str, Dataset] = {}
+        self.generator: Generator | None = None
+        """What `random_benchmark` draws from; an environment sets it at ``reset(seed=...)``."""
+        for dataset in datasets:
+            self.add(dataset)
+
+    def add(self, dataset: Dataset) -> None:
+        """Add `dataset`, in the place of one of the same name if there is one."""
+        self._datasets[dataset.name] = dataset
+
+    def remove(self, dataset: str | Dataset) -> None:
+        """Take a dataset out of the collection; its files stay."""
+        del self._datasets[self.dataset(dataset).name]
+
+    def copy(self) -> "Datasets":
+        """Return another collection of the same datasets, with no generator."""
+        return Datasets(self._datasets.values())
+
+    def datasets(self, with_deprecated: bool = False) -> Iterator[Dataset]:
+        """Yield the datasets in order; hidden ones only if `with_deprecated`."""
+        ordered = sorted(self._datasets.values())
+        yield from (d for d in ordered if with_deprecated or not d.hidden)
+
+    def dataset(self, dataset: str | Dataset) -> Dataset:
+        """Return the dataset of that name; raise `UnknownNameError` with close matches."""
+        if isinstance(dataset, Dataset):
+            return self.dataset(dataset.name)
+        return self.dataset_from_parsed_uri(_parse_dataset(dataset))
+
+    def dataset_from_parsed_uri(self, uri: BenchmarkUri) -> Dataset:
+        """Return the dataset that serves `uri`: the one of its name, or of its whole scheme."""
+        found = self._datasets.get(uri.dataset_name) or self._datasets.get(f"{uri.scheme}://")
+        if found is None:
+            raise self._unknown(uri)
+        return found
+
+    def benchmarks(self, with_deprecated: bool = False) -> Iterator[Benchmark]:
+        """Yield programs from each installed dataset in turn, each read when asked for."""
+        datasets = self._ready(with_deprecated)
+        return _round_robin([iter(dataset.benchmarks()) for dataset in datasets])
+
+    def benchmark_uris(self, with_deprecated: bool = False) -> Iterator[str]:
+        """Yield addresses from each installed dataset in turn."""
+        datasets = self._ready(with_deprecated)
+        return _round_robin([iter(dataset.benchmark_uris()) for dataset in datasets])
+
+    def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`, installing its dataset if need be."""
+        parsed = uri if isinstance(uri, BenchmarkUri) else BenchmarkUri.from_string(uri)
+        return self.benchmark_from_parsed_uri(parsed)
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`, installing its dataset if need be."""
+        return self.dataset_from_parsed_uri(uri).benchmark(uri)
+
+    def random_benchmark(
+        self,
+        random_state: "Generator | None" = None,
+        weighted: bool = False,
+        weights: Mapping[str, float] | None = None,
+    ) -> Benchmark:
+        """Return a program of a dataset chosen at random.
+
+        Each installed dataset is equally likely, or likely in proportion to its
+        number of programs if `weighted` (one without end then counts as
+        nothing), or as `weights` says by name. Without a `random_state`, draws
+        come from `generator`.
+        """
+        generator = self._generator() if random_state is None else random_state
+        chances = self._chances(weighted, weights)
+        total = sum(chances.values())
+        if not chances or total <= 0:
+            raise UnknownNameError("no dataset to choose from: expected one that is installed")
+        names = list(chances)
+        probabilities = [chances[name] / total for name in names]
+        chosen = names[int(generator.choice(len(names), p=probabilities))]
+        return self._datasets[chosen].random_benchmark(generator)
+
+    @property
+    def size(self) -> int:
+        """The number of datasets that are not hidden."""
+        return sum(1 for _ in self.datasets())
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return self.datasets()
+
+    def __getitem__(self, name: str) -> Dataset:
+        return self.dataset(name)
+
+    def __setitem__(self, name: str, dataset: Dataset) -> None:
+        if _parse_dataset(name).dataset_name != dataset.name:
+            raise UnknownNameError(f"{dataset.name} cannot be stored as {name!r}")
+        self.add(dataset)
+
+    def __delitem__(self, name: str) -> None:
+        self.remove(name)
+
+    def __contains__(self, name: object) -> bool:
+        if isinstance(name, Dataset):
+            return name.name in self._datasets
+        if not isinstance(name, (str, BenchmarkUri)):
+            return False
+        try:
+            self.dataset_from_parsed_uri(_parse_dataset(str(name)))
+        except (UnknownNameError, BenchmarkInitError):
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        return f"Datasets({[dataset.name for dataset in self.datasets(with_deprecated=True)]})"
+
+    def _ready(self, with_deprecated: bool) -> list[Dataset]:
+        return [dataset for dataset in self.datasets(with_deprecated) if dataset.installed]
+
+    def _generator(self) -> "Generator":
+        if self.generator is None:
+            from numpy.random import default_rng
+
+            self.generator = default_rng()
+        return self.generator
+
+    def _chances(self, weighted: bool, weights: Mapping[str, float] | None) -> dict[str, float]:
+        if weights is not None:
+            if not all(weight >= 0 for weight in weights.values()):
+                raise InvalidParameterError(f"weights are numbers >= 0, found {dict(weights)}")
+            return {self.dataset(name).name: float(weight) for name, weight in weights.items()}
+        return {d.name: float(d.size) if weighted else 1.0 for d in self._ready(False)}
+
+    def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
+        known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
+        same = [name for name in known if name.partition("://")[2] == uri.dataset]
+        close = same or difflib.get_close_matches(uri.dataset_name, known, n=3, cutoff=0.6)
+        hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
+        return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
+
+
+def _parse_dataset(name: str) -> BenchmarkUri:
+    return BenchmarkUri.from_string(name)
+
+
+def _round_robin(iterators: list[Iterator[_Item]]) -> Iterator[_Item]:
+    while iterators:
+        remaining: list[Iterator[_Item]] = []
+        for iterator in iterators:
+            # One item is drawn only when the one before it has been taken.
+            for item in iterator:
+                yield item
+                remaining.append(iterator)
+                break
+        iterators = remaining
