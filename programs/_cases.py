@@ -15,6 +15,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -30,6 +31,9 @@ OUTPUT_LIMIT = 256 << 20
 
 _MASK = (1 << 64) - 1
 _T = TypeVar("_T")
+_ONSETS = ("b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "st", "t", "th", "tr", "w")
+_NUCLEI = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
+_CODAS = ("", "", "l", "n", "nd", "r", "s", "t", "ck")
 
 
 class Random:
@@ -91,14 +95,11 @@ class Random:
 
 def prose(rng: Random, length: int) -> bytes:
     """Return `length` bytes of made-up ASCII text: few words often, many words seldom."""
-    onsets = ("b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "st", "t", "th", "tr", "w")
-    nuclei = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
-    codas = ("", "", "l", "n", "nd", "r", "s", "t", "ck")
 
     def word() -> str:
         syllables = 1 + rng.below(3)
         return "".join(
-            rng.choice(onsets) + rng.choice(nuclei) + rng.choice(codas) for _ in range(syllables)
+            rng.choice(_ONSETS) + rng.choice(_NUCLEI) + rng.choice(_CODAS) for _ in range(syllables)
         )
 
     vocabulary = [word() for _ in range(64 + min(length // 64, 2000))]
@@ -243,7 +244,7 @@ class Program:
     @classmethod
     def load(cls, folder: Path) -> "Program":
         """Read `program.toml` and `cases.py` of `folder`."""
-        manifest = _read_toml(folder / "program.toml")
+        manifest = tomllib.loads((folder / "program.toml").read_text())
         cases = _import_cases(folder)
         return cls(
             folder=folder,
@@ -282,12 +283,6 @@ class Program:
 def programs(root: Path) -> list[Program]:
     """Load every program under `root`, in the order of their names."""
     return [Program.load(path.parent) for path in sorted(root.glob("*/program.toml"))]
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    # Python 3.10 has no tomllib; tomli is the same parser under its older name.
-    parser = "tomllib" if sys.version_info >= (3, 11) else "tomli"
-    return importlib.import_module(parser).loads(path.read_text())
 
 
 def _import_cases(folder: Path) -> Any:

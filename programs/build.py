@@ -29,10 +29,10 @@ __all__ = ["SANITIZERS", "check", "compile_program", "instruction_count", "write
 
 ROOT = Path(__file__).resolve().parent
 CLANG = "clang-22"
-BITCODE_FLAGS = (
-    "-O2 -Xclang -disable-llvm-passes -std=c11 -g0 -fno-ident --target=x86_64-pc-linux-gnu"
-    " -march=x86-64 -ffp-contract=off -emit-llvm -c"
-).split()
+BITCODE_FLAGS = [
+    *("-O2", "-Xclang", "-disable-llvm-passes", "-std=c11", "-g0", "-fno-ident"),
+    *("--target=x86_64-pc-linux-gnu", "-march=x86-64", "-ffp-contract=off", "-emit-llvm", "-c"),
+]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
 SANITIZERS = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 MEMORY_SANITIZER = ["-O1", "-g", "-fsanitize=memory", "-fsanitize-memory-track-origins"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,8 @@ Compile = Callable[..., Path]
 
 def _load(stem: str, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, PROGRAMS / f"{stem}.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -43,13 +45,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def program(request: pytest.FixtureRequest):  # noqa: ANN201  loaded by path: no static type
+def program(request: pytest.FixtureRequest) -> Any:
     """One bundled program, loaded from its folder."""
     return cases.Program.load(PROGRAMS / request.param)
 
 
 @pytest.fixture(scope="session")
-def compile(tmp_path_factory: pytest.TempPathFactory) -> Compile:  # noqa: A001  reads well in use
+def compile(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """A function that compiles a program by name and remembers the binary."""
     folder = tmp_path_factory.mktemp("programs")
     known: dict[tuple[str, str, tuple[str, ...]], Path] = {}
@@ -96,7 +98,7 @@ class Execute:
 
 
 @pytest.fixture
-def execute(compile: Compile, tmp_path: Path) -> Execute:  # noqa: A002
+def execute(compile: Compile, tmp_path: Path) -> Execute:
     """Run programs with `tmp_path` as their working folder."""
     return Execute(compile, tmp_path)
 
