@@ -14,7 +14,10 @@ using namespace nb::literals;
 
 void bind_errors(nb::module_& m);
 void bind_runtime(nb::module_& m);
+void bind_features(nb::module_& m);
+void bind_linker(nb::module_& m);
 void bind_module(nb::module_& m);
+void bind_pipeline(nb::module_& m);
 
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 

@@ -9,7 +9,7 @@ namespace {
 
 // Never destroyed: the classes must outlive every exception.
 struct Classes {
-  nb::object init, pipeline, fatal, diagnostic, invalid_ir;
+  nb::object init, pipeline, fatal, diagnostic, invalid_ir, unsupported;
 };
 const Classes* classes = nullptr;
 
@@ -29,6 +29,8 @@ void translate(const std::exception_ptr& raised, void*) {
     raise(classes->diagnostic, error);
   } catch (const llvm::InvalidIrError& error) {
     raise(classes->invalid_ir, error);
+  } catch (const llvm::UnsupportedError& error) {
+    raise(classes->unsupported, error);
   }
 }
 
@@ -39,7 +41,7 @@ void bind_errors(nb::module_&) {
   classes = new Classes{errors.attr("BenchmarkInitError"), errors.attr("PipelineError"),
                         errors.attr("CompilerFatalError"),
                         errors.attr("CompilerDiagnosticError"),
-                        errors.attr("InvalidIrError")};
+                        errors.attr("InvalidIrError"), errors.attr("ObservationError")};
   nb::register_exception_translator(translate, nullptr);
 }
 

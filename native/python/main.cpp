@@ -7,5 +7,8 @@ NB_MODULE(_llvm, m) {
   m.doc() = "LLVM 22 in process: one module, changed by pass pipelines.";
   bind_errors(m);
   bind_runtime(m);
+  bind_features(m);
+  bind_linker(m);
   bind_module(m);
+  bind_pipeline(m);
 }

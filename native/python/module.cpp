@@ -9,6 +9,20 @@ namespace compiler_gym::python {
 
 using llvm::Module;
 
+namespace {
+
+llvm::Goal goal_from(const std::string& name) {
+  if (const auto goal = llvm::goal_named(name)) return *goal;
+  throw nb::value_error(("expected a goal of size or speed, found '" + name + "'").c_str());
+}
+
+llvm::Level level_from(const std::string& name) {
+  if (const auto level = llvm::level_named(name)) return *level;
+  throw nb::value_error(("expected a level O0, O1, O2, O3, Os or Oz, found '" + name + "'").c_str());
+}
+
+}  // namespace
+
 void bind_module(nb::module_& m) {
   nb::class_<Module>(m, "Module", "One LLVM module, changed in place by passes.")
       .def(
@@ -34,6 +48,33 @@ void bind_module(nb::module_& m) {
            "How many instructions the module holds now.")
       .def("verify", &Module::verify, Unlocked(),
            "Raise `InvalidIrError` if the module is not valid IR.")
+      .def(
+          "set_goal",
+          [](Module& self, const std::string& goal) { self.set_goal(goal_from(goal)); },
+          "goal"_a, "Mark every definition for `size`, or take those marks off for `speed`.")
+      .def(
+          "apply_level",
+          [](Module& self, const std::string& name) {
+            const auto level = level_from(name);
+            nb::gil_scoped_release unlocked;
+            self.apply_level(level);
+          },
+          "level"_a, "Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline.")
+      .def(
+          "autophase",
+          [](Module& self) { return unlocked_bytes([&] { return self.autophase(); }); },
+          "The 56 AutoPhase features as little-endian int64.")
+      .def(
+          "inst_count",
+          [](Module& self) { return unlocked_bytes([&] { return self.inst_count(); }); },
+          "The 70 instruction counts as little-endian int64.")
+      .def(
+          "object_code",
+          [](Module& self) { return unlocked_bytes([&] { return self.object_code(); }); },
+          "The ELF object that `llc -filetype=obj` would make.")
+      .def("object_text_size", &Module::object_text_size, Unlocked(),
+           "The bytes of machine code: the executable sections of the object, as\n"
+           "`llvm-size -A` lists them. The `text` of plain `llvm-size` adds read-only data.")
       .def_prop_ro("triple", &Module::triple, "The target triple.")
       .def_prop_ro("data_layout", &Module::data_layout, "The data layout string.")
       .def_prop_ro("source_filename", &Module::source_filename,

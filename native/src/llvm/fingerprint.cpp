@@ -1,8 +1,7 @@
 #include "fingerprint.h"
 
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Comdat.h"
-#include "llvm/Support/raw_ostream.h"
+#include "reader.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -10,12 +9,9 @@ namespace {
 // Debug records have some thirty kinds of node with fields of their own. For
 // the few programs that carry them the bytes themselves are the description.
 WordStream::Digest digest_of_bitcode(const ::llvm::Module& module) {
-  std::string bytes;
-  ::llvm::raw_string_ostream out(bytes);
-  ::llvm::WriteBitcodeToFile(module, out, /*ShouldPreserveUseListOrder=*/true);
-  const auto hash = ::llvm::xxh3_128bits(::llvm::ArrayRef(
-      reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
-  return {hash.low64, hash.high64};
+  WordStream out;
+  out.text(bitcode_of(module));
+  return out.finish();
 }
 
 }  // namespace

@@ -2,74 +2,21 @@
 
 #include <new>
 #include <optional>
+#include <utility>
 
+#include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
-#include "llvm/IR/Verifier.h"
-#include "llvm/IRReader/IRReader.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "pass_runner.h"
+#include "reader.h"
 #include "target.h"
 
-using ::llvm::raw_string_ostream;
-using ::llvm::StringRef;
-
 namespace compiler_gym::llvm {
-namespace {
-
-using IrModule = ::llvm::Module;
-
-// LLVM's own handler prints, and ends the process at the first error.
-struct ErrorCollector : ::llvm::DiagnosticHandler {
-  explicit ErrorCollector(std::string& errors) : errors(errors) {}
-
-  bool handleDiagnostics(const ::llvm::DiagnosticInfo& diagnostic) override {
-    if (diagnostic.getSeverity() != ::llvm::DS_Error) return true;
-    raw_string_ostream out(errors);
-    ::llvm::DiagnosticPrinterRawOStream printer(out);
-    diagnostic.print(printer);
-    out << '\n';
-    return true;
-  }
-
-  std::string& errors;
-};
-
-std::string trimmed(const std::string& message) { return StringRef(message).trim().str(); }
-
-std::unique_ptr<IrModule> parse(std::string_view data, const std::string& name,
-                                ::llvm::LLVMContext& context) {
-  if (data.empty()) throw InitError("expected LLVM bitcode or textual IR, found no bytes");
-  // The text parser reads one byte past the end and wants a zero there.
-  const auto buffer =
-      ::llvm::MemoryBuffer::getMemBufferCopy(StringRef(data.data(), data.size()), name);
-  ::llvm::SMDiagnostic complaint;
-  auto module = ::llvm::parseIR(buffer->getMemBufferRef(), complaint, context);
-  if (!module) {
-    std::string message;
-    raw_string_ostream out(message);
-    complaint.print(nullptr, out, /*ShowColors=*/false);
-    throw InitError(trimmed(message));
-  }
-  return module;
-}
-
-}  // namespace
 
 struct Module::State {
-  State() {
-    // Names depend on the order of earlier passes; without them the IR is the state.
-    context.setDiscardValueNames(true);
-    context.setDiagnosticHandler(std::make_unique<ErrorCollector>(reported_errors));
-  }
+  State() { collect_errors(context, reported_errors); }
 
   PassRunner& runner() {
     if (!kept_runner) {
@@ -92,7 +39,7 @@ struct Module::State {
   // Destroyed in reverse: analyses before the module, the module before its context.
   std::string reported_errors;
   ::llvm::LLVMContext context;
-  std::unique_ptr<IrModule> module;
+  std::unique_ptr<::llvm::Module> module;
   std::optional<PassRunner> kept_runner;
   Hasher hasher;
   std::optional<IrHash> kept_hash;
@@ -121,10 +68,9 @@ Module::Module(std::string_view data, const std::string& name) {
   state_ = std::make_unique<State>();
   try {
     with_state([&](State& state) {
-      state.module = parse(data, name, state.context);
-      std::string complaint;
-      raw_string_ostream out(complaint);
-      if (::llvm::verifyModule(*state.module, &out)) throw InitError(trimmed(complaint));
+      state.module = read_module(data, name, state.context);
+      const auto complaints = complaints_about(*state.module);
+      if (!complaints.empty()) throw InitError(complaints);
     });
   } catch (const FatalError& error) {
     throw InitError(error.what());
@@ -147,20 +93,15 @@ bool Module::run(const std::string& pipeline) {
 }
 
 std::string Module::bitcode() {
-  return with_state([](State& state) {
-    std::string bytes;
-    raw_string_ostream out(bytes);
-    ::llvm::WriteBitcodeToFile(*state.module, out, /*ShouldPreserveUseListOrder=*/true);
-    return bytes;
-  });
+  return with_state([](State& state) { return bitcode_of(*state.module); });
 }
 
 std::string Module::text() {
   return with_state([](State& state) {
     std::string text;
-    raw_string_ostream out(text);
+    ::llvm::raw_string_ostream out(text);
     state.module->print(out, nullptr);
-    const bool names_a_file = StringRef(text).starts_with("; ModuleID");
+    const bool names_a_file = ::llvm::StringRef(text).starts_with("; ModuleID");
     return names_a_file ? text.substr(text.find('\n') + 1) : text;
   });
 }
@@ -170,22 +111,42 @@ IrHash Module::hash() {
 }
 
 std::size_t Module::instruction_count() {
-  return with_state([](State& state) {
-    std::size_t count = 0;
-    for (const auto& function : *state.module) {
-      for (const auto& block : function) count += block.size();
-    }
-    return count;
-  });
+  return with_state([](State& state) { return count_instructions(*state.module); });
 }
 
 void Module::verify() {
   with_state([](State& state) {
-    std::string complaint;
-    raw_string_ostream out(complaint);
-    if (::llvm::verifyModule(*state.module, &out)) throw InvalidIrError(trimmed(complaint));
+    const auto complaints = complaints_about(*state.module);
+    if (!complaints.empty()) throw InvalidIrError(complaints);
   });
 }
+
+void Module::set_goal(Goal goal) {
+  with_state([&](State& state) {
+    state.kept_hash.reset();
+    llvm::set_goal(*state.module, goal);
+  });
+}
+
+void Module::apply_level(Level level) {
+  with_state([&](State& state) {
+    state.kept_hash.reset();
+    llvm::apply_level(*state.module, level);
+    state.throw_reported_errors();
+  });
+}
+
+Autophase Module::autophase() {
+  return with_state([](State& state) { return llvm::autophase(*state.module); });
+}
+
+InstCount Module::inst_count() {
+  return with_state([](State& state) { return llvm::inst_count(*state.module); });
+}
+
+std::string Module::object_code() { return object_code_of(bitcode()); }
+
+std::uint64_t Module::object_text_size() { return text_size_of(object_code()); }
 
 std::string Module::triple() {
   return with_state([](State& state) { return state.module->getTargetTriple().str(); });

@@ -32,4 +32,9 @@ struct InvalidIrError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The question has no answer for this module, such as code for a foreign target.
+struct UnsupportedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace compiler_gym::llvm

@@ -14,7 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
+#include "compiler_gym/llvm/levels.h"
 
 namespace compiler_gym::llvm {
 
@@ -41,6 +43,18 @@ class Module {
   std::size_t instruction_count();
   // Throws InvalidIrError with the verifier's message.
   void verify();
+
+  // See levels.h.
+  void set_goal(Goal goal);
+  void apply_level(Level level);
+
+  // See features.h.
+  Autophase autophase();
+  InstCount inst_count();
+
+  // See codegen.h. A failure there does not lose the module.
+  std::string object_code();
+  std::uint64_t object_text_size();
 
   std::string triple();
   std::string data_layout();

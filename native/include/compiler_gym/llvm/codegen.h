@@ -1,0 +1,20 @@
+// From a module to machine code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace compiler_gym::llvm {
+
+// The ELF object that `llc -filetype=obj` makes of this bitcode at its default
+// options (-O2, static relocation). Throws UnsupportedError when this build has
+// no code generator for the module's target.
+std::string object_code_of(std::string_view bitcode);
+
+// The bytes of machine code: the sum of the sections that hold instructions, as
+// `llvm-size -A` lists them (.text, .text.unlikely, .text.startup, ...). The "text"
+// column of plain `llvm-size` is larger: it adds read-only data and unwind tables.
+std::uint64_t text_size_of(std::string_view object);
+
+}  // namespace compiler_gym::llvm

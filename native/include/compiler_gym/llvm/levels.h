@@ -1,0 +1,30 @@
+// What clang means by -O0 to -Oz and by optimising for size or speed: function
+// attributes and the standard pipelines.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace llvm {
+class Module;
+}
+
+namespace compiler_gym::llvm {
+
+enum class Goal { size, speed };
+enum class Level { O0, O1, O2, O3, Os, Oz };
+
+std::optional<Goal> goal_named(std::string_view name);
+std::optional<Level> level_named(std::string_view name);
+
+// Mark every definition minsize and optsize, or neither. Both remove optnone,
+// under which passes leave a function alone; noinline stays, because the program
+// may mean it.
+void set_goal(::llvm::Module& module, Goal goal);
+
+// Give every definition the attributes of a level and run the level's pipeline as
+// clang would. The IR should come from `clang -O2 -Xclang -disable-llvm-passes`:
+// what clang itself writes differently at -O0 (no lifetimes, no TBAA) is not undone.
+void apply_level(::llvm::Module& module, Level level);
+
+}  // namespace compiler_gym::llvm

@@ -1,0 +1,72 @@
+#include "compiler_gym/llvm/codegen.h"
+
+#include <memory>
+
+#include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/runtime.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include "reader.h"
+#include "target.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+struct Compilation {
+  std::string reported_errors;
+  ::llvm::LLVMContext context;
+  std::unique_ptr<::llvm::Module> module;
+  std::unique_ptr<::llvm::TargetMachine> machine;
+  ::llvm::legacy::PassManager passes;
+};
+
+}  // namespace
+
+std::string object_code_of(std::string_view bitcode) {
+  start();
+  auto compilation = std::make_unique<Compilation>();
+  auto& [errors, context, module, machine, passes] = *compilation;
+  collect_errors(context, errors);
+  ::llvm::SmallString<0> object;
+  ::llvm::raw_svector_ostream out(object);
+  try {
+    // Code generation rewrites the module: it gets one of its own, read from the
+    // bytes so that the result follows from them alone.
+    module = read_module(bitcode, "", context);
+    machine = target_machine_for(*module);
+    if (!machine) {
+      throw UnsupportedError("this build makes code for x86 only, the module's target is '" +
+                             module->getTargetTriple().str() + "'");
+    }
+    module->setDataLayout(machine->createDataLayout());
+    passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
+    if (machine->addPassesToEmitFile(passes, out, nullptr, ::llvm::CodeGenFileType::ObjectFile,
+                                     /*DisableVerify=*/true)) {
+      throw UnsupportedError("the target writes no object files");
+    }
+    passes.run(*module);
+  } catch (const FatalError&) {
+    // Destructors may not survive what a fatal error leaves behind.
+    (void)compilation.release();
+    throw;
+  }
+  if (!errors.empty()) throw DiagnosticError(trimmed(errors));
+  return object.str().str();
+}
+
+std::uint64_t text_size_of(std::string_view object) {
+  const ::llvm::MemoryBufferRef buffer(::llvm::StringRef(object.data(), object.size()), "object");
+  auto file = ::llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!file) throw InitError(::llvm::toString(file.takeError()));
+  std::uint64_t size = 0;
+  for (const auto& section : (*file)->sections()) {
+    if (section.isText()) size += section.getSize();
+  }
+  return size;
+}
+
+}  // namespace compiler_gym::llvm

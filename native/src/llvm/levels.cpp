@@ -1,0 +1,108 @@
+#include "compiler_gym/llvm/levels.h"
+
+#include "llvm/IR/Module.h"
+#include "pass_runner.h"
+#include "target.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+using ::llvm::Attribute;
+using ::llvm::OptimizationLevel;
+
+struct Marks {
+  bool optsize = false;
+  bool minsize = false;
+};
+
+void mark(::llvm::Function& function, Attribute::AttrKind kind, bool wanted) {
+  if (wanted) {
+    function.addFnAttr(kind);
+  } else {
+    function.removeFnAttr(kind);
+  }
+}
+
+void mark(::llvm::Module& module, Marks marks) {
+  for (auto& function : module) {
+    if (function.isDeclaration()) continue;
+    function.removeFnAttr(Attribute::OptimizeNone);
+    mark(function, Attribute::OptimizeForSize, marks.optsize);
+    mark(function, Attribute::MinSize, marks.minsize);
+  }
+}
+
+void switch_off(::llvm::Module& module) {
+  mark(module, {});
+  for (auto& function : module) {
+    if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline)) continue;
+    function.addFnAttr(Attribute::NoInline);
+    function.addFnAttr(Attribute::OptimizeNone);
+  }
+}
+
+// Clang's driver and frontend decide these from the level, not PassBuilder.
+::llvm::PipelineTuningOptions tuning_of(Level level) {
+  ::llvm::PipelineTuningOptions tuning;
+  const bool above_one = level != Level::O0 && level != Level::O1;
+  tuning.LoopUnrolling = above_one;
+  tuning.LoopInterleaving = above_one;
+  tuning.LoopVectorization = above_one && level != Level::Oz;
+  tuning.SLPVectorization = above_one;
+  return tuning;
+}
+
+OptimizationLevel pipeline_of(Level level) {
+  switch (level) {
+    case Level::O0: return OptimizationLevel::O0;
+    case Level::O1: return OptimizationLevel::O1;
+    case Level::O2: return OptimizationLevel::O2;
+    case Level::O3: return OptimizationLevel::O3;
+    case Level::Os: return OptimizationLevel::Os;
+    case Level::Oz: return OptimizationLevel::Oz;
+  }
+  __builtin_unreachable();
+}
+
+// Clang builds position-independent code where the module says so, and costs
+// that passes ask the target for depend on it.
+std::optional<::llvm::Reloc::Model> relocation_of(const ::llvm::Module& module) {
+  if (module.getPICLevel() == ::llvm::PICLevel::NotPIC) return ::llvm::Reloc::Static;
+  return ::llvm::Reloc::PIC_;
+}
+
+}  // namespace
+
+std::optional<Goal> goal_named(std::string_view name) {
+  if (name == "size") return Goal::size;
+  if (name == "speed") return Goal::speed;
+  return std::nullopt;
+}
+
+std::optional<Level> level_named(std::string_view name) {
+  constexpr std::string_view names[] = {"O0", "O1", "O2", "O3", "Os", "Oz"};
+  for (std::size_t at = 0; at < std::size(names); ++at) {
+    if (names[at] == name) return static_cast<Level>(at);
+  }
+  return std::nullopt;
+}
+
+void set_goal(::llvm::Module& module, Goal goal) {
+  const bool size = goal == Goal::size;
+  mark(module, {.optsize = size, .minsize = size});
+}
+
+void apply_level(::llvm::Module& module, Level level) {
+  PassRunner runner(target_machine_for(module, relocation_of(module)), module.getTargetTriple(),
+                    tuning_of(level));
+  if (level == Level::O0) {
+    switch_off(module);
+    runner.run(module, runner.builder().buildO0DefaultPipeline(OptimizationLevel::O0));
+    return;
+  }
+  mark(module, {.optsize = level == Level::Os || level == Level::Oz,
+                .minsize = level == Level::Oz});
+  runner.run(module, runner.builder().buildPerModuleDefaultPipeline(pipeline_of(level)));
+}
+
+}  // namespace compiler_gym::llvm

@@ -1,0 +1,83 @@
+#include "reader.h"
+
+#include "compiler_gym/llvm/errors.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+struct ErrorCollector : ::llvm::DiagnosticHandler {
+  explicit ErrorCollector(std::string& errors) : errors(errors) {}
+
+  bool handleDiagnostics(const ::llvm::DiagnosticInfo& diagnostic) override {
+    if (diagnostic.getSeverity() != ::llvm::DS_Error) return true;
+    ::llvm::raw_string_ostream out(errors);
+    ::llvm::DiagnosticPrinterRawOStream printer(out);
+    diagnostic.print(printer);
+    out << '\n';
+    return true;
+  }
+
+  std::string& errors;
+};
+
+std::unique_ptr<::llvm::Module> parse(std::string_view data, const std::string& name,
+                                      ::llvm::LLVMContext& context) {
+  // The text parser reads one byte past the end and wants a zero there.
+  const auto buffer = ::llvm::MemoryBuffer::getMemBufferCopy(
+      ::llvm::StringRef(data.data(), data.size()), name);
+  ::llvm::SMDiagnostic complaint;
+  auto module = ::llvm::parseIR(buffer->getMemBufferRef(), complaint, context);
+  if (module) return module;
+  std::string message;
+  ::llvm::raw_string_ostream out(message);
+  complaint.print(nullptr, out, /*ShowColors=*/false);
+  throw InitError(trimmed(message));
+}
+
+}  // namespace
+
+std::string trimmed(const std::string& message) {
+  return ::llvm::StringRef(message).trim().str();
+}
+
+void collect_errors(::llvm::LLVMContext& context, std::string& errors) {
+  context.setDiscardValueNames(true);
+  context.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
+}
+
+std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::string& name,
+                                            ::llvm::LLVMContext& context) {
+  if (data.empty()) throw InitError("expected LLVM bitcode or textual IR, found no bytes");
+  const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
+  if (::llvm::isBitcode(bytes, bytes + data.size())) return parse(data, name, context);
+  // Text cannot be read without its names: they are lost on the way through bitcode.
+  ::llvm::LLVMContext named;
+  std::string errors;
+  named.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
+  return parse(bitcode_of(*parse(data, name, named)), name, context);
+}
+
+std::string complaints_about(const ::llvm::Module& module) {
+  std::string message;
+  ::llvm::raw_string_ostream out(message);
+  return ::llvm::verifyModule(module, &out) ? trimmed(message) : "";
+}
+
+std::string bitcode_of(const ::llvm::Module& module) {
+  std::string bytes;
+  ::llvm::raw_string_ostream out(bytes);
+  ::llvm::WriteBitcodeToFile(module, out, /*ShouldPreserveUseListOrder=*/true);
+  return bytes;
+}
+
+}  // namespace compiler_gym::llvm

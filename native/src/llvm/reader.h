@@ -1,0 +1,30 @@
+// Reading modules and what LLVM says about them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+namespace compiler_gym::llvm {
+
+std::string trimmed(const std::string& message);
+
+// Keep error diagnostics in `errors`, one line each, and drop value names, which
+// depend on the order of earlier passes. LLVM's own handler would print, and end
+// the process. `errors` must outlive the context.
+void collect_errors(::llvm::LLVMContext& context, std::string& errors);
+
+// Parse bitcode or textual IR. Throws InitError.
+std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::string& name,
+                                            ::llvm::LLVMContext& context);
+
+// What the verifier has against the module; empty if nothing.
+std::string complaints_about(const ::llvm::Module& module);
+
+// The bytes that opt would write.
+std::string bitcode_of(const ::llvm::Module& module);
+
+}  // namespace compiler_gym::llvm
