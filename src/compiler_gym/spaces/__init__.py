@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Descriptions of actions, observations and rewards, as Gymnasium spaces.
+
+``Box``, ``Dict``, ``Discrete``, ``MultiBinary``, ``MultiDiscrete`` and ``Tuple``
+are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
+actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
+and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
+space a text form. ``Reward`` is a scalar that also says how it is earned.
+``to_plain`` turns a value of any of them into plain Python.
+"""
+
+from compiler_gym.spaces import _gymnasium as _gymnasium  # registers flatten and batch_space
+from compiler_gym.spaces._plain import to_plain
+from compiler_gym.spaces.action_space import ActionSpace
+from compiler_gym.spaces.box import Box, FreeBox
+from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
+from compiler_gym.spaces.containers import Dict, Tuple
+from compiler_gym.spaces.discrete import Discrete, MultiBinary, MultiDiscrete
+from compiler_gym.spaces.named_discrete import NamedDiscrete
+from compiler_gym.spaces.opaque import Opaque
+from compiler_gym.spaces.permutation import Permutation
+from compiler_gym.spaces.reward import DefaultRewardFromObservation, Reward
+from compiler_gym.spaces.runtime_reward import RuntimeReward
+from compiler_gym.spaces.scalar import Scalar
+from compiler_gym.spaces.sequence import Sequence
+from compiler_gym.spaces.space_sequence import SpaceSequence
+
+__all__ = [
+    "ActionSpace",
+    "Box",
+    "Commandline",
+    "CommandlineFlag",
+    "DefaultRewardFromObservation",
+    "Dict",
+    "Discrete",
+    "FreeBox",
+    "MultiBinary",
+    "MultiDiscrete",
+    "NamedDiscrete",
+    "Opaque",
+    "Permutation",
+    "Reward",
+    "RuntimeReward",
+    "Scalar",
+    "Sequence",
+    "SpaceSequence",
+    "Tuple",
+    "to_plain",
+]

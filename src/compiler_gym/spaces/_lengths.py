@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Lengths of values that may be of any length, or of any within bounds."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+__all__ = ["checked_range", "random_length"]
+
+
+def checked_range(size_range: tuple[int, int | None]) -> tuple[int, int | None]:
+    """Return `size_range`, or raise ValueError if no length fits it."""
+    shortest, longest = size_range
+    if shortest < 0 or (longest is not None and longest < shortest):
+        raise ValueError(f"expected 0 <= shortest <= longest, found {size_range}")
+    return shortest, longest
+
+
+def random_length(space: Any, mask: Any, probability: Any) -> int:
+    """Return a length in ``space.size_range``: the one the mask asks for, or a random one.
+
+    A mask, or a probability, is ``(length or None, anything)``, as Gymnasium's
+    Text and Sequence have it.
+    """
+    if mask is not None and probability is not None:
+        raise ValueError(f"expected a mask or a probability, found both: {mask!r}, {probability!r}")
+    shortest, longest = space.size_range
+    length = _asked_for(mask if probability is None else probability)
+    if length is None:
+        length = shortest + int(space.np_random.geometric(0.25)) - 1
+        return length if longest is None else min(length, longest)
+    if length < shortest or (longest is not None and length > longest):
+        raise gymnasium.error.Error(f"expected a length in {space.size_range}, found {length}")
+    return length
+
+
+def _asked_for(mask: Any) -> int | None:
+    if mask is None:
+        return None
+    if isinstance(mask, tuple) and len(mask) == 2:
+        if mask[0] is None:
+            return None
+        if isinstance(mask[0], (int, np.integer)):
+            return int(mask[0])
+    raise gymnasium.error.Error(f"expected a mask of the form (length, mask), found {mask!r}")

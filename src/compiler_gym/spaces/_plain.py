@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Values of spaces as plain Python and as JSON, for command lines and workers.
+
+Plain means numbers, text, bytes, lists and dictionaries. The way to plain needs
+only the value; the way back needs the space, and each space that Gymnasium does
+not have registers its own `value_from_json`.
+"""
+
+import json
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from compiler_gym.errors import InvalidActionError
+
+__all__ = ["actions_from_json", "actions_to_json", "to_plain", "value_from_json"]
+
+
+def to_plain(value: Any) -> Any:
+    """Return `value` with numpy's types replaced by Python's, and tuples by lists.
+
+    >>> import numpy as np
+    >>> to_plain({"level": np.int64(2), "sizes": (np.arange(2), b"x")})
+    {'level': 2, 'sizes': [[0, 1], b'x']}
+    """
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: to_plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item) for item in value]
+    return value
+
+
+@singledispatch
+def value_from_json(space: gymnasium.Space[Any], data: Any) -> Any:
+    """Return the value of `space` that `data`, read from JSON, stands for."""
+    return space.from_jsonable([data])[0]
+
+
+@value_from_json.register(gymnasium.spaces.Discrete)
+def _(space: gymnasium.spaces.Discrete, data: Any) -> Any:
+    if type(data) is not int:
+        raise ValueError(f"{data!r} is not an integer")
+    return space.dtype.type(data)
+
+
+@value_from_json.register(gymnasium.spaces.Dict)
+def _(space: gymnasium.spaces.Dict, data: Any) -> dict[str, Any]:
+    return {key: value_from_json(item, data[key]) for key, item in space.spaces.items()}
+
+
+@value_from_json.register(gymnasium.spaces.Tuple)
+def _(space: gymnasium.spaces.Tuple, data: Any) -> tuple[Any, ...]:
+    pairs = zip(space.spaces, data, strict=True)
+    return tuple(value_from_json(item, part) for item, part in pairs)
+
+
+@value_from_json.register(gymnasium.spaces.Sequence)
+def _(space: gymnasium.spaces.Sequence, data: Any) -> Any:
+    if space.stack:
+        return space.from_jsonable([data])[0]
+    return tuple(value_from_json(space.feature_space, item) for item in data)
+
+
+def actions_to_json(space: gymnasium.Space[Any], actions: Iterable[Any]) -> str:
+    """Return `actions` as a JSON list, or raise `InvalidActionError`."""
+    checked = list(actions)
+    for action in checked:
+        if not space.contains(action):
+            raise InvalidActionError(f"expected a member of {space!r}, found {action!r}")
+    return json.dumps(to_plain(checked), default=_text_of_bytes)
+
+
+def actions_from_json(space: gymnasium.Space[Any], text: str) -> list[Any]:
+    """Return the actions of a JSON list, or raise `InvalidActionError`."""
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise InvalidActionError(f"expected a JSON list of actions, found {text!r}") from error
+    if not isinstance(data, list):
+        raise InvalidActionError(f"expected a JSON list of actions, found {text!r}")
+    return [_action_from_json(space, item) for item in data]
+
+
+def _action_from_json(space: gymnasium.Space[Any], data: Any) -> Any:
+    try:
+        action = value_from_json(space, data)
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise InvalidActionError(f"expected a member of {space!r}, found {data!r}") from error
+    if not space.contains(action):
+        raise InvalidActionError(f"expected a member of {space!r}, found {data!r}")
+    return action
+
+
+def _text_of_bytes(value: Any) -> str:
+    """Return bytes as text with one character per byte, which JSON can hold."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    raise InvalidActionError(f"a {type(value).__name__} has no JSON form: {value!r}")

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""Items written one after another, separated by blanks, and read back.
+
+Items may have blanks inside. Where several readings are possible the item with
+the most words wins, as long as the rest can still be read.
+"""
+
+import difflib
+from collections.abc import Sequence
+
+from compiler_gym.errors import InvalidActionError, UnknownNameError
+
+__all__ = ["Words"]
+
+
+class Words:
+    """The texts of a space's items, and how to find them in a longer text.
+
+    >>> Words(["-a", "-b", "-b x"], "flags").find("-a -b x -b")
+    [0, 2, 1]
+    """
+
+    def __init__(self, items: Sequence[str], kind: str) -> None:
+        self.items = tuple(items)
+        self.kind = kind
+        """What the items are called in messages."""
+        self._numbers = {tuple(item.split()): number for number, item in enumerate(self.items)}
+        if () in self._numbers:
+            raise ValueError(f"expected {kind} of at least one word, found an empty one")
+        if len(self._numbers) < len(self.items):
+            raise ValueError(f"expected {kind} that differ, found {self._repeated()} twice")
+        self._longest = max(map(len, self._numbers), default=1)
+
+    def find(self, text: str) -> list[int]:
+        """Return the numbers of the items that make up `text`.
+
+        Raises `UnknownNameError` with the first word that belongs to no item.
+        """
+        if not isinstance(text, str):
+            raise InvalidActionError(f"expected text, found {text!r} ({type(text).__name__})")
+        words = text.split()
+        chosen: list[tuple[int, int]] = [(-1, 0)] * len(words)
+        readable = [False] * len(words) + [True]
+        for start in reversed(range(len(words))):
+            for number, end in self._items_at(words, start):
+                if readable[end]:
+                    chosen[start], readable[start] = (number, end), True
+                    break
+        if not readable[0]:
+            raise self._unknown(words)
+        found, start = [], 0
+        while start < len(words):
+            number, start = chosen[start]
+            found.append(number)
+        return found
+
+    def number(self, item: str) -> int:
+        """Return the number of one item, or raise `UnknownNameError`."""
+        try:
+            return self._numbers[tuple(item.split())]
+        except (AttributeError, KeyError):
+            raise self._error(item) from None
+
+    def _items_at(self, words: list[str], start: int) -> list[tuple[int, int]]:
+        """Return ``(number, end)`` of each item that begins at `start`, longest first."""
+        last = min(start + self._longest, len(words))
+        ends = range(last, start, -1)
+        numbers = ((self._numbers.get(tuple(words[start:end])), end) for end in ends)
+        return [(number, end) for number, end in numbers if number is not None]
+
+    def _unknown(self, words: list[str]) -> UnknownNameError:
+        reached = {0}
+        for start in range(len(words)):
+            if start in reached:
+                reached.update(end for _, end in self._items_at(words, start))
+        return self._error(words[min(max(reached), len(words) - 1)])
+
+    def _error(self, item: object) -> UnknownNameError:
+        close = difflib.get_close_matches(str(item), self.items, n=3)
+        expected = " or ".join(map(repr, close)) or f"one of {len(self.items)} {self.kind}"
+        return UnknownNameError(f"expected {expected}, found {item!r}")
+
+    def _repeated(self) -> str:
+        seen: set[tuple[str, ...]] = set()
+        for item in self.items:
+            words = tuple(item.split())
+            if words in seen:
+                return repr(item)
+            seen.add(words)
+        raise AssertionError("every item is different")

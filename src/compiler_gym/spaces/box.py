@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of numbers within bounds: `Box` of one shape, `FreeBox` of many.
+
+Gymnasium's Box cannot sample integers up to the largest of their type, and takes
+lists of fractions for integers. Ours does the first and refuses the second.
+"""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from compiler_gym.spaces._arrays import array_of
+from compiler_gym.spaces._named import NamedSpace, refuse_masks
+from compiler_gym.spaces._plain import value_from_json
+
+__all__ = ["Box", "FreeBox"]
+
+
+class Box(NamedSpace, gymnasium.spaces.Box):
+    """Gymnasium's Box with a name.
+
+    >>> import numpy as np
+    >>> counts = Box(0, 2**63 - 1, name="counts", shape=(3,), dtype=np.int64, seed=0)
+    >>> counts.contains(counts.sample())
+    True
+    >>> counts.contains(np.array([0.5, 1.0, 2.0]))
+    False
+    """
+
+    def __init__(
+        self,
+        low: Any,
+        high: Any,
+        name: str,
+        shape: tuple[int, ...] | None = None,
+        dtype: DTypeLike = np.float32,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(low, high, shape, dtype, seed)  # type: ignore[arg-type]  # Gymnasium wants a type
+        self.name = name
+
+    def sample(self, mask: None = None, probability: None = None) -> NDArray[Any]:
+        """Return a random array; bounded integers are uniform over all of their range."""
+        refuse_masks(self, mask, probability)
+        if self.dtype.kind in "iu" and self.is_bounded():
+            values = self.np_random.integers(self.low, self.high, endpoint=True, dtype=self.dtype)
+            return np.asarray(values)
+        return super().sample()
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is an array, or a list of numbers, of this shape and range."""
+        array = array_of(x, self.dtype)
+        if array is None or array.shape != self.shape:
+            return False
+        return bool(np.all(array >= self.low) and np.all(array <= self.high))
+
+    def to_jsonable(self, sample_n: Any) -> list[Any]:
+        """Return values as nested lists."""
+        return [np.asarray(sample).tolist() for sample in sample_n]
+
+    def __eq__(self, other: object) -> bool:
+        # Gymnasium compares bounds with a tolerance, which merges large integers.
+        return (
+            super().__eq__(other)
+            and np.array_equal(self.low, other.low)  # type: ignore[attr-defined]  # same class
+            and np.array_equal(self.high, other.high)  # type: ignore[attr-defined]  # same class
+        )
+
+
+class FreeBox(NamedSpace):
+    """Arrays of numbers in ``[low, high]``; an axis of -1 has any length.
+
+    >>> import numpy as np
+    >>> rows = FreeBox(0, 9, name="rows", shape=(-1, 2), dtype=np.int64)
+    >>> rows.contains(np.array([[1, 2], [3, 4], [5, 6]])), rows.contains(np.array([1, 2]))
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        low: float,
+        high: float,
+        name: str,
+        shape: tuple[int, ...] = (-1,),
+        dtype: DTypeLike = np.float32,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.name = name
+        self.axes = tuple(int(axis) for axis in shape)
+        """The length of each axis, -1 where it is free."""
+        if any(axis < -1 for axis in self.axes):
+            raise ValueError(f"expected axes of -1 or more, found {self.axes}")
+        super().__init__(None, dtype, seed)
+        one = Box(low, high, name, shape=(), dtype=dtype)
+        self.low, self.high = one.low[()], one.high[()]
+        self._one = one
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """False: values differ in size."""
+        return False
+
+    def sample(self, mask: None = None, probability: None = None) -> NDArray[Any]:
+        """Return a random array; the lengths of free axes are geometric from 0."""
+        refuse_masks(self, mask, probability)
+        random = self.np_random
+        shape = [axis if axis >= 0 else int(random.geometric(0.25)) - 1 for axis in self.axes]
+        low = self.low if self._one.is_bounded("below") else -np.inf
+        high = self.high if self._one.is_bounded("above") else np.inf
+        return Box(low, high, self.name, tuple(shape), self.dtype, seed=random).sample()
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is an array, or a list of numbers, of fitting shape and range."""
+        assert self.dtype is not None
+        array = array_of(x, self.dtype)
+        if array is None or not self._fits(array):
+            return False
+        return bool(np.all(array >= self.low) and np.all(array <= self.high))
+
+    def to_jsonable(self, sample_n: Any) -> list[Any]:
+        """Return values as nested lists."""
+        return [np.asarray(sample).tolist() for sample in sample_n]
+
+    def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
+        """Return nested lists as arrays."""
+        return [self.array_from(data) for data in sample_n]
+
+    def array_from(self, data: Any) -> NDArray[Any]:
+        """Return nested lists as a fresh array; ``[]`` has all of its free axes empty."""
+        array = np.array(data, dtype=self.dtype)
+        if array.size == 0:
+            return array.reshape([max(axis, 0) for axis in self.axes])
+        return array
+
+    def _fits(self, array: NDArray[Any]) -> bool:
+        return array.ndim == len(self.axes) and all(
+            wanted in (-1, found) for wanted, found in zip(self.axes, array.shape, strict=True)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, FreeBox)
+            and (self.name, self.axes, self.dtype) == (other.name, other.axes, other.dtype)
+            and (self.low, self.high) == (other.low, other.high)
+        )
+
+    def __repr__(self) -> str:
+        axes = ", ".join("any" if axis < 0 else str(axis) for axis in self.axes)
+        return f"FreeBox({self.low}, {self.high}, ({axes}), {self.dtype})"
+
+
+@value_from_json.register(Box)
+@value_from_json.register(FreeBox)
+def _array_from_json(space: Box | FreeBox, data: Any) -> NDArray[Any]:
+    if isinstance(space, FreeBox):
+        return space.array_from(data) if data == [] or space.contains(data) else _refuse(data)
+    return np.array(data, dtype=space.dtype) if space.contains(data) else _refuse(data)
+
+
+def _refuse(data: Any) -> NDArray[Any]:
+    raise ValueError(f"{data!r} is outside the bounds or the shape")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Choices that are pieces of a command line.
+
+How pieces become a command line is the compiler's business: the rule here is to
+put them one after another, and a subclass with another rule overrides `to_string`
+and `from_string`.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from compiler_gym.spaces._words import Words
+from compiler_gym.spaces.named_discrete import NamedDiscrete
+
+__all__ = ["Commandline", "CommandlineFlag"]
+
+
+class CommandlineFlag(NamedTuple):
+    """One piece of a command line."""
+
+    name: str
+    """A short name without blanks, such as ``LoopUnroll``."""
+    flag: str
+    """What stands on the command line, such as ``-funroll-loops``."""
+    description: str
+    """What it does, for people."""
+
+
+class Commandline(NamedDiscrete):
+    """A `NamedDiscrete` whose values also stand for pieces of a command line.
+
+    >>> space = Commandline(
+    ...     [
+    ...         CommandlineFlag("unroll", "-funroll-loops", "Unroll loops"),
+    ...         CommandlineFlag("native", "-march native", "Use this processor"),
+    ...     ],
+    ...     name="flags",
+    ... )
+    >>> space.to_string([1, 0])
+    '-march native -funroll-loops'
+    >>> space.from_string("-march native -funroll-loops")
+    [1, 0]
+    >>> space["native"], space.flags[1], space.descriptions[1]
+    (1, '-march native', 'Use this processor')
+    """
+
+    def __init__(
+        self,
+        items: Iterable[CommandlineFlag],
+        name: str,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.items = [CommandlineFlag(*item) for item in items]
+        """The name, the flag and the description of each value, in order."""
+        super().__init__((item.name for item in self.items), name, seed=seed)
+        self.flags = [item.flag for item in self.items]
+        """The flag of each value, in order."""
+        self.descriptions = [item.description for item in self.items]
+        """The description of each value, in order."""
+        self._flag_words = Words(self.flags, "flags")
+
+    def to_string(self, actions: int | Iterable[int]) -> str:
+        """Return the command line of `actions`, one value or several.
+
+        Raises `InvalidActionError` for a value outside the space.
+        """
+        return self._join(actions, self.flags)
+
+    def from_string(self, string: str) -> list[int]:
+        """Return the values whose flags make up the command line `string`.
+
+        Raises `UnknownNameError` for a flag that is not in the space.
+        """
+        return self._flag_words.find(string)
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.items == other.items  # type: ignore[attr-defined]  # same class

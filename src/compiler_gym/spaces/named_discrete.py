@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Choices that have names, for example the passes of a compiler."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.spaces._words import Words
+from compiler_gym.spaces.discrete import Discrete
+
+__all__ = ["NamedDiscrete"]
+
+_SHOWN = 8
+"""How many names `repr` shows before it counts the rest."""
+
+
+class NamedDiscrete(Discrete):
+    """An integer in ``[0, len(items))``, each with a name.
+
+    Every library that takes Gymnasium's Discrete takes this.
+
+    >>> space = NamedDiscrete(["dce", "inline", "licm"], name="passes")
+    >>> space
+    NamedDiscrete([dce, inline, licm])
+    >>> space["inline"], space.names[2], space.contains(3)
+    (1, 'licm', False)
+    >>> space.to_string([2, 0]), space.from_string("licm dce")
+    ('licm dce', [2, 0])
+    """
+
+    def __init__(
+        self,
+        items: Iterable[str],
+        name: str,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        self.names = [str(item) for item in items]
+        """The name of each value, in order."""
+        super().__init__(len(self.names), name, seed=seed)
+        self._words = Words(self.names, "names")
+
+    def __getitem__(self, name: str) -> int:
+        """Return the value called `name`, or raise `UnknownNameError`."""
+        return self._words.number(name)
+
+    def to_string(self, actions: int | Iterable[int]) -> str:
+        """Return the names of `actions`, one value or several, separated by blanks.
+
+        Raises `InvalidActionError` for a value outside the space.
+        """
+        return self._join(actions, self.names)
+
+    def from_string(self, string: str) -> list[int]:
+        """Return the values that the names in `string` stand for.
+
+        Raises `UnknownNameError` for a name that is not in the space.
+        """
+        return self._words.find(string)
+
+    def _join(self, actions: Any, texts: list[str]) -> str:
+        return " ".join([texts[action] for action in self._checked(actions)])
+
+    def _checked(self, actions: Any) -> list[Any]:
+        """Return one action or several as a list, or raise `InvalidActionError`."""
+        if self.contains(actions):
+            return [actions]
+        try:
+            listed = list(actions)
+        except TypeError:
+            listed = [actions]
+        for action in listed:
+            if not self.contains(action):
+                raise InvalidActionError(
+                    f"expected an integer from 0 to {self._end - 1}, "
+                    f"found {action!r} ({type(action).__name__})"
+                )
+        return listed
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.names == other.names  # type: ignore[attr-defined]  # same class
+
+    def __repr__(self) -> str:
+        shown = self.names if len(self.names) <= _SHOWN else self.names[: _SHOWN - 3]
+        rest = len(self.names) - len(shown)
+        return f"{type(self).__name__}([{', '.join(shown)}{f', ... {rest} more' if rest else ''}])"

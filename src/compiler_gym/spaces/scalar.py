@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""One number within bounds that may be open."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from compiler_gym.spaces._named import NamedSpace, refuse_masks
+from compiler_gym.spaces._plain import value_from_json
+from compiler_gym.spaces.box import Box
+
+__all__ = ["Scalar"]
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "b": (bool, np.bool_),
+    "i": (int, np.integer),
+    "u": (int, np.integer),
+    "f": (float, np.floating),
+}
+
+
+class Scalar(NamedSpace):
+    """A number of `dtype` in ``[min, max]``; a bound of None is open.
+
+    Kinds do not mix: an integer is no member of a space of floats, nor a boolean
+    of one of integers. Not-a-number is a member of none.
+
+    >>> size = Scalar(name="size", min=0, dtype=int)
+    >>> size.contains(12), size.contains(-1), size.contains(12.0), size.contains(True)
+    (True, False, False, False)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        min: float | None = None,
+        max: float | None = None,
+        dtype: DTypeLike = np.float64,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__((), dtype, seed)
+        self.name = name
+        self.min = min
+        """The least value, or None."""
+        self.max = max
+        """The greatest value, or None."""
+        if self.kind not in _TYPES:
+            raise ValueError(f"expected a dtype of integers, floats or booleans, found {dtype!r}")
+        if min is not None and max is not None and min > max:
+            raise ValueError(f"expected min <= max, found {min} > {max}")
+
+    @property
+    def kind(self) -> str:
+        """The kind of number, as numpy's one letter: ``b``, ``i``, ``u`` or ``f``."""
+        assert self.dtype is not None
+        return self.dtype.kind
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """True: a scalar flattens to an array of one number."""
+        return True
+
+    def sample(self, mask: None = None, probability: None = None) -> Any:
+        """Return a random number: uniform if bounded, else as Gymnasium's Box does it."""
+        refuse_masks(self, mask, probability)
+        assert self.dtype is not None
+        return self.dtype.type(self.as_box(()).sample())
+
+    def as_box(self, shape: tuple[int, ...]) -> Box:
+        """Return a box of `shape` with these bounds, sampled by the same generator."""
+        low, high = self._bounds()
+        return Box(low, high, self.name, shape, self.dtype, seed=self.np_random)
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is a number of this kind within the bounds."""
+        if isinstance(x, np.ndarray) and x.shape == ():
+            x = x[()]
+        if not isinstance(x, _TYPES[self.kind]) or (isinstance(x, bool) and self.kind != "b"):
+            return False
+        if self.kind == "f" and x != x:
+            return False
+        low, high = self._bounds()
+        return bool(low <= x <= high)
+
+    def to_jsonable(self, sample_n: Any) -> list[Any]:
+        """Return values as Python's numbers."""
+        return [np.asarray(sample).item() for sample in sample_n]
+
+    def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
+        """Return Python's numbers as numpy's."""
+        assert self.dtype is not None
+        return [self.dtype.type(sample) for sample in sample_n]
+
+    def _bounds(self) -> tuple[float, float]:
+        """Return both bounds, those of the dtype where one is open."""
+        assert self.dtype is not None
+        if self.kind == "b":
+            lowest, highest = 0, 1
+        elif self.kind == "f":
+            lowest, highest = -np.inf, np.inf
+        else:
+            limits = np.iinfo(self.dtype)
+            lowest, highest = int(limits.min), int(limits.max)
+        return (
+            lowest if self.min is None else self.min,
+            highest if self.max is None else self.max,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is type(self)
+            and (self.name, self.dtype) == (other.name, other.dtype)
+            and (self.min, self.max) == (other.min, other.max)
+        )
+
+    def __repr__(self) -> str:
+        low, high = self._bounds()
+        return f"{type(self).__name__}({low}, {high}, {self.dtype})"
+
+
+@value_from_json.register(Scalar)
+def _scalar_from_json(space: Scalar, data: Any) -> Any:
+    assert space.dtype is not None
+    is_whole_float = space.kind == "f" and type(data) is int
+    if not is_whole_float and not space.contains(data):
+        raise ValueError(f"{data!r} is no number of this kind within the bounds")
+    return space.dtype.type(data)

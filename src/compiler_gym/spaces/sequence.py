@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Bytes, text, or a list of numbers, of any length within bounds."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from compiler_gym.spaces._lengths import checked_range, random_length
+from compiler_gym.spaces._named import NamedSpace
+from compiler_gym.spaces._plain import value_from_json
+from compiler_gym.spaces.scalar import Scalar
+
+__all__ = ["Sequence"]
+
+
+class Sequence(NamedSpace):
+    """Values of `dtype`, as many as `size_range` allows.
+
+    With `bytes` and `str` the members are Python's; with any numeric dtype they
+    are lists, tuples or one-dimensional arrays of it.
+
+    >>> Sequence(name="hash", size_range=(4, 4), dtype=str).contains("0fc1")
+    True
+    >>> times = Sequence(name="times", dtype=float, scalar_range=Scalar("time", min=0.0))
+    >>> times.contains([0.5, 0.25]), times.contains([-0.5]), times.contains([1])
+    (True, False, False)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        size_range: tuple[int, int | None] = (0, None),
+        dtype: DTypeLike = bytes,
+        opaque_data_format: str | None = None,
+        scalar_range: Scalar | None = None,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(None, dtype, seed)
+        self.name = name
+        self.size_range = checked_range(size_range)
+        """The least and the greatest length; None is no limit."""
+        self.opaque_data_format = opaque_data_format
+        """What the bytes or the text encode, if both ends have agreed on it."""
+        self.scalar_range = scalar_range
+        """The bounds of each element, or None."""
+        self._element = None if self.kind in "SU" else (scalar_range or Scalar(name, dtype=dtype))
+        if scalar_range is not None and self.kind == "U":
+            raise ValueError("expected no scalar_range for text, which has no order")
+
+    @property
+    def kind(self) -> str:
+        """The kind of element, as numpy's one letter: ``S`` is bytes and ``U`` text."""
+        assert self.dtype is not None
+        return self.dtype.kind
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        """Whether every value has the same number of numbers."""
+        return self._element is not None and self.size_range[0] == self.size_range[1]
+
+    def sample(self, mask: tuple[int | None, None] | None = None, probability: None = None) -> Any:
+        """Return random bytes, ASCII text or list of numbers.
+
+        The length is geometric from the shortest, or the first item of `mask`:
+        ``mask=(length, None)``, as Gymnasium's Text has it.
+        """
+        length = random_length(self, mask, probability)
+        if self._element is not None:
+            return [self._element.sample() for _ in range(length)]
+        if self.kind == "U":
+            return "".join(map(chr, self.np_random.integers(0x20, 0x7F, size=length)))
+        low, high = self._byte_range()
+        return self.np_random.integers(low, high + 1, size=length).astype(np.uint8).tobytes()
+
+    def seed(self, seed: int | None = None) -> int | Any:
+        """Seed this space and the numbers in it."""
+        used = super().seed(seed)
+        if self._element is not None:
+            self._element.seed(seed)
+        return used
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` has the type, the length and the range of values."""
+        if self.kind == "S":
+            return isinstance(x, bytes) and self._has_length(x) and self._bytes_in_range(x)
+        if self.kind == "U":
+            return isinstance(x, str) and self._has_length(x)
+        assert self._element is not None
+        if isinstance(x, np.ndarray):
+            return x.ndim == 1 and self._has_length(x) and self._array_in_range(x)
+        is_list = isinstance(x, (list, tuple)) and self._has_length(x)
+        return is_list and all(map(self._element.contains, x))
+
+    def to_jsonable(self, sample_n: Any) -> list[Any]:
+        """Return values as text, with one character per byte, or as lists."""
+        if self.kind == "S":
+            return [sample.decode("latin-1") for sample in sample_n]
+        if self.kind == "U":
+            return list(sample_n)
+        return [np.asarray(sample).tolist() for sample in sample_n]
+
+    def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
+        """Return what `to_jsonable` was given, arrays as lists."""
+        return [value_from_json(self, sample) for sample in sample_n]
+
+    def _has_length(self, x: Any) -> bool:
+        shortest, longest = self.size_range
+        return shortest <= len(x) and (longest is None or len(x) <= longest)
+
+    def _array_in_range(self, x: np.ndarray[Any, Any]) -> bool:
+        assert self._element is not None
+        kinds = "iu" if self._element.kind in "iu" else self._element.kind
+        if x.dtype.kind not in kinds:
+            return False
+        return x.size == 0 or (self._element.contains(x.min()) and self._element.contains(x.max()))
+
+    def _bytes_in_range(self, x: bytes) -> bool:
+        low, high = self._byte_range()
+        return self.scalar_range is None or not x or (low <= min(x) and max(x) <= high)
+
+    def _byte_range(self) -> tuple[int, int]:
+        bounds = self.scalar_range
+        low = 0 if bounds is None or bounds.min is None else int(bounds.min)
+        return low, 255 if bounds is None or bounds.max is None else int(bounds.max)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is type(self)
+            and (self.name, self.size_range, self.dtype, self.opaque_data_format)
+            == (other.name, other.size_range, other.dtype, other.opaque_data_format)
+            and self.scalar_range == other.scalar_range
+        )
+
+    def __repr__(self) -> str:
+        shortest, longest = self.size_range
+        kind = {"S": "bytes", "U": "str"}.get(self.kind, str(self.dtype))
+        range_ = "" if self.scalar_range is None else f", {self.scalar_range!r}"
+        return f"Sequence({kind}, [{shortest}, {'inf' if longest is None else longest}]{range_})"
+
+
+@value_from_json.register(Sequence)
+def _sequence_from_json(space: Sequence, data: Any) -> Any:
+    if space.kind == "S":
+        return data.encode("latin-1")
+    if space.kind == "U":
+        return data
+    assert space._element is not None
+    return [value_from_json(space._element, item) for item in data]

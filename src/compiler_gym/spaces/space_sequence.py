@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Any number of values of one other space."""
+
+from typing import Any
+
+import gymnasium
+
+from compiler_gym.spaces._lengths import checked_range, random_length
+from compiler_gym.spaces._named import NamedSpace
+
+__all__ = ["SpaceSequence"]
+
+
+class SpaceSequence(NamedSpace, gymnasium.spaces.Sequence):
+    """Gymnasium's Sequence with a name and bounds on its length.
+
+    >>> from compiler_gym.spaces import Discrete
+    >>> space = SpaceSequence("calls", Discrete(3, name="call"), size_range=(1, 2))
+    >>> space.contains((0, 2)), space.contains(()), space.contains([3])
+    (True, False, False)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        space: gymnasium.Space[Any],
+        size_range: tuple[int, int | None] = (0, None),
+        *,
+        seed: Any = None,
+    ) -> None:
+        super().__init__(space, seed)
+        self.name = name
+        self.size_range = checked_range(size_range)
+        """The least and the greatest length; None is no limit."""
+
+    @property
+    def space(self) -> gymnasium.Space[Any]:
+        """The space of each item."""
+        return self.feature_space
+
+    def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, ...]:
+        """Return random items; ``mask=(length, mask of the items)``, either None.
+
+        `probability` has the same form. The length is geometric from the shortest.
+        """
+        length = random_length(self, mask, probability)
+        chosen = {} if mask is None else {"mask": mask[1]}
+        if probability is not None:
+            chosen = {"probability": probability[1]}
+        return tuple(self.feature_space.sample(**chosen) for _ in range(length))
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is a tuple or list of members, of a length within bounds."""
+        shortest, longest = self.size_range
+        return (
+            isinstance(x, (list, tuple))
+            and shortest <= len(x)
+            and (longest is None or len(x) <= longest)
+            and all(map(self.feature_space.contains, x))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.size_range == other.size_range  # type: ignore[attr-defined]  # same class
+
+    def __repr__(self) -> str:
+        shortest, longest = self.size_range
+        return (
+            f"SpaceSequence({self.feature_space!r}, "
+            f"[{shortest}, {'inf' if longest is None else longest}])"
+        )
