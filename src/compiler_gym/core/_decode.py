@@ -162,8 +162,9 @@ def _array_from_list(plain: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -
         array = np.array(plain, dtype=dtype)
     except (OverflowError, TypeError, ValueError) as error:
         raise SessionError(f"expected {dtype.name}{list(shape)}, found {_short(plain)}") from error
-    if array.size == 0 and -1 in shape:
-        return array.reshape([max(axis, 0) for axis in shape])
+    if array.size == 0 and array.ndim < len(shape):
+        # A list of no rows does not say how long its rows are.
+        array = array.reshape(array.shape + tuple(max(axis, 0) for axis in shape[array.ndim :]))
     fits = array.ndim == len(shape) and all(
         wanted in (-1, axis) for wanted, axis in zip(shape, array.shape, strict=True)
     )

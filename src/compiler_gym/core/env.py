@@ -421,16 +421,42 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def __deepcopy__(self, memo: dict[int, Any]) -> "CompilerEnv":
         return self.fork()
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = self._copied_attributes()
-        state["_episode"] = self._episode.fork() if self.in_episode and self._episode else None
-        return state
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Remember the arguments, so that another process can make the same environment."""
+        self = super().__new__(cls)
+        self._made_with = (args, kwargs)
+        return self
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._connection = None
-        self._finalizer = None
-        self._rebind()
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what makes this environment and where its episode stands.
+
+        Unpickling replays the episode in a new worker. Spaces that were added
+        after the environment was made are not part of it.
+        """
+        args, kwargs = self._made_with
+        snapshot = {
+            "spec": self.spec,
+            "benchmark": self._benchmark,
+            "next_benchmark": self._next_benchmark,
+            "action_space": self._action_space_name,
+            "observation_space": self._observations.names,
+            "reward_space": self._rewards.names,
+            "episode": self._episode.fork() if self._episode and self.in_episode else None,
+            "np_random": self._np_random,
+            "np_random_seed": self._np_random_seed,
+        }
+        return _remake, (type(self), args, kwargs, snapshot)
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        self.spec = snapshot["spec"]
+        self._benchmark = snapshot["benchmark"]
+        self._next_benchmark = snapshot["next_benchmark"]
+        self._set_action_space(snapshot["action_space"])
+        self.observation_space = snapshot["observation_space"]
+        self.reward_space = snapshot["reward_space"]
+        self._np_random = snapshot["np_random"]
+        self._np_random_seed = snapshot["np_random_seed"]
+        self._episode = snapshot["episode"]
         if self._episode is not None:
             self._replay(self._episode.actions)
 
@@ -728,7 +754,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             return None
 
     def _twin(self) -> "CompilerEnv":
-        twin = object.__new__(type(self))
+        twin = type(self).__new__(type(self), *self._made_with[0], **self._made_with[1])
         twin.__dict__.update(self._copied_attributes())
         twin._connection = None
         twin._episode = None
@@ -776,6 +802,14 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     def _reward_numbers(self) -> list[tuple[Reward, dict[str, Any]]]:
         return [(reward, dict(reward.__dict__)) for reward in self.reward.spaces.values()]
+
+
+def _remake(
+    cls: type[CompilerEnv], args: tuple[Any, ...], kwargs: dict[str, Any], snapshot: dict[str, Any]
+) -> CompilerEnv:
+    env = cls(*args, **kwargs)
+    env._restore(snapshot)
+    return env
 
 
 def _close_if_owner(connection: Connection, owner: int) -> None:

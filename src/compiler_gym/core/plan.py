@@ -39,6 +39,12 @@ class ObservationChoice:
         choice = cls.named(names, view)
         return cls(choice.specs, "list") if choice.shape == "dict" else choice
 
+    @property
+    def names(self) -> Any:
+        """What `named` made this choice from."""
+        names = [spec.id for spec in self.specs]
+        return {"none": None, "one": names[0] if names else None}.get(self.shape, names)
+
     def space(self) -> gymnasium.Space[Any] | None:
         """Return the Gymnasium space of what `collect` returns."""
         if self.shape == "none":
@@ -75,6 +81,12 @@ class RewardChoice:
         if isinstance(names, (list, tuple)):
             return cls([find(_name_of(name)) for name in names], "list")
         return cls([find(_name_of(names))], "one")
+
+    @property
+    def names(self) -> Any:
+        """What `named` made this choice from."""
+        names = [reward.name for reward in self.rewards]
+        return {"none": None, "one": names[0] if names else None}.get(self.shape, names)
 
     def collect(self, values: list[float]) -> Any:
         """Return what the user sees of one number per reward."""
@@ -115,11 +127,9 @@ class Plan:
         )
 
     def start(self, plain: Sequence[Any], view: ObservationView) -> None:
-        """Let each reward that wants them have the costs before any action."""
+        """Give each reward the observations of the program before any action."""
         for reward, inputs in self._rewarded:
-            start = getattr(reward, "start", None)
-            if start is not None:
-                start([f(plain[slot]) for slot, f in inputs], view)
+            reward.start([f(plain[slot]) for slot, f in inputs], view)
 
     def reward_on_error(self, episode_reward: float) -> Any:
         """Return what stands for the reward after a failure."""

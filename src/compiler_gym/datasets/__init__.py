@@ -12,6 +12,7 @@ from compiler_gym.datasets.benchmark import (
     BenchmarkWithSource,
     ValidationCallback,
 )
+from compiler_gym.datasets.bundled import BundledPrograms
 from compiler_gym.datasets.catalogue import Datasets
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
@@ -24,6 +25,7 @@ __all__ = [
     "BenchmarkSource",
     "BenchmarkUri",
     "BenchmarkWithSource",
+    "BundledPrograms",
     "Dataset",
     "DatasetInitError",
     "Datasets",

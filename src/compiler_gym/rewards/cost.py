@@ -63,8 +63,8 @@ class NormalizedCostReward(CostReward):
     An episode's rewards sum to less than 1. An initial cost of 0 counts as 1.
     """
 
-    def __init__(self, name: str, **properties: Any) -> None:
-        super().__init__(name, max=1, **properties)
+    def __init__(self, name: str, *, max: float | None = 1, **properties: Any) -> None:
+        super().__init__(name, max=max, **properties)
         self.scale: float | None = None
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
@@ -102,8 +102,7 @@ class BaselineReward(NormalizedCostReward):
     """
 
     def __init__(self, name: str, *, baseline: str, **properties: Any) -> None:
-        super().__init__(name, success_threshold=1, **properties)
-        self.max = None
+        super().__init__(name, max=None, success_threshold=1, **properties)
         self.baseline = baseline
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:

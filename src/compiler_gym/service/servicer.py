@@ -13,7 +13,9 @@ from typing import Any
 from compiler_gym.errors import (
     CompilerGymError,
     InvalidActionError,
+    InvalidParameterError,
     ObservationError,
+    PipelineError,
     SessionNotFound,
     UnknownNameError,
 )
@@ -36,7 +38,15 @@ from compiler_gym.session import CompilerSession
 
 __all__ = ["Servicer", "describe", "failed"]
 
-_RECOVERABLE = (InvalidActionError, ObservationError, UnknownNameError, SessionNotFound)
+_RECOVERABLE = (
+    InvalidActionError,
+    InvalidParameterError,
+    ObservationError,
+    PipelineError,
+    SessionNotFound,
+    UnknownNameError,
+)
+"""What a session raises before it has changed anything."""
 
 
 class Servicer:

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What a newcomer waits for: the import, the first environment, a reset."""
+
+import json
+import subprocess
+import sys
+from statistics import median
+
+from compiler_gym import _llvm, make
+
+from benchmarks.measure import Figure, median_seconds
+
+_FIRST = """
+import json, time
+started = time.perf_counter()
+import compiler_gym
+imported = time.perf_counter()
+import gymnasium, compiler_gym.registration, compiler_gym.envs.llvm.environment
+loaded = time.perf_counter()
+env = compiler_gym.make("llvm-v0")
+first = time.perf_counter()
+other = compiler_gym.make("llvm-v0")
+second = time.perf_counter()
+print(json.dumps([imported - started, first - loaded, second - first]))
+"""
+
+
+def measure() -> list[Figure]:
+    runs = [
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", _FIRST], capture_output=True, check=True, text=True
+            ).stdout
+        )
+        for _ in range(7)
+    ]
+    imported, first, second = (median(column) * 1e3 for column in zip(*runs, strict=True))
+    return [
+        Figure("import compiler_gym", imported, "ms", 250),
+        Figure("first make() of a process, beyond imports", first, "ms", 200),
+        Figure("next make()", second, "ms", 10),
+        *_resets(),
+    ]
+
+
+def _resets() -> list[Figure]:
+    figures = []
+    with make("llvm-v0", reward_space="IrInstructionCountOz") as env:
+        for uri in ("cbench-v1/crc32", "cbench-v1/sha"):
+            contents = env.datasets.benchmark(uri).contents
+            env.reset(benchmark=uri)
+            parse = median_seconds(lambda contents=contents: _parse(contents), repeats=200)
+            reset = median_seconds(env.reset, repeats=200)
+            figures.append(
+                Figure(f"reset() to {uri}, above its parse", (reset - parse) * 1e3, "ms", 1.5)
+            )
+    return figures
+
+
+def _parse(contents: bytes) -> None:
+    _llvm.Module(contents).set_goal("size")

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""A folder has one door: its names are sorted, present and documented."""
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "src" / "compiler_gym"
+MODULES = sorted(
+    ".".join(("compiler_gym", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
+        ".__init__"
+    )
+    for path in PACKAGE.rglob("*.py")
+)
+COMPILER_FILES = {
+    "__init__.py",
+    "actions.py",
+    "datasets.py",
+    "environment.py",
+    "observations.py",
+    "rewards.py",
+    "session.py",
+    "validators.py",
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_says_why_it_exists(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__, name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_public_names_are_sorted_present_and_documented(name: str) -> None:
+    module = importlib.import_module(name)
+    names = list(getattr(module, "__all__", []))
+    assert names == sorted(names)
+    for public in names:
+        value = getattr(module, public)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert inspect.getdoc(value), f"{name}.{public} has no docstring"
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(p.parent.name for p in (PACKAGE / "envs").glob("*/__init__.py"))
+)
+def test_every_compiler_answers_the_same_questions_in_the_same_files(folder: str) -> None:
+    files = {path.name for path in (PACKAGE / "envs" / folder).glob("*.py")}
+    public = {name for name in files if not name.startswith("_") or name == "__init__.py"}
+    assert public == COMPILER_FILES

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Imports point one way, and the contract that says so can fail."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LINT = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
+
+
+def test_no_import_points_upwards() -> None:
+    done = subprocess.run(LINT, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_import_that_points_upwards_is_found(tmp_path: Path) -> None:
+    package = tmp_path / "compiler_gym"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "errors.py").write_text("import compiler_gym.core\n")
+    (package / "core.py").write_text("")
+    (tmp_path / ".importlinter").write_text(
+        "[importlinter]\nroot_package = compiler_gym\n\n[importlinter:contract:1]\n"
+        "name = layers\ntype = layers\ncontainers = compiler_gym\nlayers =\n    core\n    errors\n"
+    )
+    done = subprocess.run(
+        [*LINT, "--config", ".importlinter"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path), "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "compiler_gym.errors is not allowed to import compiler_gym.core" in done.stdout
