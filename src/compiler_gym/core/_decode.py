@@ -31,6 +31,7 @@ from compiler_gym.session import (
     TextSpec,
     TupleSpec,
 )
+from compiler_gym.spaces import array_of
 
 __all__ = ["Decoder", "decoder"]
 
@@ -155,24 +156,13 @@ def _free_array(plain: bytes, shape: tuple[int, ...], wire: np.dtype[Any]) -> ND
 def _array_from_list(plain: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
     if isinstance(plain, (bytearray, memoryview)):
         return _array_decoder(shape, dtype.name)(bytes(plain))
+    array = array_of(plain, dtype, shape)
+    if array is None:
+        _refuse(plain, f"{dtype.name}{list(shape)}")
     try:
-        found = np.asarray(plain)
-        if found.size and found.dtype.kind not in _LIST_KINDS[dtype.kind]:
-            _refuse(plain, f"numbers of {dtype.name}")
-        array = np.array(plain, dtype=dtype)
-    except (OverflowError, TypeError, ValueError) as error:
-        raise SessionError(f"expected {dtype.name}{list(shape)}, found {_short(plain)}") from error
-    if array.size == 0 and array.ndim < len(shape):
-        # A list of no rows does not say how long its rows are.
-        array = array.reshape(array.shape + tuple(max(axis, 0) for axis in shape[array.ndim :]))
-    fits = array.ndim == len(shape) and all(
-        wanted in (-1, axis) for wanted, axis in zip(shape, array.shape, strict=True)
-    )
-    return array if fits else _refuse(plain, f"{dtype.name}{list(shape)}")
-
-
-_LIST_KINDS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
-"""For each kind of array, the kinds of number that a list of values may hold."""
+        return np.array(plain, dtype=dtype).reshape(array.shape)
+    except OverflowError as error:
+        raise SessionError(f"expected {dtype.name}, found {_short(plain)}: {error}") from error
 
 
 def _integer(plain: Any) -> int:

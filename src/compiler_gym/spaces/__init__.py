@@ -6,10 +6,12 @@ are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
 actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
 and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
-``to_plain`` turns a value of any of them into plain Python.
+``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
+arrays.
 """
 
 from compiler_gym.spaces import _gymnasium as _gymnasium  # registers flatten and batch_space
+from compiler_gym.spaces._arrays import array_of
 from compiler_gym.spaces._plain import to_plain
 from compiler_gym.spaces.action_space import ActionSpace
 from compiler_gym.spaces.box import Box, FreeBox
@@ -45,5 +47,6 @@ __all__ = [
     "Sequence",
     "SpaceSequence",
     "Tuple",
+    "array_of",
     "to_plain",
 ]

@@ -12,12 +12,32 @@ _KINDS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
 """For each kind of space, the kinds of number that a list of values may hold."""
 
 
-def array_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
-    """Return `value` as an array whose numbers suit `dtype`, or None.
+def array_of(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | None:
+    """Return `value` as an array of shape `axes` whose numbers suit `dtype`, or None.
 
-    An array must already be safe to cast, which is Gymnasium's rule. A list is
-    held to its kind only: integers do for floats, and nothing else mixes.
+    An axis of -1 has any length. An array must already be safe to cast, which is
+    Gymnasium's rule. A list is held to its kind only: integers do for floats, and
+    nothing else mixes.
+
+    >>> array_of([[1, 2], [3, 4]], np.dtype("int8"), (-1, 2))
+    array([[1, 2],
+           [3, 4]])
+    >>> array_of([0.5], np.dtype("int8"), (1,)) is None
+    True
     """
+    array = _numbers_of(value, dtype)
+    if array is None:
+        return None
+    if array.size == 0 and array.ndim < len(axes):
+        # A list of no rows does not say how long its rows are.
+        array = array.reshape(array.shape + tuple(max(axis, 0) for axis in axes[array.ndim :]))
+    fits = array.ndim == len(axes) and all(
+        wanted in (-1, found) for wanted, found in zip(axes, array.shape, strict=True)
+    )
+    return array if fits else None
+
+
+def _numbers_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     if isinstance(value, np.ndarray):
         is_number = dtype.kind == "b" or value.dtype.kind != "b"
         return value if is_number and np.can_cast(value.dtype, dtype) else None
@@ -25,6 +45,14 @@ def array_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         return None
     try:
         array = np.asarray(value)
+        if array.size == 0 or array.dtype.kind in _KINDS[dtype.kind]:
+            return array
+        return _unsigned(value) if dtype.kind == "u" and array.dtype.kind == "f" else None
     except (OverflowError, TypeError, ValueError):
         return None
-    return array if array.size == 0 or array.dtype.kind in _KINDS[dtype.kind] else None
+
+
+def _unsigned(value: Any) -> NDArray[Any] | None:
+    """Return integers on both sides of 2**63, which numpy reads as floats."""
+    items = np.asarray(value, dtype=object)
+    return items.astype(np.uint64) if all(type(item) is int for item in items.flat) else None

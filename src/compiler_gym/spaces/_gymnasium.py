@@ -11,10 +11,10 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.spaces import utils
 from gymnasium.spaces.utils import (
     flatdim,
     flatten,
-    flatten_space,
     is_space_dtype_shape_equiv,
     unflatten,
 )
@@ -31,6 +31,7 @@ from compiler_gym.spaces.sequence import Sequence
 
 __all__: list[str] = []
 
+flatten_space: Any = utils.flatten_space  # typed for Gymnasium's own spaces only
 _PlainBox = gymnasium.spaces.Box
 
 
@@ -122,6 +123,7 @@ def _flatten_space_sequence(space: Sequence) -> gymnasium.Space[Any]:
 
 
 def _flat_box(space: Sequence) -> Box:
+    assert space.dtype is not None
     element = space.scalar_range or Scalar(space.name, dtype=space.dtype)
     return element.as_box((space.size_range[0],))
 
@@ -176,11 +178,12 @@ for _function in (
 ):
     _delegate(_function)
 
-for _function in (
+_shared: tuple[Any, ...] = (
     vector.create_shared_memory,
     vector.read_from_shared_memory,
     vector.write_to_shared_memory,
-):
+)
+for _function in _shared:
     # Gymnasium's version for Box asks the space for its shape and dtype only.
     _function.register(Scalar, _function.dispatch(_PlainBox))
 

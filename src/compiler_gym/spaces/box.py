@@ -46,20 +46,24 @@ class Box(NamedSpace, gymnasium.spaces.Box):
         """Return a random array; bounded integers are uniform over all of their range."""
         refuse_masks(self, mask, probability)
         if self.dtype.kind in "iu" and self.is_bounded():
-            values = self.np_random.integers(self.low, self.high, endpoint=True, dtype=self.dtype)
+            low: Any = self.low
+            high: Any = self.high
+            values = self.np_random.integers(low, high, endpoint=True, dtype=self.dtype)
             return np.asarray(values)
         return super().sample()
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list of numbers, of this shape and range."""
-        array = array_of(x, self.dtype)
-        if array is None or array.shape != self.shape:
-            return False
-        return bool(np.all(array >= self.low) and np.all(array <= self.high))
+        array = array_of(x, self.dtype, self.shape)
+        return array is not None and _is_within(array, self.low, self.high)
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
         """Return values as nested lists."""
         return [np.asarray(sample).tolist() for sample in sample_n]
+
+    def from_jsonable(self, sample_n: Any) -> list[NDArray[Any]]:
+        """Return nested lists as arrays."""
+        return [value_from_json(self, data) for data in sample_n]
 
     def __eq__(self, other: object) -> bool:
         # Gymnasium compares bounds with a tolerance, which merges large integers.
@@ -92,8 +96,8 @@ class FreeBox(NamedSpace):
         self.name = name
         self.axes = tuple(int(axis) for axis in shape)
         """The length of each axis, -1 where it is free."""
-        if any(axis < -1 for axis in self.axes):
-            raise ValueError(f"expected axes of -1 or more, found {self.axes}")
+        if -1 not in self.axes or min(self.axes) < -1:
+            raise ValueError(f"expected a shape with an axis of -1, found {self.axes}")
         super().__init__(None, dtype, seed)
         one = Box(low, high, name, shape=(), dtype=dtype)
         self.low, self.high = one.low[()], one.high[()]
@@ -107,6 +111,7 @@ class FreeBox(NamedSpace):
     def sample(self, mask: None = None, probability: None = None) -> NDArray[Any]:
         """Return a random array; the lengths of free axes are geometric from 0."""
         refuse_masks(self, mask, probability)
+        assert self.dtype is not None
         random = self.np_random
         shape = [axis if axis >= 0 else int(random.geometric(0.25)) - 1 for axis in self.axes]
         low = self.low if self._one.is_bounded("below") else -np.inf
@@ -115,11 +120,8 @@ class FreeBox(NamedSpace):
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list of numbers, of fitting shape and range."""
-        assert self.dtype is not None
-        array = array_of(x, self.dtype)
-        if array is None or not self._fits(array):
-            return False
-        return bool(np.all(array >= self.low) and np.all(array <= self.high))
+        array = array_of(x, self.dtype, self.axes)
+        return array is not None and _is_within(array, self.low, self.high)
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
         """Return values as nested lists."""
@@ -127,19 +129,7 @@ class FreeBox(NamedSpace):
 
     def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
         """Return nested lists as arrays."""
-        return [self.array_from(data) for data in sample_n]
-
-    def array_from(self, data: Any) -> NDArray[Any]:
-        """Return nested lists as a fresh array; ``[]`` has all of its free axes empty."""
-        array = np.array(data, dtype=self.dtype)
-        if array.size == 0:
-            return array.reshape([max(axis, 0) for axis in self.axes])
-        return array
-
-    def _fits(self, array: NDArray[Any]) -> bool:
-        return array.ndim == len(self.axes) and all(
-            wanted in (-1, found) for wanted, found in zip(self.axes, array.shape, strict=True)
-        )
+        return [value_from_json(self, data) for data in sample_n]
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -153,13 +143,15 @@ class FreeBox(NamedSpace):
         return f"FreeBox({self.low}, {self.high}, ({axes}), {self.dtype})"
 
 
+def _is_within(array: NDArray[Any], low: Any, high: Any) -> bool:
+    return bool(np.all(array >= low) and np.all(array <= high))
+
+
 @value_from_json.register(Box)
 @value_from_json.register(FreeBox)
 def _array_from_json(space: Box | FreeBox, data: Any) -> NDArray[Any]:
-    if isinstance(space, FreeBox):
-        return space.array_from(data) if data == [] or space.contains(data) else _refuse(data)
-    return np.array(data, dtype=space.dtype) if space.contains(data) else _refuse(data)
-
-
-def _refuse(data: Any) -> NDArray[Any]:
-    raise ValueError(f"{data!r} is outside the bounds or the shape")
+    axes = space.axes if isinstance(space, FreeBox) else space.shape
+    array = array_of(data, space.dtype, axes)
+    if array is None or not _is_within(array, space.low, space.high):
+        raise ValueError(f"{data!r} is outside the bounds or the shape")
+    return array.astype(space.dtype)

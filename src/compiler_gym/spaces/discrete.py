@@ -53,8 +53,9 @@ class _Arrays(NamedSpace):
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an array, or a list, of integers in range."""
-        array = array_of(x, np.dtype(np.int64))
-        if array is None or array.shape != self.shape:
+        assert self.shape is not None
+        array = array_of(x, np.dtype(np.int64), self.shape)
+        if array is None:
             return False
         low, high = self._bounds()
         return bool(np.all(array >= low) and np.all(array <= high))

@@ -43,7 +43,7 @@ class Permutation(Sequence):
         )
         self._shape = (self._size,)
 
-    def sample(self, mask: None = None, probability: None = None) -> NDArray[np.int64]:
+    def sample(self, mask: Any = None, probability: None = None) -> NDArray[np.int64]:
         """Return a random order, each as likely as any other."""
         refuse_masks(self, mask, probability)
         return self._first + self.np_random.permutation(self._size)

@@ -70,6 +70,7 @@ class Scalar(NamedSpace):
 
     def as_box(self, shape: tuple[int, ...]) -> Box:
         """Return a box of `shape` with these bounds, sampled by the same generator."""
+        assert self.dtype is not None
         low, high = self._bounds()
         return Box(low, high, self.name, shape, self.dtype, seed=self.np_random)
 
