@@ -3,7 +3,9 @@
 
 `uri` addresses a program, `benchmark` holds one, `run` says how to run it,
 `dataset` is the contract of a set of them and `catalogue` joins several sets.
-No compiler is known here: a program is bytes.
+`files` and `tar` are sets kept as files, `corpus` one kept in a database; `archive`,
+`download` and `install` get them there. No compiler is known here: a program
+is bytes.
 """
 
 from compiler_gym.datasets.benchmark import (
@@ -15,7 +17,10 @@ from compiler_gym.datasets.benchmark import (
 from compiler_gym.datasets.bundled import BundledPrograms
 from compiler_gym.datasets.catalogue import Datasets
 from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.download import DownloadOptions, download
+from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 
@@ -29,8 +34,13 @@ __all__ = [
     "Dataset",
     "DatasetInitError",
     "Datasets",
+    "DownloadOptions",
     "ExpectedOutput",
+    "FilesDataset",
     "RunCase",
     "RunSpec",
+    "TarDataset",
+    "TarDatasetWithManifest",
     "ValidationCallback",
+    "download",
 ]

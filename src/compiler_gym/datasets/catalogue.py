@@ -164,8 +164,8 @@ class Datasets:
 
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
-        same = [name for name in known if name.partition("://")[2] == uri.dataset]
-        close = same or difflib.get_close_matches(uri.dataset_name, known, n=3, cutoff=0.6)
+        bare = {name.partition("://")[2]: name for name in known}
+        close = [bare[n] for n in difflib.get_close_matches(uri.dataset, bare, n=3, cutoff=0.7)]
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 

@@ -59,7 +59,7 @@ class Dataset(ABC):
         self,
         name: str,
         description: str = "",
-        license: str = "",  # noqa: A002 - the name that 0.2.5 documents
+        license: str = "",
         *,
         site_data_base: str | Path | None = None,
         benchmark_class: type[Benchmark] = Benchmark,
@@ -184,6 +184,10 @@ class Dataset(ABC):
                 rmtree(self.site_data_path)
             except OSError as error:
                 raise DatasetInitError(f"cannot remove {self.site_data_path}: {error}") from error
+
+    def verify(self) -> list[str]:
+        """Return what is wrong with the installed files, as sentences; none if all is well."""
+        return []
 
     @abstractmethod
     def benchmark_uris(self) -> Iterator[str]:

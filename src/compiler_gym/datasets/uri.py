@@ -15,13 +15,14 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from compiler_gym.errors import BenchmarkInitError
 
-__all__ = ["BenchmarkUri"]
+__all__ = ["BenchmarkUri", "quote_path"]
 
 _DEFAULT_SCHEME = "benchmark"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 _WRITTEN_SCHEME = re.compile(rf"({_SCHEME.pattern})://")
 _DATASET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PATH_SAFE = "/:@!$&'()*+,;=~[]"
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_./:@!$&'()*+,;=~\[\]-]*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,13 +132,25 @@ class BenchmarkUri:
         return (_parse, (self._text,))
 
     def _render(self) -> str:
-        # Names that are not UTF-8 arrive with lone surrogates; percent-encoding
-        # turns them back into the bytes they stand for.
-        path = quote(self.path, safe=_PATH_SAFE, errors="surrogateescape")
+        path = quote_path(self.path)
         pairs = [(key, value) for key, values in self.params.items() for value in values]
         query = f"?{urlencode(pairs, errors='surrogateescape')}" if pairs else ""
         fragment = f"#{quote(self.fragment, safe=_PATH_SAFE)}" if self.fragment else ""
         return f"{self.scheme}://{self.dataset}{path}{query}{fragment}"
+
+
+def quote_path(path: str) -> str:
+    """Return the name of a program as an address spells it: in ASCII, percent-encoded.
+
+    Names that are not UTF-8 arrive with lone surrogates, which become the bytes
+    they stand for.
+
+        >>> quote_path("été?.c")
+        '%C3%A9t%C3%A9%3F.c'
+    """
+    if _PLAIN_PATH.fullmatch(path):
+        return path
+    return quote(path, safe=_PATH_SAFE, errors="surrogateescape")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Show how far a long transfer or import is, on a terminal only."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["Report", "transfer_bar"]
+
+Report = Callable[[int, int | None], None]
+"""Called with the bytes done so far and the total, if that is known."""
+
+
+@contextmanager
+def transfer_bar(description: str) -> Iterator[Report]:
+    """Yield a function that moves a progress bar; it does nothing without a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

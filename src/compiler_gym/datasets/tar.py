@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Datasets that are published as one archive of files.
+
+The archive is fetched and unpacked on first use. An installed dataset is a
+directory that appears as a whole; until then nothing of it can be seen.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from compiler_gym.datasets.archive import ArchiveLimits, open_compressed, printable, unpack
+from compiler_gym.datasets.download import DownloadOptions, download_file
+from compiler_gym.datasets.files import FilesDataset
+from compiler_gym.datasets.install import as_dataset_errors, locked, new_directory
+from compiler_gym.datasets.uri import BenchmarkUri
+from compiler_gym.errors import DatasetInitError
+
+__all__ = ["TarDataset", "TarDatasetWithManifest"]
+
+_CONTENTS = "contents"
+_RECORD = "installed.json"
+_MANIFEST = "manifest.txt"
+_MANIFEST_LIMITS = ArchiveLimits(max_bytes=1 << 30, small=1 << 30)
+
+
+class TarDataset(FilesDataset):
+    """The files of a tar archive, fetched from the first of `tar_urls` that serves it.
+
+    `tar_sha256` is what the archive must hash to. `strip_prefix` is the folder
+    in the archive that holds the programs. `known_size` is what `size` says
+    before the archive is installed.
+    """
+
+    def __init__(
+        self,
+        tar_urls: str | Iterable[str],
+        tar_sha256: str | None = None,
+        tar_compression: str = "bz2",
+        strip_prefix: str = "",
+        *,
+        known_size: int = 0,
+        download_options: DownloadOptions | None = None,
+        archive_limits: ArchiveLimits | None = None,
+        **dataset_args: Any,
+    ) -> None:
+        super().__init__(dataset_root="", **dataset_args)
+        self.tar_urls = _urls(tar_urls)
+        """Where the archive is published; tried in order."""
+        self.tar_sha256 = tar_sha256
+        """The hash of the archive."""
+        self.tar_compression = tar_compression
+        """``bz2``, ``gz``, ``xz``, ``zst`` or nothing."""
+        self.strip_prefix = strip_prefix
+        """The folder in the archive that holds the programs."""
+        self.known_size = known_size
+        """The number of programs, as published."""
+        self.download_options = download_options or DownloadOptions()
+        """How patient the download is."""
+        self.archive_limits = archive_limits or ArchiveLimits()
+        """What the archive may hold."""
+
+    @property
+    def dataset_root(self) -> Path:
+        """The directory that holds the unpacked files."""
+        return self.site_data_path / _CONTENTS
+
+    @property
+    def installed(self) -> bool:
+        """Whether the archive was fetched and unpacked."""
+        return self.has_site_data and (self.site_data_path / _RECORD).is_file()
+
+    @property
+    def size(self) -> int:
+        """The number of programs: those there are, or those announced."""
+        return super().size if self.installed else self.known_size
+
+    def install(self) -> None:
+        """Fetch and unpack the archive. Does nothing when that was done."""
+        self._warn_if_deprecated()
+        if self.installed:
+            return
+        with locked(self.site_data_path):
+            if not self.installed:
+                self._install()
+        self._names = None
+
+    def uninstall(self) -> None:
+        """Remove the unpacked files."""
+        if not self.has_site_data or not self.site_data_path.exists():
+            return
+        with locked(self.site_data_path), as_dataset_errors(f"cannot remove {self.name}"):
+            # Without its record the dataset counts as not installed, so that a
+            # removal that is cut short leaves nothing that looks whole.
+            (self.site_data_path / _RECORD).unlink(missing_ok=True)
+            rmtree(self.site_data_path)
+        self._names = None
+
+    def verify(self) -> list[str]:
+        """Return what differs from what was installed, as sentences."""
+        self.install()
+        record = json.loads((self.site_data_path / _RECORD).read_text())
+        found = _measure(self.dataset_root)
+        return [
+            f"{found[key]} {key} instead of {record[key]}"
+            for key in found
+            if found[key] != record[key]
+        ]
+
+    def fetch(self, urls: Iterable[str], sha256: str | None) -> Path:
+        """Return a file that belongs to the dataset, fetched if it is not there yet."""
+        addresses = _urls(urls)
+        if not addresses:
+            raise DatasetInitError(f"{self.name} names no address to fetch it from")
+        key = sha256 or BenchmarkUri("file", "", addresses[0]).path.replace("/", "_")
+        path = self.site_data_path.parent / ".downloads" / key
+        options = self.download_options
+        return download_file(addresses, path, sha256=sha256, options=options)
+
+    def _install(self) -> None:
+        archive = self.fetch(self.tar_urls, self.tar_sha256)
+        with new_directory(self.site_data_path) as directory:
+            self._fill(directory, archive)
+            record = {"url": self.tar_urls, "sha256": self.tar_sha256, "time": int(time.time())}
+            record |= _measure(directory / _CONTENTS)
+            (directory / _RECORD).write_text(json.dumps(record, indent=1))
+        archive.unlink(missing_ok=True)
+
+    def _fill(self, directory: Path, archive: Path) -> None:
+        """Write the contents of the dataset below `directory`, from the fetched archive."""
+        (directory / _CONTENTS).mkdir()
+        files = unpack(
+            archive,
+            directory / _CONTENTS,
+            compression=self.tar_compression,
+            strip_prefix=self.strip_prefix,
+            limits=self.archive_limits,
+        )
+        if files == 0:
+            raise DatasetInitError(
+                f"the archive of {self.name} has no file below {self.strip_prefix or 'its root'!r}"
+            )
+
+
+class TarDatasetWithManifest(TarDataset):
+    """A `TarDataset` whose programs are listed in a second, small file.
+
+    The manifest has the name of one program a line. Programs can be counted and
+    listed without the archive.
+    """
+
+    def __init__(
+        self,
+        manifest_urls: str | Iterable[str],
+        manifest_sha256: str | None = None,
+        manifest_compression: str = "bz2",
+        **dataset_args: Any,
+    ) -> None:
+        super().__init__(**dataset_args)
+        self.manifest_urls = _urls(manifest_urls)
+        """Where the manifest is published; tried in order."""
+        self.manifest_sha256 = manifest_sha256
+        """The hash of the compressed manifest."""
+        self.manifest_compression = manifest_compression
+        """``bz2``, ``gz``, ``xz``, ``zst`` or nothing."""
+
+    @property
+    def size(self) -> int:
+        """The number of programs: those listed, or those announced."""
+        return len(self._known_names()) if self.installed else self.known_size
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield the address of every listed program, in the order of the list."""
+        yield from (self._uri_of(name) for name in self._known_names())
+
+    def verify(self) -> list[str]:
+        """Return what differs from what was installed, as sentences."""
+        findings = super().verify()
+        suffix = self.benchmark_file_suffix
+        missing = [
+            n for n in self._known_names() if not (self.dataset_root / (n + suffix)).is_file()
+        ]
+        return findings + [f"{name} is listed and is not there" for name in missing]
+
+    def _fill(self, directory: Path, archive: Path) -> None:
+        manifest = self._fetched_manifest()
+        super()._fill(directory, archive)
+        with as_dataset_errors(f"cannot install {self.name}"):
+            (directory / _MANIFEST).write_bytes(manifest)
+
+    def _walk(self) -> Iterator[str]:
+        path = self.site_data_path / _MANIFEST
+        text = path.read_bytes() if self.installed else self._fetched_manifest()
+        yield from _names_in(text, self.name)
+
+    def _known_names(self) -> list[str]:
+        if self._names is None:
+            self._names = list(self._walk())
+        return self._names
+
+    def _fetched_manifest(self) -> bytes:
+        path = self.fetch(self.manifest_urls, self.manifest_sha256)
+        with open_compressed(path, self.manifest_compression, limits=_MANIFEST_LIMITS) as file:
+            text = file.read()
+        for _ in _names_in(text, self.name):
+            pass
+        return text
+
+
+def _names_in(text: bytes, dataset: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for line in text.decode("utf-8", "surrogateescape").splitlines():
+        name = line.strip()
+        if not name:
+            continue
+        if name in seen or name.startswith("/") or ".." in name.split("/"):
+            what = "twice" if name in seen else "outside the dataset"
+            raise DatasetInitError(f"the manifest of {dataset} lists {printable(name)} {what}")
+        seen.add(name)
+        yield name
+
+
+def _measure(directory: Path) -> dict[str, int]:
+    files = [path for path in directory.rglob("*") if path.is_file()]
+    return {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
+
+
+def _urls(urls: str | Iterable[str]) -> list[str]:
+    return [urls] if isinstance(urls, str) else list(urls)

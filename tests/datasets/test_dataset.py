@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compiler_gym.datasets import BenchmarkUri
+from compiler_gym.errors import DatasetInitError, UnknownNameError
+from tests.datasets.conftest import Numbers, Words
+
+
+def test_a_dataset_says_what_it_was_told() -> None:
+    dataset = Words(
+        "generator://words-v3",
+        ["a"],
+        references={"paper": "https://example.org"},
+        validatable="Partially",
+        sort_order=2,
+    )
+    assert (dataset.name, dataset.scheme, dataset.protocol) == (
+        "generator://words-v3",
+        "generator",
+        "generator",
+    )
+    assert (dataset.version, dataset.license, dataset.description) == (3, "MIT", "Words")
+    assert dataset.references == {"paper": "https://example.org"}
+    assert (dataset.validatable, dataset.sort_order, len(dataset)) == ("Partially", 2, 1)
+    assert not dataset.deprecated
+    assert dataset.installed
+    assert repr(dataset) == "generator://words-v3"
+
+
+@pytest.mark.parametrize("name", ["words-v0/a", "words-v0?x=1", "words-v0#x"])
+def test_the_address_of_a_program_is_not_the_name_of_a_dataset(name: str) -> None:
+    with pytest.raises(DatasetInitError, match="not the name of a dataset"):
+        Words(name, [])
+
+
+def test_a_program_is_found_by_address_by_name_and_by_number() -> None:
+    words = Words("words-v0", ["a", "b/c"])
+    for key in ("benchmark://words-v0/b/c", "words-v0/b/c", "b/c", "/b/c", 1):
+        assert words[key].contents == b"b/c"
+    assert words[BenchmarkUri.from_string("words-v0/a")].contents == b"a"
+    assert "a" in words
+    assert "z" not in words
+    assert words["a"] in words
+    with pytest.raises(UnknownNameError, match="no program"):
+        words["z"]
+    with pytest.raises(UnknownNameError, match="no program number 2"):
+        words[2]
+    with pytest.raises(UnknownNameError, match="is not in benchmark://words-v0"):
+        words.benchmark("other-v0/a")
+
+
+def test_the_query_does_not_select_the_program_and_is_kept() -> None:
+    words = Words("words-v0", ["a"])
+    program = words.benchmark("words-v0/a?goal=speed#x")
+    assert str(program.uri) == "benchmark://words-v0/a?goal=speed#x"
+    assert program.contents == b"a"
+
+
+def test_iterating_reads_no_more_than_it_yields() -> None:
+    words = Words("words-v0", ["a", "b", "c"])
+    iterator = iter(words)
+    next(iterator)
+    assert words.read == ["a"]
+
+
+def test_a_seeded_choice_repeats_itself() -> None:
+    words = Words("words-v0", [str(number) for number in range(100)])
+    numbers = Numbers("numbers-v0")
+    for dataset in (words, numbers):
+        draws = [
+            [str(dataset.random_benchmark(generator)) for _ in range(20)]
+            for generator in (np.random.default_rng(1), np.random.default_rng(1))
+        ]
+        assert draws[0] == draws[1]
+        assert len(set(draws[0])) > 10
+    assert str(words.random_benchmark()).startswith("benchmark://words-v0/")
+
+
+def test_an_endless_dataset_is_true_and_has_size_zero() -> None:
+    numbers = Numbers("numbers-v0")
+    assert (numbers.size, len(numbers), bool(numbers)) == (0, 0, True)
+    assert numbers[10**12].contents == b"/1000000000000"
+
+
+def test_a_deprecated_dataset_is_hidden_and_warns_once() -> None:
+    words = Words("words-v0", ["a"], deprecated="use words-v1")
+    assert words.hidden
+    with pytest.warns(DeprecationWarning, match="words-v0 is deprecated: use words-v1"):
+        words.install()
+    words.install()
+
+
+def test_site_data_is_counted_and_removed(tmp_path: Path) -> None:
+    words = Words("words-v0", ["a"], site_data_base=tmp_path)
+    assert words.site_data_path == tmp_path / "benchmark/words-v0"
+    assert words.site_data_size_in_bytes == 0
+    words.site_data_path.mkdir(parents=True)
+    (words.site_data_path / "x").write_bytes(b"12345")
+    assert words.site_data_size_in_bytes == 5
+    words.uninstall()
+    words.uninstall()
+    assert not words.site_data_path.exists()
+    with pytest.raises(DatasetInitError, match="without a site_data_base"):
+        _ = Words("words-v0", []).site_data_path
+
+
+def test_datasets_are_ordered_by_their_number_then_by_name() -> None:
+    order = sorted([Words("b-v0", []), Words("c-v0", [], sort_order=-1), Words("a-v0", [])])
+    assert [str(dataset) for dataset in order] == [
+        "benchmark://c-v0",
+        "benchmark://a-v0",
+        "benchmark://b-v0",
+    ]
+
+
+def test_a_dataset_can_be_pickled() -> None:
+    words = pickle.loads(pickle.dumps(Words("words-v0", ["a"])))
+    assert words["a"].contents == b"a"
