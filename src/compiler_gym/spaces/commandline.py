@@ -7,7 +7,7 @@ and `from_string`.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Commandline(NamedDiscrete):
         """The description of each value, in order."""
         self._flag_words = Words(self.flags, "flags")
 
-    def to_string(self, actions: int | Iterable[int]) -> str:
+    def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the command line of `actions`, one value or several.
 
         Raises `InvalidActionError` for a value outside the space.

@@ -2,7 +2,7 @@
 """Choices that have names, for example the passes of a compiler."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class NamedDiscrete(Discrete):
         """Return the value called `name`, or raise `UnknownNameError`."""
         return self._words.number(name)
 
-    def to_string(self, actions: int | Iterable[int]) -> str:
+    def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the names of `actions`, one value or several, separated by blanks.
 
         Raises `InvalidActionError` for a value outside the space.

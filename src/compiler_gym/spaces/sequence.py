@@ -37,7 +37,6 @@ class Sequence(NamedSpace):
         *,
         seed: int | np.random.Generator | None = None,
     ) -> None:
-        super().__init__(None, dtype, seed)
         self.name = name
         self.size_range = checked_range(size_range)
         """The least and the greatest length; None is no limit."""
@@ -45,9 +44,11 @@ class Sequence(NamedSpace):
         """What the bytes or the text encode, if both ends have agreed on it."""
         self.scalar_range = scalar_range
         """The bounds of each element, or None."""
-        self._element = None if self.kind in "SU" else (scalar_range or Scalar(name, dtype=dtype))
-        if scalar_range is not None and self.kind == "U":
+        kind = np.dtype(dtype).kind
+        if scalar_range is not None and kind == "U":
             raise ValueError("expected no scalar_range for text, which has no order")
+        self._element = None if kind in "SU" else (scalar_range or Scalar(name, dtype=dtype))
+        super().__init__(None, dtype, seed)  # last: it may seed the element
 
     @property
     def kind(self) -> str:

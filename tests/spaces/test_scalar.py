@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+import gymnasium
+import numpy as np
+import pytest
+
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.spaces import Scalar
+
+
+def test_integers_take_integers_only() -> None:
+    space = Scalar(name="x", min=0, max=9, dtype=int)
+    for member in (0, 9, np.int8(3), np.uint64(3), np.array(3)):
+        assert space.contains(member) is True, repr(member)
+    for other in (-1, 10, 3.0, np.float64(3), True, np.True_, "3", None, [3], np.array([3])):
+        assert space.contains(other) is False, repr(other)
+
+
+def test_floats_take_floats_only_and_never_nan() -> None:
+    space = Scalar(name="x", min=0.0, dtype=float)
+    for member in (0.0, 1e300, float("inf"), np.float32(0.5), np.array(0.5)):
+        assert space.contains(member) is True, repr(member)
+    for other in (-0.5, 1, True, float("nan"), np.float64("nan"), None):
+        assert space.contains(other) is False, repr(other)
+
+
+def test_booleans_take_booleans_only() -> None:
+    space = Scalar(name="x", dtype=bool)
+    assert all(map(space.contains, (True, False, np.True_, np.array(True))))
+    assert not any(map(space.contains, (0, 1, 1.0, None)))
+    assert {bool(space.sample()) for _ in range(50)} == {True, False}
+
+
+def test_an_open_bound_is_that_of_the_type() -> None:
+    space = Scalar(name="x", min=0, dtype=np.uint8)
+    assert space.contains(255)
+    assert not space.contains(256)
+    assert repr(space) == "Scalar(0, 255, uint8)"
+    assert repr(Scalar(name="x")) == "Scalar(-inf, inf, float64)"
+
+
+def test_bounded_samples_stay_within_their_bounds_and_reach_them() -> None:
+    space = Scalar(name="x", min=-1, max=1, dtype=int, seed=0)
+    assert {int(space.sample()) for _ in range(50)} == {-1, 0, 1}
+    assert type(space.sample()) is np.int64
+
+
+def test_bounds_and_kinds_are_checked() -> None:
+    with pytest.raises(ValueError, match="expected min <= max, found 2 > 1"):
+        Scalar(name="x", min=2, max=1)
+    with pytest.raises(ValueError, match="dtype of integers, floats or booleans"):
+        Scalar(name="x", dtype=str)
+    with pytest.raises(gymnasium.error.Error, match="takes no mask"):
+        Scalar(name="x").sample(mask=1)  # type: ignore[arg-type]  # the mistake under test
+
+
+def test_actions_are_written_as_json() -> None:
+    space = Scalar(name="x", min=0.0, max=1.0)
+    assert space.to_string([0.25, np.float64(1)]) == "[0.25, 1.0]"
+    assert space.from_string("[0.25, 1]") == [0.25, 1.0]
+    with pytest.raises(InvalidActionError, match=r"found 1\.5"):
+        space.from_string("[1.5]")
+    with pytest.raises(InvalidActionError, match="found True"):
+        space.from_string("[true]")
+    with pytest.raises(InvalidActionError, match=r"found 1\.5"):
+        Scalar(name="x", dtype=int).from_string("[1.5]")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+import gymnasium
+import numpy as np
+import pytest
+
+from compiler_gym.spaces import Scalar, Sequence
+
+
+def test_text_is_measured_in_characters() -> None:
+    space = Sequence(name="x", size_range=(2, 4), dtype=str)
+    assert space.contains("añ")
+    assert not any(map(space.contains, ("a", "abcde", b"abc", ["a", "b"], None)))
+
+
+def test_bytes_are_bytes() -> None:
+    space = Sequence(name="x", size_range=(0, 4))
+    assert space.contains(b"\x00\xff")
+    assert not any(map(space.contains, ("ab", b"12345", bytearray(b"a"), [1, 2])))
+
+
+def test_bytes_may_have_bounds() -> None:
+    space = Sequence(name="x", scalar_range=Scalar("b", min=48, max=57, dtype=int))
+    assert space.contains(b"0129")
+    assert space.contains(b"")
+    assert not space.contains(b"a")
+    assert all(space.contains(space.sample()) for _ in range(20))
+
+
+def test_numbers_come_in_lists_tuples_and_arrays() -> None:
+    space = Sequence(name="x", size_range=(3, 3), dtype=int)
+    for member in ([1, 2, 3], (1, 2, 3), np.arange(3), np.arange(3, dtype=np.uint8)):
+        assert space.contains(member)
+    for other in ([1, 2], [1, 2, 3.0], [1, 2, True], np.zeros(3), np.zeros((3, 1), int), "123"):
+        assert not space.contains(other)
+
+
+def test_numbers_keep_to_their_range_and_kind() -> None:
+    space = Sequence(name="x", dtype=float, scalar_range=Scalar("r", min=0, max=1, dtype=float))
+    assert space.contains([0.0, 1.0])
+    assert space.contains(np.array([0.0, 1.0]))
+    assert space.contains([])
+    assert not space.contains([0.0, -1.0])
+    assert not space.contains([0.0, 0])
+    assert not space.contains(np.array([0.0, np.nan]))
+    assert not space.contains(np.array([0, 1]))
+
+
+def test_the_length_of_a_sample_can_be_chosen() -> None:
+    space = Sequence(name="x", size_range=(1, 6), dtype=str)
+    assert len(space.sample(mask=(5, None))) == 5
+    assert len(space.sample(probability=(np.int64(2), None))) == 2  # type: ignore[arg-type]  # as Text has it
+    assert 1 <= len(space.sample(mask=(None, None))) <= 6
+    with pytest.raises(gymnasium.error.Error, match=r"length in \(1, 6\), found 7"):
+        space.sample(mask=(7, None))
+    with pytest.raises(gymnasium.error.Error, match="of the form"):
+        space.sample(mask=5)  # type: ignore[arg-type]  # the mistake under test
+    with pytest.raises(ValueError, match="found both"):
+        space.sample(mask=(2, None), probability=(2, None))  # type: ignore[arg-type]  # the mistake
+
+
+def test_wide_length_ranges_give_short_samples() -> None:
+    space = Sequence(name="x", size_range=(40, 2**63 - 1), dtype=str, seed=0)
+    assert all(40 <= len(space.sample()) < 200 for _ in range(50))
+
+
+def test_the_format_is_part_of_the_space() -> None:
+    one = Sequence(name="x", dtype=str, opaque_data_format="json")
+    assert one.opaque_data_format == "json"
+    assert one != Sequence(name="x", dtype=str)
+    assert one == Sequence(name="x", dtype=str, opaque_data_format="json")
+    assert one.dtype == str
+
+
+def test_the_range_is_readable() -> None:
+    assert repr(Sequence(name="x", size_range=(40, 40), dtype=str)) == "Sequence(str, [40, 40])"
+    assert repr(Sequence(name="x")) == "Sequence(bytes, [0, inf])"
+
+
+def test_impossible_lengths_and_bounds_are_refused() -> None:
+    for size_range in ((-1, None), (3, 2)):
+        with pytest.raises(ValueError, match="shortest <= longest"):
+            Sequence(name="x", size_range=size_range)
+    with pytest.raises(ValueError, match="no scalar_range for text"):
+        Sequence(name="x", dtype=str, scalar_range=Scalar("r", dtype=int))
+
+
+def test_bytes_are_written_one_character_each() -> None:
+    space = Sequence(name="x")
+    assert space.from_string(space.to_string([bytes(range(256)), b""])) == [bytes(range(256)), b""]
