@@ -91,7 +91,7 @@ def open_compressed(
     """Yield a reader of the decompressed bytes; raise `DatasetInitError` when damaged."""
     if compression not in {*_OPENERS, "zst"}:
         raise DatasetInitError(f"unknown compression {compression!r}: expected bz2, gz, xz or zst")
-    opener = _open_zst if compression == "zst" else _OPENERS[compression]
+    opener = _ZstReader if compression == "zst" else _OPENERS[compression]
     limit = (limits or ArchiveLimits()).bytes_of(path.stat().st_size)
     with as_damage(path), opener(path) as raw:
         yield io.BufferedReader(_Bounded(raw, limit, path), 1 << 17)
@@ -162,7 +162,7 @@ def as_damage(path: Path) -> Iterator[None]:
 class _Bounded(io.RawIOBase):
     """A reader that gives up when more comes out than a sane archive holds."""
 
-    def __init__(self, raw: IO[bytes], limit: int, path: Path) -> None:
+    def __init__(self, raw: Any, limit: int, path: Path) -> None:
         self._raw = raw
         self._limit = limit
         self._left = limit
@@ -290,10 +290,26 @@ def printable(name: str) -> str:
     return ascii(name) if not name.isprintable() else f"'{name}'"
 
 
-def _open_zst(path: Path) -> Any:
-    import zstandard
+class _ZstReader:
+    """A reader of zstandard whose complaints look like those of the other readers."""
 
-    # The window is bounded so that a small file cannot ask for gigabytes.
-    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-    file = path.open("rb")
-    return decompressor.stream_reader(file, read_across_frames=True, closefd=True)
+    def __init__(self, path: Path) -> None:
+        import zstandard
+
+        # The window is bounded so that a small file cannot ask for gigabytes.
+        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        self._error = zstandard.ZstdError
+        self._reader = decompressor.stream_reader(path.open("rb"), read_across_frames=True)
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; raise `OSError` on damage."""
+        try:
+            return self._reader.read(size)
+        except self._error as error:
+            raise OSError(str(error)) from error
+
+    def __enter__(self) -> "_ZstReader":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._reader.close()

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["DownloadOptions", "download", "download_file"]
 
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
-_CHUNK = 1 << 18
 _ATTEMPTS_PER_RETRY = 20
 
 
@@ -221,7 +220,7 @@ class _Transfer:
         done = start
         try:
             with self.part.open("ab" if start else "wb") as file:
-                for chunk in response.iter_raw(_CHUNK):
+                for chunk in response.iter_raw():
                     file.write(chunk)
                     done += len(chunk)
                     if done > self.options.max_bytes:
