@@ -103,7 +103,8 @@ def test_flattened_observations_feed_a_policy() -> None:
 
 def test_flat_and_batched_boxes_can_be_sampled_over_all_counts() -> None:
     inner = Tuple([COUNTS, Scalar("size", min=0, dtype=int)], "x")
-    for space in (flatten_space(COUNTS), flatten_space(inner), batch_space(COUNTS, 3)):
+    spaces: list[Any] = [flatten_space(COUNTS), flatten_space(inner), batch_space(COUNTS, 3)]
+    for space in spaces:
         assert space.contains(space.sample())
 
 
