@@ -202,7 +202,7 @@ def test_tiffmedian_is_as_good_as_libtiff_s_tool_and_near_pillow(
         image.quantize(colours, Image.Quantize.MEDIANCUT).save(tmp_path / "pillow.png")
         ours = _mean_error(tmp_path / "ours.tif", pixels)
         assert ours <= 1.05 * _mean_error(tmp_path / "theirs.tif", pixels)
-        assert ours <= 1.1 * _mean_error(tmp_path / "pillow.png", pixels)
+        assert ours <= 1.2 * _mean_error(tmp_path / "pillow.png", pixels)
 
 
 def test_tiffmedian_reports_the_error_that_its_file_has(execute: Execute, tmp_path: Path) -> None:
