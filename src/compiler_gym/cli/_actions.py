@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Reads what the user calls an action: its name, its number or its text."""
+
+import difflib
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from compiler_gym.errors import InvalidActionError
+
+__all__ = ["close_names", "default_starts", "find_action", "find_actions"]
+
+_LEVEL = re.compile(r"-?O[0-9a-z]+")
+
+
+def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
+    """Return the actions that `words` name; raise `InvalidActionError` for one that none has."""
+    return [find_action(space, word) for word in words]
+
+
+def find_action(space: Any, word: str) -> Any:
+    """Return the action whose name, number or flag is `word`."""
+    names, flags = list(getattr(space, "names", [])), list(getattr(space, "flags", []))
+    for known in (names, flags):
+        if word in known:
+            return known.index(word)
+    if word.isdecimal():
+        if int(word) in space:
+            return int(word)
+        raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
+    close = close_names(names, word, most=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "expected the name or number of one"
+    raise InvalidActionError(f"no action {word!r} in {getattr(space, 'name', space)}: {hint}")
+
+
+def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) -> list[str]:
+    """Return the names that hold the letters of `pattern` in order, the closest first."""
+    wanted = pattern.lower()
+    loose = re.compile(".*?".join(map(re.escape, wanted)))
+    names = list(names)
+    inside = [name for name in names if wanted in name.lower()]
+    inside.sort(key=lambda name: (not name.lower().startswith(wanted), len(name)))
+    spread = [name for name in names if loose.search(name.lower()) and name not in inside]
+    found = inside + sorted(spread, key=len)
+    found = found or difflib.get_close_matches(pattern, names, n=most or 5, cutoff=0.6)
+    return found[:most]
+
+
+def default_starts(space: Any) -> list[list[int]]:
+    """Return the standard levels among the actions, each as a sequence of its own."""
+    names = getattr(space, "names", [])
+    return [[i] for i, name in enumerate(names) if _LEVEL.fullmatch(name)]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The list of commands, and the entrance that the shell calls."""
+
+import sys
+
+import typer
+
+from compiler_gym.cli._failures import exit_status_of
+from compiler_gym.cli.demo import demo
+from compiler_gym.cli.describe import describe
+from compiler_gym.cli.envs import envs
+from compiler_gym.cli.explore import explore
+from compiler_gym.cli.run import run
+from compiler_gym.cli.search import search
+from compiler_gym.cli.version import version
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="compiler-gym",
+    help="Optimise programs with a compiler, one action at a time.",
+    epilog="A program is a URI (cbench-v1/qsort), a path (.c .cc .ll .bc) or - for standard input.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, envs, describe, search, explore, version):
+    app.command()(command)
+# An action may look like an option: -Oz is one.
+app.command(context_settings={"ignore_unknown_options": True})(run)
+
+
+def main() -> None:
+    """Run the command line and leave with its exit status; errors are one line each."""
+    try:
+        app(standalone_mode=True)
+    except BaseException as error:
+        status = exit_status_of(error)
+        if status is None:
+            raise
+        sys.exit(status)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Shows the running search: a live table on a terminal, a line now and then elsewhere."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from compiler_gym.cli._demo.comparison import Comparison, geometric_mean
+from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.search import Improvement, Progress
+
+__all__ = ["Display"]
+
+_LINE_EVERY = 10.0
+_BAR = 20
+_FULL_BAR = 0.20
+"""The saving over -Oz that fills a bar."""
+
+
+class Display:
+    """A watcher that notes every improvement in the comparisons and shows them."""
+
+    def __init__(
+        self,
+        console: Console,
+        rows: Sequence[Comparison],
+        *,
+        seconds: float,
+        jobs: int,
+        interrupts: Interrupts,
+    ) -> None:
+        self._console = console
+        self._rows = rows
+        self._seconds = seconds
+        self._jobs = jobs
+        self._interrupts = interrupts
+        self._next_line = 0.0
+        self._live = Live(console=console, refresh_per_second=8, transient=True, auto_refresh=False)
+
+    def __enter__(self) -> "Display":
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self._live.stop()
+
+    def improved(self, improvement: Improvement) -> None:
+        """Note a better sequence."""
+        row = self._rows[improvement.program]
+        count = row.initial - round(improvement.reward)
+        row.found = min(row.found, count)
+        row.history.append((improvement.seconds, count))
+
+    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+        """Show the state, and pass on Ctrl-C."""
+        self._interrupts.check()
+        if self._console.is_terminal:
+            self._live.update(self._picture(seconds, programs), refresh=True)
+        elif seconds >= self._next_line:
+            self._next_line = seconds + _LINE_EVERY
+            self._console.print(self._status(seconds, programs))
+
+    def _picture(self, seconds: float, programs: Sequence[Progress]) -> RenderableType:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        table.add_column("Program")
+        table.add_column("-Oz", justify="right")
+        table.add_column("Best so far", justify="right")
+        table.add_column("Smaller than -Oz", justify="right", min_width=_BAR + 8)
+        table.add_column("Sequences", justify="right")
+        table.add_column("", min_width=11)
+        for row, progress in zip(self._rows, programs, strict=True):
+            table.add_row(
+                row.name,
+                f"{row.oz:,}",
+                f"{row.found:,}",
+                _saving_bar(row.saving),
+                f"{progress.sequences:,}",
+                Text(progress.phase, style="dim"),
+            )
+        bar = ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40)
+        return Group(
+            table,
+            Text(self._status(seconds, programs)),
+            bar,
+            Text("Ctrl-C stops the search and shows what was found.", style="dim"),
+        )
+
+    def _status(self, seconds: float, programs: Sequence[Progress]) -> str:
+        sequences = sum(progress.sequences for progress in programs)
+        mean = geometric_mean(row.ratio for row in self._rows)
+        against = f"COz/C {mean:.3f} on average" if mean else ""
+        left = max(self._seconds - seconds, 0.0)
+        return (
+            f"{left:3.0f} s left   {sequences:,} sequences, "
+            f"{sequences / max(seconds, 0.1):.0f} per second on {self._jobs} "
+            f"core{'s' * (self._jobs != 1)}   {against}"
+        )
+
+
+def _saving_bar(saving: float | None) -> Text:
+    if saving is None:
+        return Text("-", style="dim")
+    full = min(max(saving / _FULL_BAR, 0.0), 1.0) * _BAR
+    colour = "green" if saving > 0 else "yellow"
+    text = Text("█" * round(full), style=colour)
+    text.append(f" {saving:+7.2%}", style=f"bold {colour}" if saving > 0 else colour)
+    return text

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""The demonstration itself: count, search, check. It prints nothing but its progress."""
+
+import shlex
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from compiler_gym.cli._actions import default_starts
+from compiler_gym.cli._demo.check import find_opt, reproduce
+from compiler_gym.cli._demo.comparison import Comparison
+from compiler_gym.cli._demo.display import Display
+from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.cli._programs import find_program
+from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import CacheError
+from compiler_gym.registration import make
+from compiler_gym.search import Budget, SearchResult, run_search
+
+__all__ = ["DemoJob"]
+
+_ENV = "llvm-v0"
+_OPTIONS = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
+_BASELINE = "-Oz"
+_OPT = "opt-22"
+
+
+class DemoJob:
+    """One demonstration, with its folder of files."""
+
+    def __init__(self, directory: Path, console: Console, interrupts: Interrupts) -> None:
+        self.rows: list[Comparison] = []
+        self.facts: dict[str, Any] = {"environment": _ENV}
+        self.opt: str | None = None
+        """The name of LLVM's own ``opt``, where one of the right version is installed."""
+        self._directory = directory
+        self._console = console
+        self._interrupts = interrupts
+        self._benchmarks: list[Benchmark] = []
+
+    def run(self, programs: Iterable[str], *, budget: Budget, jobs: int, seed: int) -> None:
+        """Do everything, or what there is time for before Ctrl-C."""
+        _create(self._directory)
+        with make(_ENV, **_OPTIONS) as env:
+            self.opt = find_opt(env.compiler_version)
+            self.facts |= {
+                "compiler": f"LLVM {env.compiler_version}", "seconds": budget.seconds,
+                "jobs": jobs, "seed": seed,
+            }  # fmt: skip
+            for program in programs:
+                if not self._interrupts.requested:
+                    self._measure(env, program)
+            if not self._interrupts.requested:
+                self._search(env, budget, jobs, seed)
+        for row in self.rows:
+            if self.opt is not None and not self._interrupts.requested:
+                self._check(row)
+        self.facts["is_interrupted"] = self._interrupts.requested
+
+    def _measure(self, env: CompilerEnv, program: str) -> None:
+        """Count a program at the standard levels, and write the bitcode that `opt` will read."""
+        benchmark = find_program(env, program)
+        env.reset(benchmark=benchmark)
+        levels = ("", "O0", "O3", "Oz")
+        counts = [int(env.observation[f"IrInstructionCount{level}"]) for level in levels]
+        name = self._name_for(benchmark)
+        (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
+        env.step(env.action_space[_BASELINE])  # type: ignore[index]  # its actions have names
+        baseline = int(env.observation["IrInstructionCount"])
+        command = self._command(name, env.commandline())
+        self.rows.append(
+            Comparison(name, str(benchmark), *counts, baseline, baseline, [_BASELINE], command)
+        )
+        self._benchmarks.append(benchmark)
+
+    def _search(self, env: CompilerEnv, budget: Budget, jobs: int, seed: int) -> None:
+        assert budget.seconds is not None
+        with Display(
+            self._console, self.rows, seconds=budget.seconds, jobs=jobs, interrupts=self._interrupts
+        ) as display:
+            results = run_search(
+                lambda: make(_ENV, **_OPTIONS),
+                self._benchmarks,
+                budget=budget,
+                jobs=jobs,
+                seed=seed,
+                starts=default_starts(env.action_space),
+                watcher=display,
+            )
+        for row, result in zip(self.rows, results, strict=True):
+            self._take(row, result)
+
+    def _take(self, row: Comparison, result: SearchResult) -> None:
+        """Note what was found; stopped early, that may be less than -Oz, which is kept then."""
+        row.sequences = result.sequences
+        found = row.initial - round(result.reward)
+        if found <= row.baseline:
+            row.found, row.actions = found, list(result.action_names)
+            row.command = self._command(row.name, result.commandline)
+        else:
+            row.found = row.baseline
+
+    def _command(self, name: str, commandline: str) -> str:
+        """Return `commandline` for the files in the folder."""
+        passes = [word for word in shlex.split(commandline) if word.startswith("-passes=")]
+        quoted = "".join(f"-passes={shlex.quote(p.removeprefix('-passes='))} " for p in passes)
+        return f"{self.opt or _OPT} {quoted}{name}.bc -o {name}.found.bc"
+
+    def _check(self, row: Comparison) -> None:
+        try:
+            row.counted = reproduce(row.command, self._directory)
+        except subprocess.CalledProcessError as error:
+            row.problem = (error.stderr or str(error)).strip().partition("\n")[0]
+        except (OSError, subprocess.SubprocessError) as error:
+            row.problem = str(error)
+
+    def _name_for(self, benchmark: Benchmark) -> str:
+        name = Path(benchmark.uri.path).stem
+        taken = sum(row.name.partition("~")[0] == name for row in self.rows)
+        return f"{name}~{taken + 1}" if taken else name
+
+
+def _create(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CacheError(
+            f"cannot create {directory}: {error.strerror}: name another folder with --output"
+        ) from error

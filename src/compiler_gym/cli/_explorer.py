@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: MIT
+"""The commands of ``compiler-gym explore``: what each does and what it answers."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+
+from compiler_gym.cli._actions import close_names, find_action
+from compiler_gym.cli._output import output, table, to_plain
+from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import CompilerGymError, InvalidActionError
+
+__all__ = ["Explorer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a command answers, for people and for programs."""
+
+    text: RenderableType
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+class _Leave(Exception):
+    """Ends the prompt."""
+
+
+class Explorer:
+    """One episode that can go back."""
+
+    def __init__(self, env: CompilerEnv, benchmark: Benchmark) -> None:
+        self._env = env
+        self._benchmark = benchmark
+        self._rewards: list[float] = []
+        self._names: list[str] = list(getattr(env.action_space, "names", []))
+
+    def __str__(self) -> str:
+        """The prompt."""
+        program = str(self._benchmark.uri.path).rpartition("/")[2] or str(self._benchmark)
+        return f"{program} [{len(self._rewards)}]"
+
+    def start(self) -> None:
+        """Begin the episode."""
+        self._env.reset(benchmark=self._benchmark)
+        self._env.multistep([])  # rewards count from here
+        self._rewards = []
+
+    def words(self) -> list[str]:
+        """Return what the Tab key completes."""
+        return [*_COMMANDS, *self._names, *self._env.observation, *self._env.reward]
+
+    def show_start(self, *, as_json: bool) -> None:
+        """Say where the episode starts."""
+        self._print(self._state(f"{self._benchmark}"), as_json=as_json)
+
+    def obey(self, line: str, *, as_json: bool) -> bool:
+        """Carry out one line; return False when it was the last."""
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            return True
+        try:
+            command = _COMMANDS.get(words[0])
+            reply = command(self, words[1:]) if command else self.apply(words)
+        except _Leave:
+            return False
+        except CompilerGymError as error:
+            reply = Reply(f"error: {error}", {"error": type(error).__name__, "details": str(error)})
+        self._print(reply, as_json=as_json)
+        return True
+
+    # -- commands ----------------------------------------------------------------------------
+
+    def apply(self, words: list[str]) -> Reply:
+        """NAME...: apply actions by name or number."""
+        actions = [self._find(word) for word in words]
+        for action in actions:
+            failed = self._step(action)
+            if failed is not None:
+                return failed
+        return self._state(f"applied {', '.join(self._name(action) for action in actions)}")
+
+    def undo(self, words: list[str]) -> Reply:
+        """undo [N]: take back the last action, or the last N; also: back."""
+        count = self._number(words, 1)
+        kept = self._env.actions[: max(len(self._rewards) - count, 0)]
+        gone = len(self._rewards) - len(kept)
+        self._go_to(kept)
+        return self._state(f"took back {gone} action{'s' * (gone != 1)}")
+
+    def reset(self, words: list[str]) -> Reply:
+        """reset: begin again."""
+        self.start()
+        return self._state("back at the start")
+
+    def try_all(self, words: list[str]) -> Reply:
+        """try [N]: try every action once and show the N that earn most (default 10)."""
+        earned: list[tuple[float, int]] = []
+        for action in range(len(self._names)):
+            with self._env.fork() as fork:
+                _, reward, _, truncated, info = fork.step(action)
+                if not truncated and not info["action_had_no_effect"]:
+                    earned.append((float(reward or 0.0), action))
+        earned.sort(key=lambda pair: (-pair[0], pair[1]))
+        best = [
+            (self._names[action], reward) for reward, action in earned[: self._number(words, 10)]
+        ]
+        rows = table("Action", "Would earn", right=("Would earn",))
+        for name, reward in best:
+            rows.add_row(name, _number_text(reward))
+        return Reply(rows, {"best": [{"action": n, "reward": r} for n, r in best]})
+
+    def list_actions(self, words: list[str]) -> Reply:
+        """list [LETTERS]: list the actions, or those that hold the letters in order."""
+        found = close_names(self._names, " ".join(words)) if words else self._names
+        descriptions = dict(
+            zip(self._names, getattr(self._env.action_space, "descriptions", []), strict=False)
+        )
+        rows = table("#", "Action", "Description", right=("#",))
+        for name in found:
+            rows.add_row(str(self._names.index(name)), name, descriptions.get(name, ""))
+        return Reply(rows if found else "no such action", {"actions": found})
+
+    def observe(self, words: list[str]) -> Reply:
+        """observe [NAME...]: show observations, or list their names."""
+        if not words:
+            names = [*self._env.observation]
+            return Reply("\n".join(names), {"observations": names})
+        values = {name: self._env.observation[name] for name in words}
+        lines = [f"{name}: {value}" for name, value in values.items()]
+        return Reply("\n".join(lines), {"observations": to_plain(values)})
+
+    def reward(self, words: list[str]) -> Reply:
+        """reward [NAME]: show what was earned, or choose another reward and begin again."""
+        if words:
+            self._env.reward_space = words[0]
+            actions = self._env.actions
+            self.start()
+            self._go_to(actions)
+        return self._state(f"rewards: {', '.join(self._env.reward)}")
+
+    def history(self, words: list[str]) -> Reply:
+        """history: show the actions so far and what each earned; also: stack."""
+        rows = table("Step", "Action", "Earned", right=("Step", "Earned"))
+        steps = [
+            {"action": self._name(action), "reward": reward}
+            for action, reward in zip(self._env.actions, self._rewards, strict=True)
+        ]
+        for i, step in enumerate(steps, 1):
+            rows.add_row(str(i), step["action"], _number_text(step["reward"]))
+        return Reply(rows if steps else "no actions yet", {"history": steps})
+
+    def commandline(self, words: list[str]) -> Reply:
+        """commandline: show the actions as the compiler's command."""
+        text = self._env.commandline()
+        return Reply(text, {"commandline": text})
+
+    def save(self, words: list[str]) -> Reply:
+        """save FILE: write the compiler's command, or the program to FILE.ll or FILE.bc."""
+        if len(words) != 1:
+            raise InvalidActionError("expected save FILE")
+        path = Path(words[0]).expanduser()
+        try:
+            if path.suffix in (".ll", ".bc"):
+                getattr(self._env, "write_ir" if path.suffix == ".ll" else "write_bitcode")(path)
+            else:
+                path.write_text(self._env.commandline() + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InvalidActionError(f"cannot write {path}: {error.strerror}") from error
+        return Reply(f"wrote {path}", {"saved": str(path)})
+
+    def help(self, words: list[str]) -> Reply:
+        """help: show this."""
+        shown = dict.fromkeys(_COMMANDS.values())
+        lines = [(Explorer.apply.__doc__ or "")] + [(f.__doc__ or "") for f in shown]
+        rows = table("Type", "What it does")
+        for line in lines:
+            usage, _, what = line.partition(": ")
+            rows.add_row(usage, what)
+        return Reply(rows, {"help": lines})
+
+    def leave(self, words: list[str]) -> Reply:
+        """quit: leave; also: exit, Ctrl-D."""
+        raise _Leave
+
+    # -- helpers -----------------------------------------------------------------------------
+
+    def _step(self, action: int) -> Reply | None:
+        """Apply `action`; after a failure go back to where we were and say so."""
+        before = self._env.actions
+        _, reward, _, truncated, info = self._env.step(action)
+        if not truncated:
+            self._rewards.append(float(reward or 0.0))
+            return None
+        self._go_to(before)
+        return Reply(
+            f"{self._name(action)} failed and was taken back: {info.get('error_details')}",
+            {"error": info.get("error_type"), "details": info.get("error_details")},
+        )
+
+    def _go_to(self, actions: list[int]) -> None:
+        self.start()
+        for action in actions:
+            _, reward, _, _, _ = self._env.step(action)
+            self._rewards.append(float(reward or 0.0))
+
+    def _state(self, what: str) -> Reply:
+        reward = self._env.reward_space
+        total = sum(self._rewards)
+        costs = {n: self._env.observation[n] for n in (reward.observation_spaces if reward else [])}
+        parts = [f"{name} {value}" for name, value in costs.items()]
+        if reward is not None:
+            parts.append(f"{reward.name} reward {_number_text(total)}")
+        data = {
+            "actions": [self._name(action) for action in self._env.actions],
+            "observations": to_plain(costs),
+            "reward": total,
+            "reward_space": reward.name if reward else None,
+        }
+        return Reply(f"{what}\n  {'   '.join(parts)}", data)
+
+    def _find(self, word: str) -> int:
+        """Return the action called `word`, or the only one that its letters fit."""
+        try:
+            return find_action(self._env.action_space, word)
+        except InvalidActionError:
+            close = close_names(self._names, word)
+            inside = [name for name in close if word.lower() in name.lower()]
+            if len(inside) == 1:
+                return self._names.index(inside[0])
+            raise
+
+    def _name(self, action: int) -> str:
+        return self._names[action] if self._names else str(action)
+
+    def _number(self, words: list[str], default: int) -> int:
+        if not words:
+            return default
+        if not words[0].isdecimal():
+            raise InvalidActionError(f"expected a number, found {words[0]!r}")
+        return int(words[0])
+
+    def _print(self, reply: Reply, *, as_json: bool) -> None:
+        if as_json:
+            sys.stdout.write(json.dumps(to_plain(reply.data)) + "\n")
+            sys.stdout.flush()
+        elif isinstance(reply.text, str):
+            output().print(reply.text, markup=False, soft_wrap=True)
+        else:
+            output().print(reply.text)
+
+
+def _number_text(value: float) -> str:
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+_COMMANDS: dict[str, Callable[[Explorer, list[str]], Reply]] = {
+    "undo": Explorer.undo,
+    "back": Explorer.undo,
+    "reset": Explorer.reset,
+    "try": Explorer.try_all,
+    "list": Explorer.list_actions,
+    "observe": Explorer.observe,
+    "reward": Explorer.reward,
+    "history": Explorer.history,
+    "stack": Explorer.history,
+    "commandline": Explorer.commandline,
+    "save": Explorer.save,
+    "help": Explorer.help,
+    "quit": Explorer.leave,
+    "exit": Explorer.leave,
+}

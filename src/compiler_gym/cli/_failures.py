@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Turns an error into one clear line, the next step and an exit status: no tracebacks."""
+
+import os
+import sys
+
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerGymError,
+    InvalidActionError,
+    PipelineError,
+    UnknownNameError,
+)
+
+__all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
+
+REFUSED = 2
+"""The exit status after a request that cannot be served."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
+_NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
+    (
+        BenchmarkInitError,
+        "a program is a URI (cbench-v1/qsort), a path (.c .cc .ll .bc) or - for standard input",
+    ),
+    (InvalidActionError, "`compiler-gym describe ENV --actions` lists every action"),
+    (PipelineError, "`opt-22 --print-passes` lists every pass"),
+    (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
+)
+_MOST_LINES = 12
+
+
+def exit_status_of(error: BaseException) -> int | None:
+    """Report `error` on standard error and return the exit status; None if it is a defect."""
+    if isinstance(error, KeyboardInterrupt):
+        sys.stderr.write("\ninterrupted\n")
+        return INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        # Nobody reads any more; a second failure at exit would print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    if isinstance(error, CompilerGymError):
+        _report(str(error), _next_step(error), error.reproducer)
+        return REFUSED
+    if type(error).__module__ == "gymnasium.error":
+        _report(str(error), "`compiler-gym envs` lists every environment", None)
+        return REFUSED
+    return None
+
+
+def _next_step(error: BaseException) -> str | None:
+    return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
+
+
+def _report(message: str, next_step: str | None, reproducer: str | None) -> None:
+    from compiler_gym.cli._output import errors
+
+    lines = message.strip().splitlines() or ["failed without a message"]
+    errors().print(f"[bold red]error:[/] {_plain(lines[0])}", soft_wrap=True)
+    for line in lines[1:_MOST_LINES]:
+        errors().print(f"  {_plain(line)}", soft_wrap=True, style="dim")
+    if len(lines) > _MOST_LINES:
+        errors().print(f"  ... {len(lines) - _MOST_LINES} more lines", style="dim")
+    if reproducer:
+        errors().print(f"[bold]shown by:[/] {_plain(reproducer)}", soft_wrap=True)
+    if next_step:
+        errors().print(f"[bold]next step:[/] {_plain(next_step)}", soft_wrap=True)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Ctrl-C as a request: noted at once, honoured where the work can be put down.
+
+An exception in the middle of anything could lose a result. The second Ctrl-C is
+one all the same, for whoever cannot wait.
+"""
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+__all__ = ["Interrupts"]
+
+
+class Interrupts:
+    """Notes Ctrl-C and SIGTERM between ``with Interrupts() as interrupts:`` and its end."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        """Whether the user wants to stop."""
+        self._before: dict[int, Any] = {}
+
+    def check(self) -> None:
+        """Raise ``KeyboardInterrupt`` if the user wants to stop."""
+        if self.requested:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> "Interrupts":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True

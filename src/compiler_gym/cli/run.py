@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym run``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._actions import find_actions
+from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._programs import ActionSpaceName, EnvName, ProgramName, find_program
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+
+__all__ = ["run"]
+
+_APPLY_PIPELINE = "llvm.apply_pipeline"
+
+
+def run(
+    program: ProgramName,
+    actions: Annotated[
+        list[str] | None, typer.Argument(help="Names or numbers of actions, in order.")
+    ] = None,
+    env: EnvName = "llvm-v0",
+    action_space: ActionSpaceName = None,
+    pipeline: Annotated[
+        str | None, typer.Option(help="A pass pipeline, as `opt -passes=` takes it.")
+    ] = None,
+    observe: Annotated[
+        list[str] | None, typer.Option(help="An observation to show; may be repeated.")
+    ] = None,
+    reward: Annotated[
+        list[str] | None, typer.Option(help="A reward to show; may be repeated.")
+    ] = None,
+    write_ir: Annotated[
+        Path | None, typer.Option(help="Write the program afterwards as text; - prints it.")
+    ] = None,
+    write_bitcode: Annotated[
+        Path | None, typer.Option(help="Write the program afterwards as bitcode.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Apply actions to a program and show what they did.
+
+    compiler-gym run cbench-v1/qsort sroa instcombine simplifycfg
+
+    compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
+    """
+    from compiler_gym.registration import make
+
+    with make(env, action_space=action_space) as made:
+        chosen = find_actions(made.action_space, actions or [])
+        benchmark = find_program(made, program)
+        rewards = reward if reward is not None else list(made.reward)
+        observations = observe if observe is not None else _costs(made, rewards)
+        made.reset(benchmark=benchmark, reward_space=rewards)
+        before = {name: made.observation[name] for name in observations}
+        _check(made.multistep([]))  # rewards count from here
+        if pipeline is not None:
+            made.send_param(_APPLY_PIPELINE, pipeline)
+        result = made.multistep(chosen)
+        _check(result)
+        after = {name: made.observation[name] for name in observations}
+        document: dict[str, Any] = {
+            "benchmark": str(made.benchmark),
+            "action_space": str(getattr(made.action_space, "name", "")),
+            "actions": chosen,
+            "action_names": [_name(made, action) for action in chosen],
+            "pipeline": pipeline,
+            "commandline": made.commandline(),
+            "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
+            "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
+            "rewards": dict(zip(rewards, result[1] or [], strict=True)),
+        }
+        _write(made, write_ir, write_bitcode)
+    if json:
+        print_json(document)
+    else:
+        _show(document, to_errors=str(write_ir) == "-")
+
+
+def _costs(env: "CompilerEnv", rewards: list[str]) -> list[str]:
+    """Return what the rewards observe: the costs that they lower."""
+    needed = [name for reward in rewards for name in env.reward.spec(reward).observation_spaces]
+    return list(dict.fromkeys(needed))
+
+
+def _check(result: tuple[Any, ...]) -> None:
+    truncated, info = result[3:]
+    if truncated and "error" in info:
+        raise info["error"]
+
+
+def _name(env: "CompilerEnv", action: Any) -> str:
+    names = getattr(env.action_space, "names", None)
+    return names[action] if names else str(action)
+
+
+def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
+    from compiler_gym.errors import CacheError, UnknownNameError
+
+    for path, method in ((ir, "write_ir"), (bitcode, "write_bitcode")):
+        if path is None:
+            continue
+        if not hasattr(env, method):
+            raise UnknownNameError(f"this environment cannot {method.replace('_', ' ')}")
+        if str(path) == "-" and method == "write_ir":
+            print(env.render("ansi"))
+            continue
+        try:
+            getattr(env, method)(path)
+        except OSError as error:
+            raise CacheError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _show(document: dict[str, Any], *, to_errors: bool) -> None:
+    console = errors() if to_errors else output()
+    console.print(f"[bold]{document['benchmark']}[/]", soft_wrap=True)
+    applied = document["pipeline"] or ", ".join(document["action_names"]) or "nothing"
+    console.print(f"applied: {applied}", soft_wrap=True, markup=False)
+    if document["had_no_effect"] and document["actions"]:
+        console.print("[yellow]the program is exactly as it was[/]")
+    rows = table("Observation", "Before", "After", "Change", right=("Before", "After", "Change"))
+    for name, value in document["observations"].items():
+        before, after = value["before"], value["after"]
+        rows.add_row(name, _brief(before), _brief(after), _change(before, after))
+    console.print(rows)
+    rows = table("Reward", "Earned", right=("Earned",))
+    for name, value in document["rewards"].items():
+        rows.add_row(name, f"{value:.4f}".rstrip("0").rstrip("."))
+    if document["rewards"]:
+        console.print(rows)
+
+
+def _brief(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _change(before: Any, after: Any) -> str:
+    if not isinstance(before, (int, float)) or not before:
+        return "" if type(before) is not str else ("same" if before == after else "differs")
+    return f"{(after - before) / before:+.1%}"

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym search``."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._actions import default_starts, find_actions
+from compiler_gym.cli._failures import INTERRUPTED
+from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._programs import EnvName, find_program
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
+    from compiler_gym.search import Improvement, Progress, ProgressLog, SearchResult
+
+__all__ = ["search"]
+
+_REWARD = "IrInstructionCountOz"
+_ACTIONS = "PassesAndPipelines"
+_SECONDS = 30.0
+
+
+def search(
+    programs: Annotated[
+        list[str], typer.Argument(help="URIs, paths (.c .cc .ll .bc) or -; each is searched.")
+    ],
+    env: EnvName = "llvm-v0",
+    algorithm: Annotated[
+        str, typer.Option(help="random, greedy, e-greedy, local or portfolio.")
+    ] = "portfolio",
+    time: Annotated[
+        float | None,
+        typer.Option(help=f"Seconds for all programs together [default: {_SECONDS:g}]."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="New actions to try on each program; repeatable, unlike --time."),
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed and --steps give the same.")] = 0,
+    reward: Annotated[
+        str | None, typer.Option(help="The reward to maximise; see `compiler-gym describe`.")
+    ] = None,
+    action_space: Annotated[
+        str | None, typer.Option(help="The action space; see `compiler-gym describe`.")
+    ] = None,
+    start: Annotated[
+        list[str] | None,
+        typer.Option(help="Actions to begin with, separated by blanks; may be repeated."),
+    ] = None,
+    output_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", help="Write results to FILE, and progress to FILE.progress.jsonl."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Look for the sequence of actions that earns most on each program.
+
+    The standard levels (-Oz, ...) are tried first where they are actions, so the
+    result is never worse than those. Ctrl-C ends the search with what was found.
+    """
+    from compiler_gym.search import Budget, available_jobs, run_search, write_results
+
+    budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
+    make_env = _factory(env, reward, action_space)
+    with make_env() as made:
+        benchmarks = [find_program(made, program) for program in programs]
+        starts = [find_actions(made.action_space, words.split()) for words in start or []]
+        starts += default_starts(made.action_space)
+    log = _log(output_file)
+    watcher = _Watcher(log, is_quiet=json)
+    try:
+        results = run_search(
+            make_env,
+            benchmarks,
+            algorithm=algorithm,
+            budget=budget,
+            jobs=jobs or available_jobs(),
+            seed=seed,
+            starts=starts,
+            watcher=watcher,
+        )
+    finally:
+        watcher.close()
+    if output_file is not None:
+        write_results(output_file, results, env=env, algorithm=algorithm, seed=seed)
+    if json:
+        print_json({"env": env, "results": [result.to_json() for result in results]})
+    else:
+        _show(results)
+    if any(result.is_interrupted for result in results):
+        raise typer.Exit(INTERRUPTED)
+
+
+def _factory(env: str, reward: str | None, action_space: str | None) -> "Callable[[], CompilerEnv]":
+    """Return what makes the environment, with defaults where nothing was said."""
+    from compiler_gym.registration import make
+
+    options: dict[str, Any] = {}
+    with make(env) as made:
+        known = [getattr(space, "name", None) for space in made.action_spaces]
+        if action_space is not None or _ACTIONS in known:
+            options["action_space"] = action_space or _ACTIONS
+        if reward is not None or made.reward_space is None:
+            fallback = _REWARD if _REWARD in made.reward else next(iter(made.reward), None)
+            options["reward_space"] = reward or fallback
+    return lambda: make(env, **options)
+
+
+def _log(path: Path | None) -> "ProgressLog | None":
+    from compiler_gym.search import ProgressLog
+
+    return None if path is None else ProgressLog(path.with_name(f"{path.name}.progress.jsonl"))
+
+
+class _Watcher:
+    """Shows one line of progress on standard error, where somebody looks at it."""
+
+    def __init__(self, log: "ProgressLog | None", *, is_quiet: bool) -> None:
+        self._log = log
+        self._console = errors()
+        self._status = None
+        if self._console.is_terminal and not is_quiet:
+            self._status = self._console.status("starting")
+            self._status.start()
+
+    def improved(self, improvement: "Improvement") -> None:
+        if self._log is not None:
+            self._log.add(improvement)
+
+    def tick(self, seconds: float, programs: "Sequence[Progress]") -> None:
+        if self._status is None:
+            return
+        steps = sum(program.steps for program in programs)
+        best = ", ".join(f"{program.reward:.4g}" for program in programs[:8])
+        self._status.update(
+            f"{seconds:.0f} s   {sum(p.sequences for p in programs):,} sequences   "
+            f"{steps / max(seconds, 0.1):,.0f} steps/s   best {best}"
+        )
+
+    def close(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+        if self._log is not None:
+            self._log.close()
+
+
+def _show(results: "Sequence[SearchResult]") -> None:
+    console = output()
+    reward = results[0].reward_space
+    rows = table(
+        "Program", reward, "Actions", "Sequences tried", "Failures",
+        right=(reward, "Actions", "Sequences tried", "Failures"),
+    )  # fmt: skip
+    for result in results:
+        rows.add_row(
+            result.benchmark,
+            f"{result.reward:.4f}",
+            str(len(result.actions)),
+            f"{result.sequences:,}",
+            str(result.failures),
+        )
+    console.print(rows)
+    for result in results:
+        console.print(f"[bold]{result.benchmark}[/]", soft_wrap=True)
+        text = result.commandline or " ".join(result.action_names)
+        console.print(f"  {text}", soft_wrap=True, markup=False)
+    if results[0].is_interrupted:
+        console.print("[yellow]interrupted: this is what was found so far[/]")

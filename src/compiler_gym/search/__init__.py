@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Baselines without learning: find good sequences of actions for given programs.
+
+``run`` is the entrance, ``scheduler`` spreads the work over threads, ``campaign``
+is one program's search, ``walker`` the one place that steps an environment,
+``snapshots`` keeps environments worth forking, and ``tree`` remembers every
+sequence walked. The algorithms (``wander``, ``greedy``, ``local`` with
+``mutation``, ``portfolio``, ``minimise``) fulfil the contract in ``strategy``: they
+know no compiler, run nothing and read no clock. ``progress`` is what a search
+reports, ``result`` what it leaves behind.
+"""
+
+from compiler_gym.search.budget import Budget
+from compiler_gym.search.progress import Improvement, Progress, Silent, Watcher
+from compiler_gym.search.random_search import random_search
+from compiler_gym.search.result import ProgressLog, SearchResult, write_json, write_results
+from compiler_gym.search.run import ALGORITHMS, available_jobs, run_search
+from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
+from compiler_gym.search.tree import Failure, Node, Walk
+
+__all__ = [
+    "ALGORITHMS",
+    "Budget",
+    "Failure",
+    "Improvement",
+    "MakeStrategy",
+    "Moveset",
+    "Node",
+    "Progress",
+    "ProgressLog",
+    "SearchResult",
+    "Silent",
+    "Strategy",
+    "Walk",
+    "Watcher",
+    "available_jobs",
+    "random_search",
+    "run_search",
+    "write_json",
+    "write_results",
+]

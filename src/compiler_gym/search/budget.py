@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""How long a search may run: seconds, steps, or both. It keeps no clock of its own."""
+
+import math
+from dataclasses import dataclass
+
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = ["Budget"]
+
+_REFINING_SHARE = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The bounds of one search; at least one must be given.
+
+    >>> Budget(seconds=60).searching_seconds
+    54.0
+    """
+
+    seconds: float | None = None
+    """Wall time for all programs together, minimisation included."""
+    steps: int | None = None
+    """New actions tried on each program. A search that is bounded by steps alone
+    gives the same result every time. Minimising the result is not counted."""
+
+    def __post_init__(self) -> None:
+        if self.seconds is None and self.steps is None:
+            raise InvalidParameterError("a search needs a bound: expected seconds, steps or both")
+        if self.seconds is not None and not (0 < self.seconds < math.inf):
+            raise InvalidParameterError(f"seconds is {self.seconds}: expected a number above 0")
+        if self.steps is not None and self.steps < 1:
+            raise InvalidParameterError(f"steps is {self.steps}: expected a number above 0")
+
+    @property
+    def searching_seconds(self) -> float:
+        """When to stop looking and start to minimise what was found."""
+        if self.seconds is None:
+            return math.inf
+        return self.seconds * (1 - _REFINING_SHARE)
+
+    @property
+    def total_seconds(self) -> float:
+        """When to stop altogether."""
+        return math.inf if self.seconds is None else self.seconds

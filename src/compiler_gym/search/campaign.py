@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""One program's search: hands out sequences, takes back walks, remembers the best.
+
+Sequences are proposed in batches, and a batch is judged as a whole and in order:
+how many threads walked it, and which was first, makes no difference.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from compiler_gym.search.minimise import Minimiser
+from compiler_gym.search.progress import Improvement, Progress
+from compiler_gym.search.strategy import Sequence_, Strategy, is_better
+from compiler_gym.search.tree import Node, Walk
+from compiler_gym.search.walker import Program
+
+__all__ = ["Campaign", "Task"]
+
+
+_BATCHES_PER_EXCHANGE = 6
+
+
+class Task(NamedTuple):
+    """One sequence to walk."""
+
+    campaign: "Campaign"
+    place: int
+    """Its place in the batch."""
+    sequence: Sequence_
+
+
+@dataclass(slots=True)
+class _Counts:
+    steps: int = 0
+    sequences: int = 0
+    failures: int = 0
+
+
+class Campaign:
+    """The search of one program. Its methods are called under the scheduler's lock."""
+
+    def __init__(
+        self, index: int, program: Program, name: str, strategy: Strategy, steps: int | None
+    ) -> None:
+        self.index = index
+        self.program = program
+        self.name = name
+        self.counts = _Counts()
+        self.spent = 0.0
+        """Seconds that threads have worked on this program."""
+        self.bests: list[Node] = [program.root]
+        """Every best sequence there was, the latest last."""
+        self.improvements: list[Improvement] = []
+        self.phase = "waiting"
+        self._strategy: Strategy = strategy
+        self._steps = steps
+        self.others: Sequence[Campaign] = ()
+        """Programs whose best sequences are tried here too. Which are known depends on
+        the time: without others, a search bounded by steps repeats itself exactly."""
+        self._asked: Strategy = strategy
+        """Whose batch is out."""
+        self._waiting: deque[Task] = deque()
+        self._walks: list[Walk | None] = []
+        self._out = 0
+        self._batches = 0
+        self._suggested: set[Sequence_] = set()
+
+    @property
+    def best(self) -> Node:
+        """The best sequence so far."""
+        return self.bests[-1]
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.phase == "done"
+
+    def next_task(self) -> Task | None:
+        """Return a sequence to walk, or None while the rest of the batch is out."""
+        if not self._waiting and not self._out and not self.is_done:
+            self._propose()
+        if not self._waiting:
+            return None
+        self._out += 1
+        return self._waiting.popleft()
+
+    def take(self, task: Task, walk: Walk, seconds: float) -> list[Improvement]:
+        """Take the result of a task and return what became better by it."""
+        self._walks[task.place] = walk
+        self._out -= 1
+        if self._out or self._waiting:
+            return []
+        walks = [walk for walk in self._walks if walk is not None]
+        found = list(self._judge(walks, seconds))
+        self.improvements += found
+        if len(walks) == len(self._walks) and self._asked is self._strategy:
+            self._strategy.tell(walks)
+        if isinstance(self._strategy, Minimiser):
+            self._remember(self._strategy.node)
+            if self.best.reward > self._strategy.node.reward:
+                self._strategy = Minimiser(self.best)
+        return found
+
+    def minimise(self) -> None:
+        """Stop looking for better and shorten the best."""
+        if self.phase in ("waiting", "searching"):
+            self.phase = "minimising"
+            self._waiting.clear()
+
+    def finish(self) -> None:
+        """End at once."""
+        self.phase = "done"
+        self._waiting.clear()
+
+    def progress(self) -> Progress:
+        """Return how far this program is."""
+        best, counts = self.best, self.counts
+        return Progress(
+            self.name, best.reward, best.depth, counts.steps, counts.sequences, counts.failures,
+            self.phase,
+        )  # fmt: skip
+
+    def _propose(self) -> None:
+        if self.phase == "waiting":
+            self.phase = "searching"
+        batch = self._searched() if self.phase == "searching" else ()
+        if not batch:
+            self.minimise()
+            if not isinstance(self._strategy, Minimiser):
+                self._strategy = Minimiser(self.best)
+            batch = self._strategy.ask()
+        if not batch:
+            self.finish()
+            return
+        self._asked = self._strategy
+        self._walks = [None] * len(batch)
+        self._waiting.extend(Task(self, i, sequence) for i, sequence in enumerate(batch))
+
+    def _searched(self) -> Sequence[Sequence_]:
+        """Return what to try next within the budget of steps."""
+        self._batches += 1
+        if self._batches % _BATCHES_PER_EXCHANGE == 0:
+            self._exchange()
+        if self._steps is None:
+            return self._strategy.ask()
+        left = self._steps - self.counts.steps
+        return self._strategy.ask()[:left] if left > 0 else ()
+
+    def _exchange(self) -> None:
+        for other in self.others:
+            sequence = other.best.actions()
+            if sequence not in self._suggested:
+                self._suggested.add(sequence)
+                self._strategy.suggest(sequence)
+
+    def _judge(self, walks: list[Walk], seconds: float) -> Iterator[Improvement]:
+        for walk in walks:
+            self.counts.sequences += 1
+            self.counts.steps += max(walk.new_steps, 1)
+            self.counts.failures += walk.failure is not None
+            gained = walk.best.reward > self.best.reward
+            self._remember(walk.best)
+            if gained:
+                yield Improvement(
+                    self.index, self.name, seconds, self.counts.steps, self.counts.sequences,
+                    walk.best.reward, walk.best.actions(),
+                )  # fmt: skip
+
+    def _remember(self, node: Node) -> None:
+        if node is not self.best and is_better(node, self.best):
+            self.bests.append(node)

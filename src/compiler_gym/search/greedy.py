@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Greedy search: at every step try each action and keep the best.
+
+With a chance of epsilon a random action is kept instead; without one, the search
+ends at the first state that no single action improves.
+"""
+
+import random
+from collections.abc import Sequence
+
+from compiler_gym.search.strategy import Moveset, Sequence_, is_better
+from compiler_gym.search.tree import Node, Walk
+
+__all__ = ["EpsilonGreedySearch", "GreedySearch"]
+
+
+class GreedySearch:
+    """Climb from the best known sequence, and from no actions, by the best single action."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._bases: list[Sequence_] = []
+        self._base: Sequence_ | None = None
+        self._level: float = 0.0
+        self._starts_are_known = False
+
+    def ask(self) -> Sequence[Sequence_]:
+        """Return every extension of the sequence by one action."""
+        if not self._starts_are_known:
+            return [(), *self._moves.starts]
+        if self._base is None or len(self._base) >= self._moves.longest:
+            return []
+        return [(*self._base, move) for move in range(self._moves.size)]
+
+    def suggest(self, sequence: Sequence_) -> None:
+        """Ignore it."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Go on from the best extension, or from the other start if none is better."""
+        best = _best(walks)
+        if not self._starts_are_known:
+            self._starts_are_known = True
+            self._bases = [(), best.actions()] if best.depth else [()]
+            self._base, self._level = self._bases.pop(), best.reward
+        elif best.reward > self._level:
+            self._base, self._level = best.actions(), best.reward
+        else:
+            self._base = self._bases.pop() if self._bases else None
+            self._level = 0.0
+
+
+class EpsilonGreedySearch:
+    """Repeat greedy episodes, each with random steps of its own."""
+
+    epsilon = 0.1
+    """The chance that a step is random."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        self._origins: list[Node] = []
+        self._at: Node | None = None
+        self._is_random_step = False
+
+    def ask(self) -> Sequence[Sequence_]:
+        """Return every extension by one action, or a random one."""
+        if self._at is None:
+            return [(), *self._moves.starts]
+        base = self._at.actions()
+        self._is_random_step = self._random.random() < self.epsilon
+        if self._is_random_step:
+            return [(*base, self._random.randrange(self._moves.size))]
+        return [(*base, move) for move in range(self._moves.size)]
+
+    def suggest(self, sequence: Sequence_) -> None:
+        """Ignore it."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Take the step, or start another episode where none helps."""
+        if self._at is None:
+            self._origins = [walk.last for walk in walks]
+            self._at = max(self._origins, key=lambda node: node.reward)
+            return
+        ends = [walk.last for walk in walks]
+        top = max(node.reward for node in ends)
+        helps = top > self._at.reward or self._is_random_step
+        if helps and self._at.depth < self._moves.longest:
+            self._at = self._random.choice([node for node in ends if node.reward == top])
+        else:
+            self._at = self._random.choice(self._origins)
+
+
+def _best(walks: Sequence[Walk]) -> Node:
+    best = walks[0].best
+    for walk in walks[1:]:
+        if is_better(walk.best, best):
+            best = walk.best
+    return best

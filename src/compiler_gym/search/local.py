@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Local search: change the best sequences a little, keep what is not worse, restart when stuck."""
+
+import random
+from collections.abc import Hashable, Sequence
+
+from compiler_gym.search.mutation import Mutator
+from compiler_gym.search.strategy import Moveset, Sequence_
+from compiler_gym.search.tree import Node, Walk
+
+__all__ = ["LocalSearch"]
+
+_BATCH = 8
+_POOL = 12
+_PATIENCE = 400
+"""Walks without a gain after which the search starts from elsewhere."""
+
+
+class LocalSearch:
+    """Hold a small pool of different good programs and walk around them.
+
+    Equal rewards are told apart by length, so that sequences stay short. When a
+    pool has not improved for long, its best joins the champions and another pool
+    grows from their disturbed copies; every other time the champions themselves
+    are mixed.
+    """
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        whole = [start[0] for start in moves.starts if len(start) == 1]
+        if len(whole) == moves.size:
+            whole = []
+        self._mutator = Mutator(moves.size, generator, longest=moves.longest, whole=whole)
+        self._pool: list[Node] = []
+        self._champions: list[Node] = []
+        self._waiting: list[Sequence_] = [(), *moves.starts]
+        self._parents: list[float] = []
+        self._stale = 0
+        self._restarts = 0
+
+    def seed(self, nodes: Sequence[Node]) -> None:
+        """Start from programs that are known already."""
+        for node in nodes:
+            self._admit(node)
+
+    def suggest(self, sequence: Sequence_) -> None:
+        """Try `sequence` next."""
+        self._waiting.append(sequence)
+
+    def learn(self, walk: Walk, parent_reward: float) -> None:
+        """Note which actions did something, and whether they beat `parent_reward`."""
+        moves = [node.action for node in walk.nodes[1:]]
+        self._mutator.learn(walk.requested, moves, walk.best.reward > parent_reward)
+
+    def ask(self) -> Sequence[Sequence_]:
+        """Return the next neighbours."""
+        if self._waiting:
+            batch, self._waiting = self._waiting, []
+            self._parents = [float("inf")] * len(batch)
+            return batch
+        sequences = [node.actions() for node in self._pool]
+        batch = []
+        self._parents = []
+        for _ in range(_BATCH):
+            parent = self._parent()
+            self._parents.append(self._pool[parent].reward)
+            batch.append(tuple(self._mutator.neighbour(sequences[parent], sequences)))
+        return batch
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Keep what is good, and restart when nothing has improved for long."""
+        for walk, parent_reward in zip(walks, self._parents, strict=True):
+            self.learn(walk, parent_reward)
+            best = walk.best
+            top = self._pool[0].reward if self._pool else float("-inf")
+            self._stale = 0 if best.reward > top else self._stale + 1
+            self._admit(best)
+            level = [node for node in walk.nodes if node.reward == best.reward]
+            self._admit(level[-1])
+        if self._stale >= _PATIENCE:
+            self._restart()
+
+    def _parent(self) -> int:
+        """Return the place in the pool of the better of two."""
+        return min(self._random.randrange(len(self._pool)) for _ in range(2))
+
+    def _admit(self, node: Node) -> None:
+        key = _identity(node)
+        for i, other in enumerate(self._pool):
+            if _identity(other) == key:
+                if (node.reward, -node.depth) > (other.reward, -other.depth):
+                    self._pool[i] = node
+                break
+        else:
+            self._pool.append(node)
+        self._pool.sort(key=lambda node: (-node.reward, node.depth))
+        del self._pool[_POOL:]
+
+    def _restart(self) -> None:
+        self._champions.append(self._pool[0])
+        self._champions.sort(key=lambda node: (-node.reward, node.depth))
+        del self._champions[_POOL:]
+        self._stale = 0
+        self._restarts += 1
+        self._pool = []
+        if self._restarts % 2 == 0:
+            self.seed(self._champions)
+            return
+        champions = [node.actions() for node in self._champions]
+        disturbed = [self._mutator.perturbed(self._random.choice(champions)) for _ in range(8)]
+        fresh = [self._mutator.random() for _ in range(8)]
+        self._waiting = [(), *self._moves.starts, *map(tuple, disturbed + fresh)]
+
+
+def _identity(node: Node) -> Hashable:
+    return id(node) if node.state is None else node.state

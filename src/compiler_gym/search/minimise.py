@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Drops the actions of a sequence that do not matter."""
+
+from collections.abc import Sequence
+
+from compiler_gym.search.strategy import Sequence_
+from compiler_gym.search.tree import Node, Walk
+
+__all__ = ["Minimiser"]
+
+
+class Minimiser:
+    """Look for a shorter sequence that earns as much, until no single action can go.
+
+    Proposes the sequence without each of its parts: halves first, then quarters, at
+    last single actions. Parts that can go one by one are then left out together.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+        """The shortest sequence so far."""
+        self._part = max(node.depth // 2, 1)
+        self._together: list[Sequence_] = []
+        self._proposed: Sequence[Sequence_] = ()
+
+    def ask(self) -> Sequence[Sequence_]:
+        """Return the next shorter sequences."""
+        if self._together:
+            self._proposed, self._together = self._together, []
+        elif self._part < 1:
+            self._proposed = []
+        else:
+            actions = self.node.actions()
+            starts = range(0, len(actions), self._part)
+            self._proposed = [actions[:i] + actions[i + self._part :] for i in starts]
+        return self._proposed
+
+    def suggest(self, sequence: Sequence_) -> None:
+        """Ignore it."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Take the shortest that earns as much, or try smaller parts."""
+        goal = self.node.reward
+        enough = [self._shortest(walk, goal) for walk in walks]
+        shorter = [node for node in enough if node is not None and node.depth < self.node.depth]
+        if not shorter:
+            self._part //= 2
+            return
+        actions, whole = self.node.actions(), len(walks) * self._part >= self.node.depth
+        if whole and len(shorter) > 1:
+            can_go = [i for i, node in enumerate(enough) if node is not None]
+            self._together = [self._without(actions, can_go), self._without(actions, can_go[::2])]
+        self.node = min(shorter, key=lambda node: node.depth)
+        self._part = min(self._part, max(self.node.depth // 2, 1))
+
+    def _without(self, actions: Sequence_, parts: Sequence[int]) -> Sequence_:
+        gone = {part * self._part + i for part in parts for i in range(self._part)}
+        return tuple(action for i, action in enumerate(actions) if i not in gone)
+
+    def _shortest(self, walk: Walk, goal: float) -> Node | None:
+        return next((node for node in walk.nodes if node.reward >= goal), None)

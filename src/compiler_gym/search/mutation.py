@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Small changes of a sequence of actions: the neighbourhood that local search walks in."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+__all__ = ["Mutator"]
+
+_Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], None]
+
+
+class Mutator:
+    """Makes neighbours of sequences, with a preference for actions that have paid off."""
+
+    def __init__(
+        self, size: int, generator: random.Random, *, longest: int, whole: Sequence[int] = ()
+    ) -> None:
+        self._random = generator
+        self._whole = frozenset(whole)
+        """Actions that are programs of their own, such as -Oz: worth starting from, but
+        too slow to be tried everywhere."""
+        self._longest = longest
+        self._moves = range(size)
+        self._tries = [0] * size
+        self._effects = [0] * size
+        self._gains = [0.0] * size
+        self._weights = [1.0] * size
+
+    def neighbour(self, sequence: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
+        """Return a changed copy of `sequence`; `others` lend their parts."""
+        changed = list(sequence)
+        count = 1
+        while self._random.random() < 0.4 and count < 4:
+            count += 1
+        for _ in range(count):
+            change = self._random.choices(_CHANGES, _CHANCES)[0]
+            change(self, changed, others)
+        return changed[: self._longest]
+
+    def perturbed(self, sequence: Sequence[int]) -> list[int]:
+        """Return a copy far from `sequence`: a third of it replaced."""
+        return [m if self._random.random() < 2 / 3 else self.move() for m in sequence]
+
+    def random(self) -> list[int]:
+        """Return a new sequence."""
+        return [self.move() for _ in range(self._random.randint(4, 24))]
+
+    def move(self) -> int:
+        """Return an action, more likely one that has changed and improved programs."""
+        weights = None if self._random.random() < 0.25 else self._weights
+        move = self._random.choices(self._moves, weights)[0]
+        if move in self._whole and self._random.random() < 0.9:
+            return self.move()
+        return move
+
+    def learn(self, requested: Sequence[int], effective: Sequence[int], gain: bool) -> None:
+        """Note which actions of a sequence changed the program, and whether it paid off."""
+        for move in set(requested):
+            self._tries[move] += 1
+        for move in set(effective):
+            self._effects[move] += 1
+            if gain:
+                self._gains[move] += 1
+        for move in set(requested):
+            works = (self._effects[move] + 1) / (self._tries[move] + 2)
+            pays = (self._gains[move] + 0.2) / (self._tries[move] + 4)
+            self._weights[move] = works * (0.1 + 4 * pays)
+
+    def _place(self, length: int) -> int:
+        """Return a place from 0 to `length`, more likely near the end.
+
+        What comes before a change has been walked already: late changes are cheap.
+        """
+        return length - int((length + 1) * self._random.random() ** 2)
+
+    # -- changes, each in place ----------------------------------------------------------------
+
+    def _insert(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        sequence.insert(self._place(len(sequence)), self.move())
+
+    def _append(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        sequence.extend(self.move() for _ in range(self._random.randint(1, 4)))
+
+    def _delete(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        if sequence:
+            del sequence[self._place(len(sequence) - 1)]
+
+    def _delete_some(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        start = self._place(len(sequence))
+        del sequence[start : start + self._random.randint(1, 4)]
+
+    def _replace(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        if sequence:
+            sequence[self._place(len(sequence) - 1)] = self.move()
+
+    def _swap(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        if len(sequence) > 1:
+            i, j = self._random.sample(range(len(sequence)), 2)
+            sequence[i], sequence[j] = sequence[j], sequence[i]
+
+    def _shift(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        if len(sequence) > 1:
+            move = sequence.pop(self._random.randrange(len(sequence)))
+            sequence.insert(self._random.randint(0, len(sequence)), move)
+
+    def _cross(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        other = self._random.choice(others)
+        start = self._random.randint(0, len(other))
+        sequence[self._place(len(sequence)) :] = other[start:]
+
+    def _splice(self, sequence: list[int], others: Sequence[Sequence[int]]) -> None:
+        other = self._random.choice(others)
+        if other:
+            start = self._random.randrange(len(other))
+            part = other[start : start + self._random.randint(1, 6)]
+            at = self._place(len(sequence))
+            sequence[at:at] = part
+
+
+_CHANGES: tuple[_Change, ...] = (
+    Mutator._insert, Mutator._append, Mutator._delete, Mutator._delete_some, Mutator._replace,
+    Mutator._swap, Mutator._shift, Mutator._cross, Mutator._splice,
+)  # fmt: skip
+_CHANCES = (5, 3, 2, 1, 4, 1, 2, 2, 3)

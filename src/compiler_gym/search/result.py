@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""What a search found, as a record and as files."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from compiler_gym.errors import CacheError
+from compiler_gym.search.progress import Improvement
+
+__all__ = ["ProgressLog", "SearchResult", "write_json", "write_results"]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The best sequence found for one program."""
+
+    benchmark: str
+    """The URI of the program."""
+    actions: tuple[Any, ...]
+    """What ``multistep`` takes to repeat it."""
+    action_names: tuple[str, ...]
+    commandline: str
+    """The actions as the compiler's command line, where the action space writes one."""
+    reward: float
+    """The sum of the episode's rewards, measured by a replay from the start."""
+    reward_space: str
+    action_space: str
+    algorithm: str
+    seed: int
+    seconds: float
+    """Time worked on this program, over all threads."""
+    steps: int
+    """New actions tried."""
+    sequences: int
+    """Sequences walked."""
+    failures: int
+    """Sequences that the compiler could not finish."""
+    is_interrupted: bool
+    """Whether the search was stopped before its budget was used."""
+    improvements: tuple[Improvement, ...]
+    """How the best grew over time."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values for a JSON file."""
+        plain = asdict(self)
+        plain["actions"] = [_plain(action) for action in self.actions]
+        plain["improvements"] = [
+            {"seconds": round(i.seconds, 3), "steps": i.steps, "reward": i.reward,
+             "length": len(i.actions)}
+            for i in self.improvements
+        ]  # fmt: skip
+        return plain
+
+
+def write_results(path: Path, results: Iterable[SearchResult], **facts: Any) -> Path:
+    """Write `results` and `facts` to the file `path`, whole or not at all."""
+    return write_json(path, {**facts, "results": [result.to_json() for result in results]})
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> Path:
+    """Write `document` to the file `path`, whole or not at all; raise `CacheError`."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
+    return path
+
+
+class ProgressLog:
+    """A file of JSON lines, one per improvement, readable while the search runs."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[str] = path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise CacheError(
+                f"cannot write {path}: {error.strerror}: name another place"
+            ) from error
+
+    def add(self, improvement: Improvement) -> None:
+        """Append one line."""
+        line = asdict(improvement) | {"seconds": round(improvement.seconds, 3)}
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> "ProgressLog":
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+
+def _plain(action: Any) -> Any:
+    if isinstance(action, (str, bool, int, float)):
+        return action
+    tolist = getattr(action, "tolist", None)
+    return tolist() if tolist is not None else str(action)

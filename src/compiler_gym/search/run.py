@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""Searches programs for good sequences of actions and returns what was found."""
+
+import os
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
+from compiler_gym.search.budget import Budget
+from compiler_gym.search.campaign import Campaign
+from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
+from compiler_gym.search.local import LocalSearch
+from compiler_gym.search.moves import Moves
+from compiler_gym.search.portfolio import PortfolioSearch
+from compiler_gym.search.progress import Silent, Watcher
+from compiler_gym.search.result import SearchResult
+from compiler_gym.search.scheduler import Scheduler
+from compiler_gym.search.snapshots import Snapshots
+from compiler_gym.search.strategy import MakeStrategy, Moveset
+from compiler_gym.search.tree import Node
+from compiler_gym.search.walker import Program, Walker
+from compiler_gym.search.wander import RandomSearch
+
+__all__ = ["ALGORITHMS", "available_jobs", "run_search"]
+
+ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
+    {
+        "random": RandomSearch,
+        "greedy": GreedySearch,
+        "e-greedy": EpsilonGreedySearch,
+        "local": LocalSearch,
+        "portfolio": PortfolioSearch,
+    }
+)
+"""Every algorithm by name."""
+
+STATE_OBSERVATION = "IrHash"
+"""An observation that is equal when programs are; used where an environment has it."""
+
+
+def available_jobs() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def run_search(
+    make_env: Callable[[], CompilerEnv],
+    benchmarks: Sequence[Any] = (None,),
+    *,
+    algorithm: str = "portfolio",
+    budget: Budget,
+    jobs: int | None = None,
+    seed: int = 0,
+    starts: Iterable[Sequence[int]] = (),
+    step_seconds: float = 10.0,
+    watcher: Watcher | None = None,
+) -> list[SearchResult]:
+    """Return the best sequence found for each of `benchmarks`, shortened.
+
+    `make_env` builds environments with a reward space: each of the `jobs` threads
+    drives its own. A benchmark is what ``reset`` takes; None is the environment's
+    own. `starts` are sequences to begin with, as numbers of actions from zero:
+    the result is never worse than the best of them that the compiler accepts.
+    An action that takes longer than `step_seconds` counts as failed.
+
+    A ``KeyboardInterrupt``, also one that a watcher raises, ends the search and
+    returns what was found so far. Raises `UnknownNameError` for an algorithm that
+    does not exist and `BenchmarkInitError` for a program that cannot be started.
+    """
+    if algorithm not in ALGORITHMS:
+        raise UnknownNameError(f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
+    if jobs is not None and jobs < 1:
+        raise InvalidParameterError(f"jobs is {jobs}: expected a number above 0")
+    with make_env() as env:
+        prepared = _prepare(env)
+        moves = Moves(env.action_space, seed=seed)
+        moveset = Moveset(len(moves), _checked(starts, len(moves)))
+        campaigns: list[Campaign] = []
+        for index, benchmark in enumerate(benchmarks):
+            env.reset(benchmark=benchmark)
+            name = str(env.benchmark)
+            strategy = ALGORITHMS[algorithm](moveset, random.Random(f"{seed} {name}"))
+            program = Program(env.benchmark)
+            campaigns.append(Campaign(index, program, name, strategy, budget.steps))
+        if budget.steps is None:
+            for campaign in campaigns:
+                campaign.others = [other for other in campaigns if other is not campaign]
+        scheduler = Scheduler(
+            lambda: _prepare(make_env()),
+            moves,
+            campaigns,
+            budget=budget,
+            jobs=jobs or available_jobs(),
+            step_seconds=step_seconds,
+            watcher=watcher or Silent(),
+        )
+        interrupted = False
+        try:
+            scheduler.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        walker = Walker(
+            prepared,
+            moves,
+            Snapshots(0),
+            step_seconds=step_seconds,
+            seconds_left=lambda: float("inf"),
+        )
+        return [
+            _result(prepared, walker, campaign, moves, algorithm, seed, interrupted)
+            for campaign in campaigns
+        ]
+
+
+def _prepare(env: CompilerEnv) -> CompilerEnv:
+    if env.reward_space is None:
+        raise InvalidParameterError(
+            "a search maximises a reward: expected an environment with a reward space, "
+            f"one of {', '.join(env.reward)}"
+        )
+    env.observation_space = STATE_OBSERVATION if STATE_OBSERVATION in env.observation else None
+    return env
+
+
+def _checked(starts: Iterable[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
+    checked = tuple(tuple(start) for start in starts)
+    for start in checked:
+        for move in start:
+            if not 0 <= move < size:
+                raise InvalidParameterError(f"a start holds action {move}: there are {size}")
+    return checked
+
+
+def _result(
+    env: CompilerEnv,
+    walker: Walker,
+    campaign: Campaign,
+    moves: Moves,
+    algorithm: str,
+    seed: int,
+    interrupted: bool,
+) -> SearchResult:
+    best, reward = _reproduced(walker, campaign)
+    actions = best.actions()
+    assert env.reward_space is not None
+    return SearchResult(
+        benchmark=campaign.name,
+        actions=tuple(moves.actions(actions)),
+        action_names=tuple(moves.name(move) for move in actions),
+        commandline=_commandline(env),
+        reward=reward,
+        reward_space=env.reward_space.name,
+        action_space=str(getattr(env.action_space, "name", "")),
+        algorithm=algorithm,
+        seed=seed,
+        seconds=campaign.spent,
+        steps=campaign.counts.steps,
+        sequences=campaign.counts.sequences,
+        failures=campaign.counts.failures,
+        is_interrupted=interrupted,
+        improvements=tuple(campaign.improvements),
+    )
+
+
+def _reproduced(walker: Walker, campaign: Campaign) -> tuple[Node, float]:
+    """Return the best sequence that a replay from the start confirms, and its reward."""
+    for node in reversed(campaign.bests):
+        try:
+            reward = walker.replay(campaign.program, node.actions())
+        except CompilerGymError:
+            continue
+        if reward is not None and reward >= node.reward:
+            return node, reward
+    walker.replay(campaign.program, ())
+    return campaign.program.root, 0.0
+
+
+def _commandline(env: CompilerEnv) -> str:
+    try:
+        return env.commandline()
+    except AttributeError:  # an action space without a command line
+        return ""

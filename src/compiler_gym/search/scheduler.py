@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Spreads the walks of several programs over threads, each with its own environment.
+
+The program that has had the least time goes next, so that a large one does not
+starve the others. The calling thread only waits and reports.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.search.budget import Budget
+from compiler_gym.search.campaign import Campaign, Task
+from compiler_gym.search.moves import Moves
+from compiler_gym.search.progress import Improvement, Watcher
+from compiler_gym.search.snapshots import Snapshots
+from compiler_gym.search.walker import Walker, WalkStopped
+
+__all__ = ["Scheduler"]
+
+_TICK = 0.1
+_GRACE = 2.0
+"""Seconds that threads get to notice the end; a compiler in mid-action may need longer."""
+
+
+class Scheduler:
+    """Runs campaigns until they are done, the time is up or somebody stops it."""
+
+    def __init__(
+        self,
+        make_env: Callable[[], CompilerEnv],
+        moves: Moves,
+        campaigns: Sequence[Campaign],
+        *,
+        budget: Budget,
+        jobs: int,
+        step_seconds: float,
+        watcher: Watcher,
+    ) -> None:
+        self._make_env = make_env
+        self._moves = moves
+        self._campaigns = campaigns
+        self._budget = budget
+        self._jobs = jobs
+        self._step_seconds = step_seconds
+        self._watcher = watcher
+        self._changed = threading.Condition()
+        self._news: list[Improvement] = []
+        self._error: BaseException | None = None
+        self._stopped = False
+        self._started = time.monotonic()
+        self._snapshots = Snapshots(4 * jobs + 2 * len(campaigns))
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._started
+
+    def run(self) -> None:
+        """Run to the end; raises what a watcher or an environment raised."""
+        threads = [
+            threading.Thread(target=self._work, name=f"search-{i}", daemon=True)
+            for i in range(self._jobs)
+        ]
+        self._started = time.monotonic()
+        try:
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads):
+                self._report()
+                self._mind_the_time()
+                threads[0].join(_TICK) if threads[0].is_alive() else time.sleep(_TICK / 4)
+            self._report()
+        finally:
+            self._stop(threads)
+        if self._error is not None:
+            raise self._error
+
+    def _stop(self, threads: Sequence[threading.Thread]) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+        end = time.monotonic() + _GRACE
+        for thread in threads:
+            thread.join(max(end - time.monotonic(), 0.0))
+        self._snapshots.close()
+
+    def _report(self) -> None:
+        with self._changed:
+            news, self._news = self._news, []
+            programs = [campaign.progress() for campaign in self._campaigns]
+        for improvement in news:
+            self._watcher.improved(improvement)
+        self._watcher.tick(self.seconds, programs)
+
+    def _mind_the_time(self) -> None:
+        if self.seconds < self._budget.searching_seconds:
+            return
+        with self._changed:
+            for campaign in self._campaigns:
+                campaign.minimise()
+                if self._seconds_left() <= 0:
+                    campaign.finish()
+            self._changed.notify_all()
+
+    def _seconds_left(self) -> float:
+        return 0.0 if self._stopped else self._budget.total_seconds - self.seconds
+
+    # -- in the threads ----------------------------------------------------------------------
+
+    def _work(self) -> None:
+        walker = None
+        try:
+            walker = Walker(
+                self._make_env(),
+                self._moves,
+                self._snapshots,
+                step_seconds=self._step_seconds,
+                seconds_left=self._seconds_left,
+            )
+            while (task := self._next()) is not None:
+                self._walk(walker, task)
+        except WalkStopped:
+            pass
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            if walker is not None:
+                walker.close()
+
+    def _next(self) -> Task | None:
+        with self._changed:
+            while not self._stopped and not all(c.is_done for c in self._campaigns):
+                for campaign in sorted(self._campaigns, key=lambda c: c.spent):
+                    task = campaign.next_task()
+                    if task is not None:
+                        return task
+                if all(c.is_done for c in self._campaigns):
+                    self._changed.notify_all()
+                    return None
+                self._changed.wait(_TICK)
+        return None
+
+    def _walk(self, walker: Walker, task: Task) -> None:
+        started = time.monotonic()
+        walk = walker.walk(task.campaign.program, task.sequence)
+        with self._changed:
+            task.campaign.spent += time.monotonic() - started
+            self._news += task.campaign.take(task, walk, self.seconds)
+            self._changed.notify_all()
+
+    def _fail(self, error: BaseException) -> None:
+        with self._changed:
+            if self._error is None and not (self._stopped and isinstance(error, CompilerGymError)):
+                self._error = error
+            self._stopped = True
+            self._changed.notify_all()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""The contract of a search algorithm, and what it is told at the start.
+
+An algorithm proposes sequences and is told what came of them. It runs nothing and
+reads no clock: with the same seed and the same answers it proposes the same again.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from compiler_gym.search.tree import Node, Walk
+
+__all__ = ["Moveset", "Sequence_", "Strategy", "is_better"]
+
+Sequence_ = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moveset:
+    """What an algorithm may propose."""
+
+    size: int
+    """Actions are the numbers below this."""
+    starts: tuple[Sequence_, ...] = ()
+    """Sequences known to be good: tried first, and used as material."""
+    longest: int = 64
+    """The length that no proposal should pass."""
+
+
+class Strategy(Protocol):
+    """Proposes sequences; one object serves one program.
+
+    `ask` and `tell` are called in turn, never at the same time, by any thread.
+    """
+
+    def ask(self) -> Sequence[Sequence_]:
+        """Return the next sequences to walk; none when nothing is left to try."""
+        ...
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Learn what came of them, in the order in which they were proposed."""
+        ...
+
+    def suggest(self, sequence: Sequence_) -> None:
+        """Take note of a sequence that did well on another program, or ignore it."""
+        ...
+
+
+class MakeStrategy(Protocol):
+    """Builds a strategy: every algorithm's class is one."""
+
+    def __call__(self, moves: Moveset, generator: random.Random) -> Strategy: ...
+
+
+def is_better(node: Node, than: Node | None) -> bool:
+    """Return whether `node` earns more, or as much with fewer actions."""
+    if than is None:
+        return True
+    return (node.reward, -node.depth) > (than.reward, -than.depth)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What a search knows of one program: every sequence walked so far, as a tree.
+
+A node is the program after a sequence of actions, each of which changed it; an
+action that changes nothing leads back to its own node. Nothing here talks to a
+compiler. Several threads may add to one tree.
+"""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["Failure", "Node", "Walk"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An action that the compiler could not apply."""
+
+    type: str
+    """The name of the error's class."""
+    details: str
+
+
+class Node:
+    """The program after a sequence of actions."""
+
+    __slots__ = (
+        "action", "children", "departures", "depth", "parent", "reward", "seconds", "state",
+        "terminal",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        parent: "Node | None" = None,
+        action: int = -1,
+        *,
+        reward: float = 0.0,
+        seconds: float = 0.0,
+        state: Hashable = None,
+        terminal: bool = False,
+    ) -> None:
+        self.parent = parent
+        self.action = action
+        """What led here from the parent."""
+        self.reward = reward
+        """The sum of the rewards from the root."""
+        self.seconds = seconds
+        """The time it took to get here from the root, without the search's own."""
+        self.state = state
+        """Equal for equal programs, where the environment has such an observation."""
+        self.terminal = terminal
+        """Whether the episode ended here."""
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.children: dict[int, Node | Failure] = {}
+        self.departures = 0
+        """How often a walk had to bring an environment here to go on."""
+
+    def path(self) -> "list[Node]":
+        """Return the nodes from the root's child to this one."""
+        nodes: list[Node] = []
+        node = self
+        while node.parent is not None:
+            nodes.append(node)
+            node = node.parent
+        return nodes[::-1]
+
+    def actions(self) -> tuple[int, ...]:
+        """Return the actions that lead here."""
+        return tuple(node.action for node in self.path())
+
+    def lineage(self) -> "Iterator[Node]":
+        """Yield this node, its parent, and so on to the root."""
+        node: Node | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What came of one sequence of actions."""
+
+    requested: tuple[int, ...]
+    """The sequence that was asked for."""
+    nodes: tuple[Node, ...]
+    """The root, then the program after each action that changed it."""
+    new_steps: int
+    """How many of the actions had not been tried in their place before."""
+    failure: Failure | None = None
+    """Why the walk ended before the end of the sequence, if it did."""
+
+    @property
+    def best(self) -> Node:
+        """The earliest of the nodes with the highest reward."""
+        return max(self.nodes, key=lambda node: (node.reward, -node.depth))
+
+    @property
+    def last(self) -> Node:
+        """Where the walk ended."""
+        return self.nodes[-1]

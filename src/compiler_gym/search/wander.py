@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Random search: sequences of random actions, of which the best beginning counts."""
+
+import random
+from collections.abc import Sequence
+
+from compiler_gym.search.strategy import Moveset, Sequence_
+from compiler_gym.search.tree import Walk
+
+__all__ = ["RandomSearch"]
+
+_BATCH = 8
+
+
+class RandomSearch:
+    """Try the known sequences, then random ones without end."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        self._waiting = list(moves.starts)
+
+    def ask(self) -> Sequence[Sequence_]:
+        """Return the next sequences."""
+        waiting, self._waiting = self._waiting, []
+        return waiting or [self._sequence() for _ in range(_BATCH)]
+
+    def suggest(self, sequence: Sequence_) -> None:
+        """Ignore it."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Learn nothing."""
+
+    def _sequence(self) -> Sequence_:
+        length = self._random.randint(1, self._moves.longest)
+        return tuple(self._random.randrange(self._moves.size) for _ in range(length))
