@@ -10,7 +10,7 @@ __all__ = ["COUNTS", "case"]
 COUNTS = {"test": 24, "small": 4, "ref": 2}
 
 FRAMES = (0, 1, 2, 9, 504, 505, 506, 4000, 9000)
-GENERATIONS = {"small": "11", "ref": "110"}
+GENERATIONS = {"small": "18", "ref": "185"}
 RATES = (8000, 22050, 44100)
 
 

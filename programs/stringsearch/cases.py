@@ -8,7 +8,7 @@ __all__ = ["COUNTS", "case"]
 COUNTS = {"test": 24, "small": 4, "ref": 2}
 
 ALGORITHMS = ("pratt", "boyer-moore", "galil", "turbo", "all")
-PASSES = {"small": "10", "ref": "100"}
+PASSES = {"small": "5", "ref": "40"}
 
 
 def case(size: str, index: int, rng: Random) -> Case:
