@@ -229,6 +229,9 @@ class CompilerSession(ABC):
     """Every observation space that the session computes."""
     forkable: ClassVar[bool] = True
     """Whether a fork of the process is a fork of the session."""
+    initial_action_space: ActionSpaceSpec | None = None
+    """What replaces the declared action space, where the program decides: set it in the
+    constructor."""
 
     @classmethod
     def prepare(cls, options: dict[str, str]) -> None:
@@ -264,6 +267,13 @@ class CompilerSession(ABC):
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Handle a parameter and return the reply, or None if `key` is unknown."""
         return None
+
+    def moved(self, working_dir: Path) -> None:
+        """Use `working_dir` from now on, which holds a copy of the files so far.
+
+        Called in the new half of a fork; the other half keeps the old directory.
+        A session that keeps files or paths must override this.
+        """
 
     def close(self) -> None:
         """Release what the session holds. Called once, also after an exception."""

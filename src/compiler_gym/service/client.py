@@ -17,6 +17,7 @@ from compiler_gym.errors import (
     CompilerGymError,
     ServiceError,
     ServiceIsClosed,
+    ServiceOSError,
     ServiceTransportError,
     WorkerCrashedError,
     WorkerOutOfMemoryError,
@@ -36,7 +37,7 @@ from compiler_gym.service.messages import (
     encode,
 )
 from compiler_gym.service.servicer import Servicer, describe
-from compiler_gym.service.supervisor import SessionSource, zygote_for
+from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import load_session_class
 
@@ -73,10 +74,11 @@ class Connection(Protocol):
 class WorkerConnection:
     """A session in a process of its own."""
 
-    def __init__(self, source: SessionSource, limits: Limits, channel: Channel, pid: int) -> None:
-        self._source = source
+    def __init__(self, zygote: Zygote, limits: Limits, channel: Channel, pid: int) -> None:
+        self._zygote = zygote
         self._limits = limits
         self._channel: Channel | None = channel
+        self._awaits_reply = False
         self.pid = pid
         """The number of the worker process."""
         _live.add(self)
@@ -84,28 +86,37 @@ class WorkerConnection:
     @classmethod
     def open(cls, source: SessionSource, limits: Limits) -> "WorkerConnection":
         """Fork a worker from the zygote of `source`."""
-        channel, pid = zygote_for(source).spawn(limits.memory_bytes)
-        return cls(source, limits, channel, pid)
+        zygote = zygote_for(source)
+        channel, pid = zygote.spawn(limits.memory_bytes)
+        return cls(zygote, limits, channel, pid)
 
     @property
     def is_open(self) -> bool:
+        """Whether a request can be made."""
         return self._channel is not None
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
-        self.submit(request)
+        """Return the reply to `request`, as `Connection.call` does."""
+        self.submit(request, timeout)
         return self.gather(timeout)
 
-    def submit(self, request: Request) -> None:
+    def submit(self, request: Request, timeout: float | None = None) -> None:
         """Send `request` without waiting; `gather` fetches the reply."""
         channel = self._channel
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
+        if self._awaits_reply:  # an interrupt came between request and reply
+            self._discard()
+            raise ServiceIsClosed("the last request was interrupted: call reset()")
+        payload = encode(request)
+        self._awaits_reply = True
+        seconds = self._limits.step_seconds if timeout is None else timeout
         try:
-            channel.send(encode(request))
+            channel.send(payload, time.monotonic() + seconds)
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
-            self._raise_timeout(self._limits.step_seconds)
+            self._raise_timeout(seconds)
         except BaseException:
             self._discard()
             raise
@@ -118,6 +129,7 @@ class WorkerConnection:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
         try:
             reply = decode_reply(channel.receive(time.monotonic() + seconds))
+            self._awaits_reply = False
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -138,7 +150,11 @@ class WorkerConnection:
             raise ServiceIsClosed("the connection to the worker is closed")
         return self._channel.socket.fileno()
 
-    def fork(self) -> "WorkerConnection":
+    def fork(self) -> "WorkerConnection | None":
+        """Return a connection to a copy of the worker; None if its session cannot be forked."""
+        assert self._zygote.description is not None
+        if not self._zygote.description.forkable:
+            return None
         self.submit(Fork())
         channel = self._channel
         assert channel is not None
@@ -147,6 +163,7 @@ class WorkerConnection:
                 time.monotonic() + self._limits.step_seconds
             )
             reply = decode_reply(payload)
+            self._awaits_reply = False
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -156,14 +173,17 @@ class WorkerConnection:
             raise
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
-        if not isinstance(reply, Forked) or descriptor is None:
+        if not isinstance(reply, Forked):
             self._discard()
-            raise ServiceTransportError("the worker forked but sent no socket")
+            raise ServiceTransportError(f"expected Forked, found {type(reply).__name__}")
+        if descriptor is None:  # the copy leaves by itself: nobody can reach it
+            raise ServiceOSError("the fork's socket did not arrive: too many open files")
         return WorkerConnection(
-            self._source, self._limits, Channel.from_descriptor(descriptor), reply.pid
+            self._zygote, self._limits, Channel.from_descriptor(descriptor), reply.pid
         )
 
     def close(self) -> None:
+        """End the worker by closing its socket. Calling it twice is fine."""
         channel, self._channel = self._channel, None
         if channel is not None:
             channel.close()
@@ -174,14 +194,14 @@ class WorkerConnection:
             return
         self.close()
         try:
-            zygote_for(self._source).reap(self.pid, kill=True, seconds=0.0)
+            self._zygote.reap(self.pid, kill=True, seconds=0.0)
         except ServiceError:
             pass  # with the zygote gone, so is the worker
 
     def _raise_ended(self) -> NoReturn:
         self.close()
         try:
-            status = zygote_for(self._source).reap(self.pid, kill=False)
+            status = self._zygote.reap(self.pid, kill=False)
         except ServiceError:
             status = None
         raise _error_of(status, self._limits)
@@ -189,7 +209,7 @@ class WorkerConnection:
     def _raise_timeout(self, seconds: float) -> NoReturn:
         self.close()
         try:
-            zygote_for(self._source).reap(self.pid, kill=True)
+            self._zygote.reap(self.pid, kill=True)
         except ServiceError:
             pass
         raise WorkerTimeoutError(
@@ -211,17 +231,25 @@ class LocalConnection:
 
     @property
     def is_open(self) -> bool:
+        """Whether a request can be made."""
         return self.servicer is not None
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
+        """Return the reply to `request`; no deadline is kept here."""
         if self.servicer is None:
             raise ServiceIsClosed("the session is closed: call reset()")
-        return self.servicer.handle(request)
+        try:
+            return self.servicer.handle(request)
+        except BaseException:  # an interrupt: the session may be in the middle of anything
+            self.close()
+            raise
 
     def fork(self) -> None:
+        """Return None: a session in this process is copied by replay."""
         return None
 
     def close(self) -> None:
+        """End the session and remove its files. Calling it twice is fine."""
         servicer, self.servicer = self.servicer, None
         if servicer is not None and os.getpid() == self._owner:
             servicer.stop()

@@ -13,10 +13,20 @@ import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from compiler_gym.errors import ServiceOSError
 
-__all__ = ["OUT_OF_MEMORY_STATUS", "Limits", "bind_to_parent", "limit_memory", "run_child"]
+__all__ = [
+    "Limits",
+    "OUT_OF_MEMORY_STATUS",
+    "adopt_orphans",
+    "bind_to_parent",
+    "children_of",
+    "end_within",
+    "limit_memory",
+    "run_child",
+]
 
 OUT_OF_MEMORY_STATUS = 86
 """The exit status of a worker whose allocation failed."""
@@ -59,6 +69,12 @@ def adopt_orphans() -> None:
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def end_within(seconds: int) -> None:
+    """Make the kernel end this process if it still runs after `seconds`."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(seconds)
+
+
 def limit_memory(memory_bytes: int) -> None:
     """Bound the address space of this process and its children; 0 does nothing."""
     if memory_bytes <= 0:
@@ -80,8 +96,9 @@ def run_child(
     """Run `command` from a worker and return its exit status and output.
 
     The child is in the worker's process group and ends with the worker. Raises
-    `subprocess.TimeoutExpired` after `timeout` seconds and `OSError` when the
-    command cannot be started. `setup` runs in the child before the command.
+    `subprocess.TimeoutExpired` after `timeout` seconds, when the child and what it
+    started have been ended, and `OSError` when the command cannot be started.
+    `setup` runs in the child before the command.
     """
     worker = os.getpid()
 
@@ -92,13 +109,38 @@ def run_child(
         if setup is not None:
             setup()
 
-    return subprocess.run(
+    with subprocess.Popen(
         command,
-        input=input,
-        stdin=subprocess.DEVNULL if input is None else None,
-        capture_output=True,
-        timeout=timeout,
+        stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=cwd,
         preexec_fn=prepare,
-        check=False,
-    )
+    ) as child:
+        try:
+            output, errors = child.communicate(input, timeout)
+        except BaseException:
+            if child.returncode is None:
+                _end_tree(child.pid)
+            raise
+    return subprocess.CompletedProcess(command, child.returncode, output, errors)
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that process `pid` is the parent of."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _end_tree(pid: int) -> None:
+    """Kill `pid`, which nobody has waited for yet, and what it started: a driver has helpers."""
+    os.kill(pid, signal.SIGSTOP)  # so that it starts no more while we look
+    for child in children_of(pid):
+        try:
+            _end_tree(child)
+        except ProcessLookupError:
+            pass
+    os.kill(pid, signal.SIGKILL)

@@ -5,6 +5,7 @@ The same code serves a worker process and an in-process environment, so both
 give the same answers. Exceptions never leave it: they become `Failed` replies.
 """
 
+import errno
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,10 @@ _RECOVERABLE = (
     UnknownNameError,
 )
 """What a session raises before it has changed anything."""
+_RAISED = (Exception, SystemExit)
+"""What a session may raise: ``sys.exit()`` in it ends the session, not its process."""
+
+_REFUSALS = {errno.EAGAIN, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC}
 
 
 class Servicer:
@@ -80,7 +85,7 @@ class Servicer:
             raise UnknownNameError(f"a servicer cannot answer {type(request).__name__}")
         except _RECOVERABLE as error:
             return failed(error, recoverable=True)
-        except Exception as error:  # the border: whatever a session raises becomes a reply
+        except _RAISED as error:  # the border: whatever a session raises becomes a reply
             self.stop()
             return failed(error)
 
@@ -91,14 +96,21 @@ class Servicer:
         if session is not None:
             try:
                 session.close()
-            except Exception:  # noqa: S110 - a broken session must not stop its own clean-up
+            except _RAISED:  # a broken session must not stop its own clean-up
                 pass
-        if self._working_dir is not None:
-            shutil.rmtree(self._working_dir, ignore_errors=True)
+        working_dir, self._working_dir = self._working_dir, None
+        if working_dir is not None:
+            shutil.rmtree(working_dir, ignore_errors=True)
 
     def moved(self) -> None:
-        """Take a directory of its own after a fork of the process."""
-        self._working_dir = None
+        """Take a directory of its own, with a copy of the files, after a fork of the process."""
+        before, session = self._working_dir, self.session
+        if before is None or session is None:
+            return
+        self._working_dir = self._make_working_dir()
+        if before.exists():
+            shutil.copytree(before, self._working_dir, symlinks=True)
+        session.moved(self._working_dir)
 
     def _start(self, request: Start) -> Reply:
         self.stop()
@@ -118,7 +130,9 @@ class Servicer:
         self.session = session
         for key, value in request.limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
-        return Started(None, [self._observe(name) for name in request.observations])
+        return Started(
+            session.initial_action_space, [self._observe(name) for name in request.observations]
+        )
 
     def _step(self, request: Step) -> Reply:
         session = self._running()
@@ -137,7 +151,7 @@ class Servicer:
                     break
         except InvalidActionError as error:
             return failed(error, applied=applied, recoverable=True)
-        except Exception as error:  # the border: whatever a session raises becomes a reply
+        except _RAISED as error:  # the border: whatever a session raises becomes a reply
             self.stop()
             return failed(error, applied=applied)
         try:
@@ -185,4 +199,6 @@ def failed(error: BaseException, *, applied: int = 0, recoverable: bool = False)
         return Failed(type(error).__name__, str(error), applied, recoverable)
     if isinstance(error, MemoryError):
         return Failed("WorkerOutOfMemoryError", "an allocation failed", applied)
+    if isinstance(error, OSError) and error.errno in _REFUSALS:
+        return Failed("ServiceOSError", str(error), applied)
     return Failed("SessionError", f"{type(error).__name__}: {error}", applied, recoverable)

@@ -8,6 +8,7 @@ it inherited and starts its own.
 
 import atexit
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from compiler_gym.errors import (
     ServiceInitError,
     ServiceIsClosed,
     ServiceOSError,
+    ServiceTransportError,
     error_from_name,
 )
 from compiler_gym.paths import transient_cache_path
@@ -54,8 +56,9 @@ class SessionSource:
 class Zygote:
     """The client's handle on a zygote process."""
 
-    def __init__(self, process: subprocess.Popen[bytes], channel: Channel) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], channel: Channel, scratch: Path) -> None:
         self._process = process
+        self._scratch = scratch
         self._channel: Channel | None = channel
         self._lock = threading.Lock()
         self.description: Description | None = None
@@ -63,16 +66,22 @@ class Zygote:
     @classmethod
     def start(cls, source: SessionSource) -> "Zygote":
         """Start a zygote and wait until its compiler is loaded."""
-        ours, theirs = socket.socketpair()
+        scratch = _new_scratch()
         job = Job(
             session=source.session,
             options=dict(source.options),
             client=os.getpid(),
-            scratch=str(_new_scratch()),
+            scratch=str(scratch),
             path=[os.path.abspath(entry) for entry in sys.path],
         )
+        ours, theirs = _socket_pair()
         with theirs:
-            zygote = cls(_launch(job, theirs), Channel(ours))
+            try:
+                process = _launch(job, theirs)
+            except BaseException:
+                ours.close()
+                raise
+        zygote = cls(process, Channel(ours), scratch)
         try:
             zygote._wait_until_ready(source)
         except BaseException:
@@ -87,7 +96,7 @@ class Zygote:
 
     def spawn(self, memory_bytes: int) -> tuple[Channel, int]:
         """Return a channel to a new worker and its process number."""
-        ours, theirs = socket.socketpair()
+        ours, theirs = _socket_pair()
         try:
             with theirs:
                 reply = self._ask(Spawn(memory_bytes), Spawned, theirs.fileno())
@@ -110,6 +119,8 @@ class Zygote:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        if self._process.returncode != 0:  # it could not clean up after itself
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def forget(self) -> None:
         """Drop what a forked child inherited, without a word to the process."""
@@ -133,7 +144,7 @@ class Zygote:
                 else:
                     channel.send_with_descriptor(encode(request), descriptor)
                 reply = _decode(channel.receive(deadline))
-            except (ChannelClosed, OSError) as error:
+            except (ChannelClosed, OSError, ValueError) as error:
                 self._channel = None
                 channel.close()
                 raise ServiceInitError(f"the compiler's process has gone: {error!r}") from error
@@ -162,6 +173,10 @@ class Zygote:
             raise ServiceInitError(
                 f"the process for {source.session} was not ready after {START_SECONDS:.0f} s"
             ) from None
+        except ValueError as error:
+            raise ServiceTransportError(
+                f"the process for {source.session} sent what is no message: {error}"
+            ) from error
         if isinstance(reply, Failed):
             raise error_from_name(reply.kind, reply.message)
         assert isinstance(reply, Description)
@@ -208,6 +223,13 @@ def _launch(job: Job, control: socket.socket) -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         raise ServiceInitError(f"cannot start {sys.executable}: {error}") from error
+
+
+def _socket_pair() -> tuple[socket.socket, socket.socket]:
+    try:
+        return socket.socketpair()
+    except OSError as error:
+        raise ServiceOSError(f"cannot open a socket to the compiler: {error}") from error
 
 
 _serial = iter(range(1 << 62))

@@ -38,13 +38,18 @@ class Channel:
         """Return the channel over a socket received from another process."""
         return cls(socket.socket(fileno=descriptor))
 
-    def send(self, payload: bytes) -> None:
-        """Send one frame; raise `ChannelClosed` if nobody can read it."""
+    def send(self, payload: bytes, deadline: float | None = None) -> None:
+        """Send one frame; raise `ChannelClosed` if nobody can read it.
+
+        Raises `TimeoutError` when `deadline` passes first. Short frames fit into
+        the socket's buffer, so they need none.
+        """
         header = _LENGTH.pack(len(payload))
         try:
             if len(payload) < _COPY_BELOW:
                 self.socket.sendall(header + payload)
             else:
+                self._set_timeout(deadline)
                 self.socket.sendall(header)
                 self.socket.sendall(payload)
         except (BrokenPipeError, ConnectionResetError) as error:
@@ -67,23 +72,30 @@ class Channel:
             if end <= _FIRST_READ:
                 while count < end:
                     count += self._read_some(self._view[count:end], deadline)
+                if count > end:
+                    raise ServiceTransportError(f"{count - end} bytes follow a frame unasked")
                 return self._view[8:end]
             return self._read_large(length, count - 8, deadline)
         except ConnectionResetError as error:
             raise ChannelClosed from error
 
     def receive_with_descriptor(self, deadline: float | None = None) -> tuple[bytes, int | None]:
-        """Return the next frame, which must be short, and the descriptor sent with it."""
+        """Return the next frame, which must be short, and the descriptor sent with it.
+
+        The descriptor is None if none was sent or this process may not open more.
+        """
         self._set_timeout(deadline)
-        data, descriptors, _, _ = socket.recv_fds(self.socket, _FIRST_READ, 1)
-        while data and (len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]):
-            more = self.socket.recv(_FIRST_READ)
-            if not more:
-                break
-            data += more
-        if not data:
-            raise ChannelClosed
-        return data[8:], descriptors[0] if descriptors else None
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self.socket, _FIRST_READ, 1)
+            descriptor = descriptors[0] if descriptors else None
+            while len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]:
+                more = self.socket.recv(_FIRST_READ) if data else b""
+                if not more:
+                    raise ChannelClosed
+                data += more
+        except ConnectionResetError as error:
+            raise ChannelClosed from error
+        return data[8:], descriptor
 
     def send_with_descriptor(self, payload: bytes, descriptor: int) -> None:
         """Send one short frame together with an open file."""

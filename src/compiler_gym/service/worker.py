@@ -8,17 +8,29 @@ worker when an environment is forked. It never starts anything by itself.
 import os
 import signal
 import socket
+import struct
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from compiler_gym.errors import ServiceOSError
-from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, bind_to_parent, limit_memory
+from compiler_gym.service.limits import (
+    OUT_OF_MEMORY_STATUS,
+    bind_to_parent,
+    end_within,
+    limit_memory,
+)
 from compiler_gym.service.messages import Failed, Fork, Forked, Reply, decode_request, encode
 from compiler_gym.service.servicer import Servicer, failed
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.session import CompilerSession
 
 __all__ = ["Worker"]
+
+CLOSE_SECONDS = 5
+"""How long a session may take to close before the kernel ends its worker."""
+
+_PID = struct.Struct("<q")
 
 
 class Worker:
@@ -44,15 +56,18 @@ class Worker:
         bind_to_parent(self._zygote)
         limit_memory(memory_bytes)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        status = 0
+        self._serve_and_leave()
+
+    def _serve_and_leave(self) -> NoReturn:
         try:
             self._serve()
         except ChannelClosed:
             pass
         except MemoryError:
-            status = OUT_OF_MEMORY_STATUS
+            os._exit(OUT_OF_MEMORY_STATUS)  # closing a session needs memory too
+        end_within(CLOSE_SECONDS)
         self._servicer.stop()
-        os._exit(status)
+        os._exit(0)
 
     def _serve(self) -> None:
         channel, servicer = self._channel, self._servicer
@@ -67,6 +82,8 @@ class Worker:
                 self._fork()
                 continue
             reply = handle(request)
+            if type(reply) is Failed and reply.kind == "WorkerOutOfMemoryError":
+                raise MemoryError  # the exit status says it, and the client knows the limit
             send(self._encoded(reply))
             if type(reply) is Failed and not reply.recoverable:
                 _leave_if_poisoned(reply)
@@ -80,46 +97,52 @@ class Worker:
             )
 
     def _fork(self) -> None:
-        """Split in two; the new half serves the channel it sends to the client.
+        """Split in two and send the client a socket to the new half.
 
         The child is forked twice, so that its parent is the zygote, which reaps
         it and whose end ends it, and not this worker, which may close first.
         """
-        ours, theirs = socket.socketpair()
         try:
-            middle = os.fork()
+            theirs, pid = self._split()
         except OSError as error:
-            ours.close()
-            theirs.close()
             self._channel.send(encode(failed(ServiceOSError(f"cannot fork: {error}"))))
             return
-        if middle == 0:
+        with theirs:
+            self._channel.send_with_descriptor(encode(Forked(pid)), theirs.fileno())
+
+    def _split(self) -> tuple[socket.socket, int]:
+        """Return a socket to a copy of this process that is ready to serve, and its number."""
+        ours, theirs = socket.socketpair()
+        with ours:
+            try:
+                middle = os.fork()
+                if middle == 0:
+                    self._become(ours, theirs)
+                ours.close()
+                os.waitpid(middle, 0)
+                ready = theirs.recv(_PID.size)
+                if len(ready) < _PID.size:
+                    raise ServiceOSError("the copy of the worker ended before it was ready")
+            except BaseException:
+                theirs.close()
+                raise
+        return theirs, _PID.unpack(ready)[0]
+
+    def _become(self, ours: socket.socket, theirs: socket.socket) -> NoReturn:
+        try:
             if os.fork():
                 os._exit(0)
-            self._become(ours, theirs)
-            return
-        ours.close()
-        theirs.close()
-        os.waitpid(middle, 0)
-
-    def _become(self, ours: socket.socket, theirs: socket.socket) -> None:
-        parent_channel = self._channel
-        try:
             os.setsid()
             _wait_for_parent(self._zygote)
             bind_to_parent(self._zygote)
+            self._channel.close()
+            theirs.close()
             self._channel = Channel(ours)
             self._servicer.moved()
-            parent_channel.send_with_descriptor(encode(Forked(os.getpid())), theirs.fileno())
-            parent_channel.close()
-            theirs.close()
-            self._serve()
-        except (ChannelClosed, ServiceOSError):
-            pass
-        except BaseException:
+            ours.sendall(_PID.pack(os.getpid()))
+            self._serve_and_leave()
+        finally:
             os._exit(1)
-        self._servicer.stop()
-        os._exit(0)
 
     def _new_directory(self) -> Path:
         self._directories += 1
@@ -136,5 +159,5 @@ def _wait_for_parent(zygote: int) -> None:
 
 def _leave_if_poisoned(reply: Failed) -> None:
     """End the process after a failure that may have damaged the compiler's own state."""
-    if reply.kind in ("CompilerFatalError", "WorkerOutOfMemoryError"):
+    if reply.kind == "CompilerFatalError":
         os._exit(0)

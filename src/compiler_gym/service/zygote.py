@@ -5,6 +5,7 @@ It belongs to one client process. When that ends, however it ends, the zygote
 ends every worker, removes their files and leaves. It never runs a session.
 """
 
+import fcntl
 import gc
 import importlib
 import os
@@ -13,14 +14,15 @@ import shutil
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
 from msgspec import Struct
 
-from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
-from compiler_gym.service.limits import adopt_orphans
+from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
+from compiler_gym.service.limits import adopt_orphans, children_of
 from compiler_gym.service.messages import encode
 from compiler_gym.service.servicer import describe, failed
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -70,6 +72,7 @@ class Ended(Struct, array_like=True, tag=4):
     status: int | None
 
 
+_LEAVE_ROUNDS = 1000
 _decode = msgspec.msgpack.Decoder(Spawn | Reap).decode
 
 
@@ -82,16 +85,22 @@ def main() -> None:
     _detach()
     sys.path[:] = job.path
     channel = Channel(control)
+    _end_with_peer(control, on=True)
     try:
         session_class = load_session_class(job.session)
         session_class.prepare(job.options)
+        described = encode(describe(session_class))
     except BaseException as error:
         channel.send(encode(failed(_as_unsupported(error, job.session))))
         os._exit(1)
+    _end_with_peer(control, on=False)
     zygote = _Zygote(channel, session_class, owner, Path(job.scratch))
     gc.collect()
     gc.freeze()
-    channel.send(encode(describe(session_class)))
+    try:
+        channel.send(described)
+    except ChannelClosed:
+        os._exit(1)
     zygote.serve()
 
 
@@ -140,19 +149,20 @@ class _Zygote:
         payload, descriptor = self._channel.receive_with_descriptor()
         request = _decode(payload)
         if type(request) is Spawn:
-            if descriptor is not None:
-                self._channel.send(encode(self._spawn(request, descriptor)))
+            self._channel.send(encode(self._spawn(request, descriptor)))
             return
         assert type(request) is Reap
         self._channel.send(encode(Ended(self._reap(request))))
 
-    def _spawn(self, request: Spawn, descriptor: int) -> Struct:
+    def _spawn(self, request: Spawn, descriptor: int | None) -> Struct:
+        if descriptor is None:
+            return failed(ServiceOSError("the worker's socket did not arrive: too many open files"))
         zygote = os.getpid()
         try:
             pid = os.fork()
         except OSError as error:
             os.close(descriptor)
-            return failed(error)
+            return failed(ServiceOSError(f"cannot start a worker: {error}"))
         if pid == 0:
             self._become_worker(request, descriptor, zygote)
         os.close(descriptor)
@@ -174,15 +184,18 @@ class _Zygote:
 
     def _reap(self, request: Reap) -> int | None:
         pid = request.pid
-        if pid not in self._ended and request.kill:
+        self._collect()
+        if request.kill and pid in children_of(os.getpid()):
             _end_group(pid)
-        waits = max(1, int(request.seconds / 0.0005))
-        for _ in range(waits):
+        poll = select.poll()
+        for descriptor in (self._owner, self._signals):
+            poll.register(descriptor, select.POLLIN)
+        deadline = time.monotonic() + request.seconds
+        while pid not in self._ended and (remaining := deadline - time.monotonic()) > 0:
+            if any(descriptor == self._owner for descriptor, _ in poll.poll(remaining * 1000)):
+                self._leave()
             self._collect()
-            if pid in self._ended:
-                return self._ended.pop(pid)
-            select.select([], [], [], 0.0005)
-        return None
+        return self._ended.pop(pid, None)
 
     def _collect(self) -> None:
         try:
@@ -199,14 +212,30 @@ class _Zygote:
             self._ended[pid] = status
 
     def _leave(self) -> NoReturn:
-        for pid in _children():
-            _end_group(pid)
+        for _ in range(_LEAVE_ROUNDS):  # what a worker had started becomes ours when it ends
+            for pid in children_of(os.getpid()):
+                _end_group(pid)
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                break
         shutil.rmtree(self._scratch, ignore_errors=True)
         try:
             self._scratch.parent.rmdir()
         except OSError:
             pass
         os._exit(0)
+
+
+def _end_with_peer(control: socket.socket, *, on: bool) -> None:
+    """While `on`, the kernel ends this process when the other end of `control` closes.
+
+    Loading a compiler may take long, and nobody polls meanwhile. SIGIO ends a
+    process by default, and the client is silent until we have described ourselves.
+    """
+    fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(control, fcntl.F_GETFL)
+    fcntl.fcntl(control, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
 def _detach() -> None:
@@ -217,14 +246,6 @@ def _detach() -> None:
     os.dup2(null, 0)
     if null > 2:
         os.close(null)
-
-
-def _children() -> list[int]:
-    me = os.getpid()
-    try:
-        return [int(pid) for pid in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 def _next_ended() -> int | None:
