@@ -69,6 +69,8 @@ class AutophaseCounter {
     ++out_[TotalFuncs];
     predecessors_.assign(function.getMaxBlockNumber(), 0);
     for (const auto& block : function) {
+      // IR that does not verify may lack the end of a block.
+      if (!block.getTerminator()) continue;
       for (const auto* next : successors(&block)) ++predecessors_[next->getNumber()];
     }
     for (const auto& block : function) add(block);
@@ -83,7 +85,7 @@ class AutophaseCounter {
  private:
   void add(const ::llvm::BasicBlock& block) {
     ++out_[TotalBlocks];
-    add_edges(block);
+    if (block.getTerminator()) add_edges(block);
     std::size_t size = 0, phis = 0, phi_arguments = 0;
     for (const auto& instruction : block) {
       ++size;
@@ -94,7 +96,7 @@ class AutophaseCounter {
       }
     }
     out_[TotalInsts] += size;
-    out_[BeginPhi] += isa<::llvm::PHINode>(block.front());
+    out_[BeginPhi] += size > 0 && isa<::llvm::PHINode>(block.front());
     out_[ArgsPhi] += phi_arguments;
     ++out_[phis == 0 ? BBNoPhi : phis <= 3 ? BB03Phi : BBHiPhi];
     if (phi_arguments > 0) ++out_[phi_arguments > 5 ? BBNumArgsHi : BBNumArgsLo];

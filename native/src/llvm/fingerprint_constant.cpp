@@ -48,6 +48,8 @@ void Fingerprint::constant(const ::llvm::Value& value) {
 }
 
 void Fingerprint::constant_use(const ::llvm::Use& use) {
+  // Only IR that does not verify leaves an operand out.
+  if (!use) return out_.word(~0u);
   const ::llvm::Value& value = *use.get();
   if (value.hasUseList()) {
     if (!value.hasOneUse()) uses_.find_or_insert(&use, next_use_);

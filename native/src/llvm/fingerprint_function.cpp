@@ -180,7 +180,9 @@ void Fingerprint::describe_uses(const ::llvm::Value& value) {
 
 void Fingerprint::operand(const ::llvm::Use& use) {
   const ::llvm::Value* value = use.get();
-  if (isa<::llvm::Instruction, ::llvm::Argument, ::llvm::BasicBlock>(value)) {
+  if (!value) {
+    constant_use(use);
+  } else if (isa<::llvm::Instruction, ::llvm::Argument, ::llvm::BasicBlock>(value)) {
     local(*value);
   } else if (const auto* wrapped = dyn_cast<::llvm::MetadataAsValue>(value)) {
     out_.word(metadata_operand);

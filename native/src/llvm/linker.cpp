@@ -51,15 +51,16 @@ std::string extract(std::string_view data, std::size_t position) {
 std::string link_modules(const std::vector<std::string_view>& modules) {
   if (modules.empty()) throw InitError("expected at least one module to link, found none");
   return in_fresh_context([&](Workplace& place) {
-    auto whole = read_module(modules.front(), "module 0", place.context);
-    ::llvm::Linker linker(*whole);
-    for (std::size_t at = 1; at < modules.size(); ++at) {
+    // Named as llvm-link names it: the name is part of the bitcode.
+    ::llvm::Module whole("llvm-link", place.context);
+    ::llvm::Linker linker(whole);
+    for (std::size_t at = 0; at < modules.size(); ++at) {
       const auto name = "module " + std::to_string(at);
       if (linker.linkInModule(read_module(modules[at], name, place.context))) {
         throw InitError(name + " does not link: " + trimmed(place.errors));
       }
     }
-    return bitcode_of(*whole);
+    return bitcode_of(whole);
   });
 }
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""The extension as a file: self-contained, of bearable size, and described by its stub."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from compiler_gym import _llvm
+
+from .conftest import need
+
+ROOT = Path(__file__).parents[2]
+ALLOWED = ("linux-vdso", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "ld-linux")
+
+
+def test_the_extension_needs_nothing_but_the_c_library():
+    assert _llvm.__file__ is not None
+    listing = subprocess.run(
+        [need("ldd"), _llvm.__file__], check=True, capture_output=True, text=True
+    ).stdout
+    needed = [line.split()[0].rsplit("/", 1)[-1] for line in listing.splitlines()]
+    assert [name for name in needed if not name.startswith(ALLOWED)] == []
+
+
+def test_the_extension_adds_about_20_mb_to_a_wheel(tmp_path):
+    assert _llvm.__file__ is not None
+    with zipfile.ZipFile(tmp_path / "wheel.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(_llvm.__file__)
+    assert 5e6 < (tmp_path / "wheel.zip").stat().st_size < 22e6
+
+
+def test_no_symbol_of_llvm_leaves_the_extension():
+    assert _llvm.__file__ is not None
+    listing = subprocess.run(
+        [need("nm"), "-D", "--defined-only", _llvm.__file__],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert [line for line in listing.splitlines() if "llvm" in line and "PyInit" not in line] == []
+
+
+def test_the_stub_is_what_nanobind_generates():
+    stubgen = pytest.importorskip("nanobind.stubgen", reason="needs nanobind")
+    generator = stubgen.StubGen(_llvm)
+    generator.put(_llvm)
+    committed = (ROOT / "src/compiler_gym/_llvm.pyi").read_text(encoding="utf-8")
+    assert generator.get() == committed
+
+
+def test_importing_prints_nothing_and_starts_no_thread():
+    program = "import threading; from compiler_gym import _llvm; print(threading.active_count())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"1\n", b"")
+
+
+def test_running_out_of_memory_ends_the_process_when_asked_to(corpus, tmp_path):
+    source = tmp_path / "program.bc"
+    source.write_bytes(corpus["loops"])
+    program = (
+        "import resource, sys; from compiler_gym import _llvm\n"
+        "data = open(sys.argv[1], 'rb').read()\n"
+        "_llvm.exit_on_out_of_memory(sys.argv[2] == 'exit')\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20),) * 2)\n"
+        "modules = []\n"
+        "try:\n"
+        "    while True: modules.append(_llvm.Module(data))\n"
+        "except MemoryError:\n"
+        "    modules.clear()\n"
+        "    print('raised')\n"
+    )
+
+    def run(mode: str) -> subprocess.CompletedProcess[bytes]:
+        command = [sys.executable, "-c", program, str(source), mode]
+        return subprocess.run(command, capture_output=True, timeout=120)
+
+    assert run("exit").returncode == _llvm.OUT_OF_MEMORY_STATUS
+    assert run("raise").stdout == b"raised\n"
