@@ -1,0 +1,32 @@
+#include "compiler_gym/llvm/linker.h"
+
+#include <doctest/doctest.h>
+
+#include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/module.h"
+#include "programs.h"
+
+using namespace compiler_gym::llvm;
+using compiler_gym::tests::loop;
+
+TEST_CASE("modules are linked and split again") {
+  constexpr std::string_view other = "define i32 @one() { ret i32 1 }";
+  const auto whole = link_modules({loop, other});
+  CHECK(Module(whole).instruction_count() == compiler_gym::tests::loop_instructions + 1);
+  const auto parts = split_functions(whole);
+  REQUIRE(parts.size() == 2);
+  CHECK(parts[0].first == "sum");
+  CHECK(parts[1].first == "one");
+  CHECK(Module(parts[1].second).instruction_count() == 1);
+}
+
+TEST_CASE("conflicting modules do not link") {
+  CHECK_THROWS_WITH_AS(link_modules({loop, loop}), doctest::Contains("multiply defined"),
+                       InitError);
+}
+
+TEST_CASE("casts that do nothing go") {
+  const auto stripped = strip_noop_bitcasts(
+      "define ptr @f(ptr %p) { %q = bitcast ptr %p to ptr\n ret ptr %q }");
+  CHECK(Module(stripped).instruction_count() == 1);
+}
