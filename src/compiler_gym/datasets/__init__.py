@@ -16,9 +16,13 @@ from compiler_gym.datasets.benchmark import (
 )
 from compiler_gym.datasets.bundled import BundledPrograms
 from compiler_gym.datasets.catalogue import Datasets
+from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram, find_corpora
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.download import DownloadOptions, download
+from compiler_gym.datasets.export import export_parquet
 from compiler_gym.datasets.files import FilesDataset
+from compiler_gym.datasets.importers import ImportReport, import_corpus
+from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri
@@ -31,16 +35,23 @@ __all__ = [
     "BenchmarkUri",
     "BenchmarkWithSource",
     "BundledPrograms",
+    "CorpusDataset",
+    "CorpusProgram",
     "Dataset",
     "DatasetInitError",
     "Datasets",
     "DownloadOptions",
     "ExpectedOutput",
     "FilesDataset",
+    "ImportReport",
+    "ReadOptions",
     "RunCase",
     "RunSpec",
     "TarDataset",
     "TarDatasetWithManifest",
     "ValidationCallback",
     "download",
+    "export_parquet",
+    "find_corpora",
+    "import_corpus",
 ]

@@ -23,6 +23,7 @@ _WRITTEN_SCHEME = re.compile(rf"({_SCHEME.pattern})://")
 _DATASET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PATH_SAFE = "/:@!$&'()*+,;=~[]"
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./:@!$&'()*+,;=~\[\]-]*")
+_NO_PARAMS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +87,23 @@ class BenchmarkUri:
         'benchmark://cbench-v1/qsort?a=1&b=2'
         """
         return str(uri) if isinstance(uri, BenchmarkUri) else str(_parse(uri))
+
+    @classmethod
+    def of_program(cls, dataset: "BenchmarkUri", quoted_path: str) -> "BenchmarkUri":
+        """Return the address of a program by its path as `quote_path` spells it.
+
+        Much faster than `from_string`, for those who list many programs.
+        """
+        uri = object.__new__(cls)
+        path = unquote(quoted_path, errors="surrogateescape") if "%" in quoted_path else quoted_path
+        set_field = object.__setattr__
+        set_field(uri, "scheme", dataset.scheme)
+        set_field(uri, "dataset", dataset.dataset)
+        set_field(uri, "path", f"/{path}")
+        set_field(uri, "params", _NO_PARAMS)
+        set_field(uri, "fragment", "")
+        set_field(uri, "_text", f"{dataset.scheme}://{dataset.dataset}/{quoted_path}")
+        return uri
 
     @property
     def dataset_name(self) -> str:

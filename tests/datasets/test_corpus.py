@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+import multiprocessing
+import os
+import pickle
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler_gym.datasets import (
+    Benchmark,
+    BenchmarkUri,
+    CorpusDataset,
+    CorpusProgram,
+    find_corpora,
+)
+from compiler_gym.datasets.corpus_writer import Added, CorpusWriter
+from compiler_gym.errors import DatasetInitError, UnknownNameError
+
+
+def program(number: int) -> bytes:
+    return f"int function_{number}(int x) {{ return x + {number} * 7; }}\n".encode() * (
+        number % 5 + 1
+    )
+
+
+def write(path: Path, numbers: range, **kwargs: Any) -> None:
+    with CorpusWriter(path, name="c-v0", license="MIT", **kwargs) as writer:
+        for number in numbers:
+            writer.add(f"dir/f{number}.c", program(number), suffix=".c", license="MIT")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "benchmark/c-v0/corpus.sqlite"
+    write(path, range(200))
+    return path
+
+
+def test_programs_are_read_back_by_name_by_number_and_in_order(path: Path) -> None:
+    corpus = CorpusDataset(path)
+    assert (corpus.name, corpus.license, corpus.size) == ("benchmark://c-v0", "MIT", 200)
+    assert corpus["dir/f7.c"].contents == program(7)
+    assert corpus[199].contents == program(199)
+    assert [p.contents for p in corpus] == [program(n) for n in range(200)]
+    uris = list(corpus.benchmark_uris())
+    assert uris == [f"benchmark://c-v0/dir/f{n}.c" for n in range(200)]
+    assert [str(p) for p in corpus] == uris
+    assert corpus.benchmark(f"{uris[3]}?goal=speed").parameters == {"goal": "speed"}
+    for benchmark in (next(corpus.benchmarks()), corpus.random_benchmark(np.random.default_rng(0))):
+        assert benchmark.uri == BenchmarkUri.from_string(str(benchmark.uri))
+        assert pickle.loads(pickle.dumps(benchmark.uri)).path == benchmark.uri.path
+    with pytest.raises(UnknownNameError, match="no program benchmark://c-v0/zzz among the 200"):
+        corpus.benchmark("c-v0/zzz")
+    with pytest.raises(UnknownNameError, match="no program number 200"):
+        corpus[200]
+    assert corpus.verify() == []
+
+
+def test_the_programs_are_compressed_with_a_dictionary_of_their_own(path: Path) -> None:
+    with sqlite3.connect(path) as sql:
+        stored = sql.execute("SELECT sum(length(data)) FROM content").fetchone()[0]
+        assert sql.execute("SELECT count(*) FROM dictionary").fetchone() == (1,)
+    sql.close()
+    assert stored < sum(len(program(n)) for n in range(200)) / 3
+
+
+def test_equal_bytes_are_stored_once_and_found_by_every_name(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    with CorpusWriter(path, name="c-v0") as writer:
+        assert writer.add("a.c", b"1", license="MIT", source="x") is Added.NEW
+        assert writer.add("b.c", b"1", license="GPL", source="y") is Added.DUPLICATE
+        assert writer.add("b.c", b"1", license="GPL", source="y") is Added.ALREADY_THERE
+        assert writer.add("a.c", b"1") is Added.ALREADY_THERE
+        assert writer.add("a.c", b"2") is Added.NAME_TAKEN
+        assert writer.add("b.c", b"3") is Added.NAME_TAKEN
+    corpus = CorpusDataset(path)
+    assert corpus.size == 1
+    assert corpus["b.c"].contents == b"1"
+    assert str(corpus["b.c"]) == "benchmark://c-v0/b.c"
+    assert [(key, data) for key, _, data in corpus.unreadable()] == [("a.c", b"2"), ("b.c", b"3")]
+
+
+def test_a_second_writer_adds_to_what_is_there(path: Path) -> None:
+    corpus = CorpusDataset(path)
+    assert corpus.size == 200
+    write(path, range(150, 250))
+    assert corpus.size == 250
+    assert corpus[249].contents == program(249)
+    assert corpus[0].contents == program(0)
+    assert corpus.verify() == []
+
+
+def test_a_writer_that_fails_leaves_the_old_file_and_the_next_goes_on(path: Path) -> None:
+    before = path.read_bytes()
+    with (  # noqa: PT012
+        pytest.raises(KeyError, match="stop"),
+        CorpusWriter(path, name="c-v0", input_id="tree") as writer,
+    ):
+        for number in range(200, 5400):
+            writer.add(f"dir/f{number}.c", program(number))
+            writer.advance(number - 199)
+        raise KeyError("stop")
+    assert path.read_bytes() == before
+    with CorpusWriter(path, name="c-v0", input_id="tree") as writer:
+        assert writer.position == 5000
+        assert writer.count == 5200
+        for number in range(5200, 5400):
+            writer.add(f"dir/f{number}.c", program(number))
+    corpus = CorpusDataset(path)
+    assert corpus.size == 5400
+    assert corpus.verify() == []
+    assert [p.name for p in path.parent.iterdir() if not p.name.endswith(".lock")] == [path.name]
+
+
+def test_what_another_input_left_is_not_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    with (  # noqa: PT012
+        pytest.raises(KeyError, match="stop"),
+        CorpusWriter(path, name="c-v0", input_id="wrong") as writer,
+    ):
+        for number in range(5001):
+            writer.add(f"f{number}.c", program(number))
+            writer.advance(number + 1)
+        raise KeyError("stop")
+    assert writer.partial.exists()
+    with CorpusWriter(path, name="c-v0", input_id="right") as writer:
+        writer.add("a.c", b"1")
+    assert CorpusDataset(path).size == 1
+
+
+def test_a_corpus_without_programs_is_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    with (
+        pytest.raises(DatasetInitError, match="no program to store"),
+        CorpusWriter(path, name="c-v0"),
+    ):
+        pass
+    assert not path.exists()
+    assert not list(tmp_path.glob("*partial*"))
+
+
+def test_a_full_disk_leaves_the_old_corpus(path: Path) -> None:
+    before = path.read_bytes()
+    with (  # noqa: PT012
+        pytest.raises(DatasetInitError, match=r"database or disk is full.*check the room"),
+        CorpusWriter(path, name="c-v0") as writer,
+    ):
+        writer._sql.execute("PRAGMA max_page_count = 1")
+        for number in range(200, 400):
+            writer.add(f"dir/f{number}.c", os.urandom(10_000))
+        writer._flush_pending()
+    assert path.read_bytes() == before
+    assert CorpusDataset(path).size == 200
+
+
+def test_a_corpus_that_is_replaced_while_open_is_read_anew(path: Path, tmp_path: Path) -> None:
+    corpus = CorpusDataset(path)
+    assert corpus["dir/f1.c"].contents == program(1)
+    other = tmp_path / "other.sqlite"
+    with CorpusWriter(other, name="c-v0") as writer:
+        writer.add("dir/f1.c", b"another")
+    other.replace(path)
+    assert corpus["dir/f1.c"].contents == b"another"
+    assert corpus.size == 1
+
+
+def test_a_corpus_that_is_removed_while_open_is_a_typed_error(path: Path) -> None:
+    corpus = CorpusDataset(path)
+    iterator = corpus.benchmarks()
+    next(iterator)
+    path.unlink()
+    with pytest.raises(DatasetInitError, match="cannot be read: No such file"):
+        corpus.benchmark("c-v0/dir/f1.c")
+    with pytest.raises(DatasetInitError, match="cannot be read: No such file"):
+        list(iterator)
+    assert not corpus.installed
+    with pytest.raises(DatasetInitError, match="import it again"):
+        corpus.install()
+
+
+def test_bytes_altered_in_the_file_are_noticed(path: Path) -> None:
+    with sqlite3.connect(path) as sql:
+        data = bytearray(sql.execute("SELECT data FROM content WHERE id = 8").fetchone()[0])
+        data[-6] ^= 1
+        sql.execute("UPDATE content SET data = ? WHERE id = 8", (bytes(data),))
+    sql.close()
+    corpus = CorpusDataset(path)
+    with pytest.raises(DatasetInitError, match="damaged or was altered"):
+        corpus.benchmark("c-v0/dir/f7.c")
+    with pytest.raises(DatasetInitError, match="damaged or was altered"):
+        list(corpus.benchmarks())
+    assert corpus["dir/f8.c"].contents == program(8)
+    (finding,) = corpus.verify()
+    assert finding.startswith("program number 8 cannot be read")
+
+
+def test_another_program_under_the_same_name_is_noticed(path: Path) -> None:
+    with sqlite3.connect(path) as sql:
+        sql.execute("UPDATE program SET sha256 = zeroblob(32) WHERE id = 3")
+    sql.close()
+    assert CorpusDataset(path).verify() == ["dir/f2.c is not what was imported"]
+
+
+@pytest.mark.parametrize("keep", [0, 100, 5000, 20_000])
+def test_a_file_cut_short_while_open_is_a_typed_error(path: Path, keep: int) -> None:
+    corpus = CorpusDataset(path)
+    assert corpus.size == 200
+    assert path.stat().st_size > keep
+    os.truncate(path, keep)
+    with pytest.raises(DatasetInitError):
+        list(corpus.benchmarks())
+
+
+def test_a_file_that_is_no_corpus_is_a_typed_error(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    path.write_bytes(b"not a database, but long enough to look like something" * 100)
+    with pytest.raises(DatasetInitError, match="not a database"):
+        CorpusDataset(path)
+    with pytest.raises(DatasetInitError, match="No such file"):
+        CorpusDataset(tmp_path / "missing.sqlite")
+
+
+def test_a_newer_format_is_refused(path: Path) -> None:
+    with sqlite3.connect(path) as sql:
+        sql.execute("UPDATE meta SET value = '2' WHERE key = 'format'")
+    sql.close()
+    with pytest.raises(DatasetInitError, match="corpus format 2, expected 1"):
+        CorpusDataset(path)
+
+
+def test_a_reader_may_make_something_else_of_a_stored_program(path: Path) -> None:
+    def shout(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
+        return Benchmark(uri, program.contents.upper(), sources=[("a" + program.suffix, b"")])
+
+    corpus = CorpusDataset(path, reader=shout)
+    for benchmark in (corpus[1], next(iter(corpus)), corpus.random_benchmark()):
+        assert b"INT FUNCTION" in benchmark.contents
+        assert next(iter(benchmark.sources)).filename == "a.c"
+
+
+def test_a_corpus_is_read_from_several_threads_and_after_a_fork(path: Path) -> None:
+    corpus = CorpusDataset(path)
+    assert corpus[0].contents == program(0)
+    wrong: list[int] = []
+
+    def read() -> None:
+        wrong.extend(n for n in range(200) if corpus[n].contents != program(n))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert wrong == []
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    child = context.Process(target=lambda: results.put(corpus[5].contents))
+    child.start()
+    assert results.get(timeout=20) == program(5)
+    child.join(10)
+    assert pickle.loads(pickle.dumps(corpus))[5].contents == program(5)
+
+
+def test_imported_corpora_are_found_and_removed(path: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "benchmark/d-v0/corpus.sqlite"
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"x")
+    (corpus,) = find_corpora(tmp_path)
+    assert corpus.name == "benchmark://c-v0"
+    assert corpus.site_data_size_in_bytes == path.stat().st_size
+    corpus.uninstall()
+    corpus.uninstall()
+    assert not path.parent.exists()
+    assert corpus.size == 0
+    assert not corpus.installed
