@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Suites and fakes for people who add a compiler.
+
+``suite`` is what every compiler must pass, ``session`` and ``environment`` apply
+it to a session class and to a registered environment; they need pytest.
+``fakes`` is a session that misbehaves on request, ``fake_environment`` the
+environment around it, ``processes`` looks for what was left behind.
+"""
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from compiler_gym.testing.environment import EnvironmentConformance
+    from compiler_gym.testing.fake_environment import FakeEnv
+    from compiler_gym.testing.fakes import FakeSession, UnforkableSession
+    from compiler_gym.testing.processes import (
+        descendants,
+        is_running,
+        wait_until,
+        worker_files,
+        worker_pid,
+    )
+    from compiler_gym.testing.session import SessionConformance
+    from compiler_gym.testing.suite import Suite, same
+
+__all__ = [
+    "EnvironmentConformance",
+    "FakeEnv",
+    "FakeSession",
+    "SessionConformance",
+    "Suite",
+    "UnforkableSession",
+    "descendants",
+    "is_running",
+    "same",
+    "wait_until",
+    "worker_files",
+    "worker_pid",
+]
+
+_WHERE = {
+    "EnvironmentConformance": "environment",
+    "FakeEnv": "fake_environment",
+    "FakeSession": "fakes",
+    "SessionConformance": "session",
+    "Suite": "suite",
+    "UnforkableSession": "fakes",
+    "descendants": "processes",
+    "is_running": "processes",
+    "same": "suite",
+    "wait_until": "processes",
+    "worker_files": "processes",
+    "worker_pid": "processes",
+}
+_ASSERTING = tuple(f"{__name__}.{module}" for module in ("environment", "session", "suite"))
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if "pytest" in sys.modules:  # so that a failed assertion of the suite shows its values
+        unloaded = [module for module in _ASSERTING if module not in sys.modules]
+        if unloaded:
+            sys.modules["pytest"].register_assert_rewrite(*unloaded)
+    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The environment around the fake session, with programs and a reward.
+
+It is what a plug-in looks like at its smallest, and it is never registered: tests
+make it by its class.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from compiler_gym.core import CompilerEnv, DerivedObservation
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
+from compiler_gym.errors import UnknownNameError
+from compiler_gym.rewards import CostReward
+from compiler_gym.service import SessionSource
+
+__all__ = ["FakeEnv", "NumbersDataset"]
+
+
+class NumbersDataset(Dataset):
+    """``benchmark://fake-v0/N`` is the program `N`; it lists the first ten."""
+
+    def __init__(self) -> None:
+        super().__init__("benchmark://fake-v0", "Numbers", "MIT")
+
+    @property
+    def size(self) -> int:
+        """Ten."""
+        return 10
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield the addresses of 0 to 9."""
+        yield from (f"{self.name}/{number}" for number in range(10))
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the program that the path says."""
+        number = uri.path.strip("/")
+        if not number.lstrip("-").isdigit():
+            raise UnknownNameError(f"no program {number!r} in {self.name}: expected a number")
+        return Benchmark(uri, number.encode())
+
+
+class FakeEnv(CompilerEnv):
+    """Lower a number.
+
+    `session` and `options` choose the session; everything else is `CompilerEnv`'s.
+    """
+
+    default_benchmark: ClassVar[str | None] = "benchmark://fake-v0/7"
+
+    def __init__(
+        self,
+        *,
+        session: str = "compiler_gym.testing.fakes:FakeSession",
+        options: Sequence[tuple[str, str]] = (),
+        **arguments: Any,
+    ) -> None:
+        super().__init__(
+            SessionSource(session, tuple(options)),
+            derived_observation_spaces=(
+                DerivedObservation("half", "number", lambda number: number // 2),
+            ),
+            rewards=(
+                CostReward("number", cost="number", initial="number", platform_dependent=False),
+            ),
+            datasets=(NumbersDataset(),),
+            **arguments,
+        )

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: MIT
+"""A compiler session that does what it is told, good or bad.
+
+Its program is a number. It exists to test everything around a compiler without
+one, so it can crash, hang, grow, start processes and break the contract; it must
+never be served to a user.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerFatalError,
+    EnvironmentNotSupported,
+    InvalidActionError,
+    ObservationError,
+)
+from compiler_gym.service import run_child
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BenchmarkSpec,
+    BoxSpec,
+    CompilerSession,
+    DictSpec,
+    DiscreteSpec,
+    MultiDiscreteSpec,
+    NamedDiscreteSpec,
+    ObservationSpaceSpec,
+    OpaqueSpec,
+    PermutationSpec,
+    ScalarSpec,
+    SequenceSpec,
+    TextSpec,
+    TupleSpec,
+)
+
+__all__ = ["BEHAVIOURS", "FakeSession", "UnforkableSession"]
+
+_COMPOSITE = DictSpec(
+    {
+        "levels": MultiDiscreteSpec((3, 4)),
+        "weights": BoxSpec(-1.0, 1.0, (2,), "float32"),
+        "order": PermutationSpec(4),
+        "pair": TupleSpec((DiscreteSpec(5), ScalarSpec(0, 9, "int"))),
+    }
+)
+
+
+class FakeSession(CompilerSession):
+    """A number, and actions that change it or the worker.
+
+    The number starts as the program's contents. Actions of ``Safe`` only compute;
+    those of ``Behaviours`` also misbehave, each as its name says; ``Composite``
+    takes a dictionary; ``Menu`` offers one action less after every action and ends
+    the episode with the last.
+
+    Options: ``refuse`` (text) makes the compiler unavailable, ``version`` is
+    reported as the compiler's.
+    """
+
+    compiler_version: ClassVar[str] = "fake 1"
+    action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
+    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = (
+        ObservationSpaceSpec("number", ScalarSpec(None, None, "int"), "The program.", default=0),
+        ObservationSpaceSpec("digits", TextSpec(), "The program as text.", default=""),
+        ObservationSpaceSpec(
+            "vector", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The program, its square, its sign."
+        ),
+        ObservationSpaceSpec(
+            "summary",
+            DictSpec({"even": DiscreteSpec(2), "text": TextSpec()}),
+            default={"even": 0, "text": ""},
+        ),
+        ObservationSpaceSpec("json", OpaqueSpec("json"), "The program as JSON.", default="null"),
+        ObservationSpaceSpec("clock", ScalarSpec(0, None, "int"), deterministic=False, default=0),
+        ObservationSpaceSpec(
+            "process", ScalarSpec(0, None, "int"), "The worker.", deterministic=False, default=0
+        ),
+        ObservationSpaceSpec(
+            "file", TextSpec(), "A file that holds the program.", deterministic=False, default=""
+        ),
+        ObservationSpaceSpec(
+            "child", ScalarSpec(None, None, "int"), "By a child process.", default=0
+        ),
+        ObservationSpaceSpec(
+            "blob", SequenceSpec("bytes"), "As many bytes as the program.", default=b""
+        ),
+        ObservationSpaceSpec(
+            "unavailable", ScalarSpec(), "None, if the program is negative.", default=0
+        ),
+    )
+
+    @classmethod
+    def prepare(cls, options: dict[str, str]) -> None:
+        """Refuse to work, or take a version, as the options say."""
+        if "refuse" in options:
+            raise EnvironmentNotSupported(options["refuse"])
+        cls.compiler_version = options.get("version", cls.compiler_version)
+
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        self.working_dir = working_dir
+        self.space = action_space
+        self.left = 4
+        self.memory: list[bytearray] = []
+        try:
+            self.number = int(benchmark.contents)
+        except ValueError:
+            raise BenchmarkInitError(f"{benchmark.uri} is not a number") from None
+        if "menu" in benchmark.parameters and action_space.name == "Menu":
+            self.left = int(benchmark.parameters["menu"])
+            self.initial_action_space = _menu(self.left)
+        if benchmark.parameters.get("start") in BEHAVIOURS:
+            BEHAVIOURS[benchmark.parameters["start"]](self)
+
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """Do what `action` says."""
+        before = self.number
+        if self.space.name == "Menu":
+            return self._choose(action)
+        if self.space.name == "Composite":
+            self._compose(action)
+        elif isinstance(action, int) and 0 <= action < len(_names(self.space)):
+            if BEHAVIOURS[_names(self.space)[action]](self) is True:
+                return True, None, False
+        else:
+            raise InvalidActionError(f"{action!r} is not in {self.space.name}")
+        return False, None, self.number == before
+
+    def get_observation(self, name: str) -> Any:
+        """Return the number in the form that `name` says."""
+        return _OBSERVE[name](self)
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        """Add ``fake.add`` to the number; say hello to ``fake.echo``."""
+        if key == "fake.add":
+            self.number += int(value)
+            return str(self.number)
+        return value if key == "fake.echo" else None
+
+    def moved(self, working_dir: Path) -> None:
+        """Write into `working_dir` from now on."""
+        self.working_dir = working_dir
+
+    def write(self) -> str:
+        """Write the number to a file and return its path."""
+        self.working_dir.mkdir(parents=True, exist_ok=True)
+        path = self.working_dir / "number"
+        path.write_text(str(self.number))
+        return str(path)
+
+    def compute_in_child(self) -> int:
+        """Return the number as a child process gives it back."""
+        done = run_child(["cat"], timeout=30.0, input=str(self.number).encode())
+        return int(done.stdout)
+
+    def _choose(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        if not 0 <= action < self.left:
+            raise InvalidActionError(f"{action!r} is not in [0, {self.left})")
+        self.number += action + 1
+        self.left -= 1
+        return self.left == 0, _menu(self.left) if self.left else None, False
+
+    def _compose(self, action: dict[str, Any]) -> None:
+        if set(action) != set(_COMPOSITE.items):
+            raise InvalidActionError(f"expected {set(_COMPOSITE.items)}, found {set(action)}")
+        self.number += sum(action["levels"]) + sum(action["pair"]) + action["order"][0]
+        self.number += round(100 * sum(action["weights"]))
+
+
+class UnforkableSession(FakeSession):
+    """A session whose process must not be forked: its copies are made by replay."""
+
+    forkable: ClassVar[bool] = False
+
+
+def _add(session: FakeSession) -> None:
+    session.number += 1
+
+
+def _double(session: FakeSession) -> None:
+    session.number = (2 * session.number) % (2**20)
+
+
+def _negate(session: FakeSession) -> None:
+    session.number = -session.number
+
+
+def _nothing(session: FakeSession) -> None:
+    pass
+
+
+def _end(session: FakeSession) -> bool:
+    session.number += 1
+    return True
+
+
+def _segfault(session: FakeSession) -> None:
+    ctypes.string_at(0)
+
+
+def _abort(session: FakeSession) -> None:
+    os.abort()
+
+
+def _exit(session: FakeSession) -> None:
+    os._exit(3)
+
+
+def _system_exit(session: FakeSession) -> None:
+    sys.exit(3)
+
+
+def _hang(session: FakeSession) -> None:
+    while True:
+        time.sleep(60)
+
+
+def _hang_uninterruptibly(session: FakeSession) -> None:
+    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    _hang(session)
+
+
+def _exhaust_memory(session: FakeSession) -> None:
+    while True:
+        session.memory.append(bytearray(64 << 20))
+
+
+def _raise(session: FakeSession) -> None:
+    raise ZeroDivisionError("one of the session's own")
+
+
+def _fatal(session: FakeSession) -> None:
+    raise CompilerFatalError("the compiler gave up")
+
+
+def _fill_disk(session: FakeSession) -> None:
+    Path("/dev/full").write_text("x")
+
+
+def _child(session: FakeSession) -> None:
+    session.number = session.compute_in_child() + 1
+
+
+def _stuck_child(session: FakeSession) -> None:
+    run_child(["sh", "-c", "sleep 600 & sleep 600"], timeout=600.0)
+
+
+def _impatient_child(session: FakeSession) -> None:
+    run_child(["sh", "-c", "sleep 601 & sleep 601"], timeout=0.2)
+
+
+def _background(session: FakeSession) -> None:
+    subprocess.Popen(["sleep", "602"])
+
+
+def _stuck_close(session: FakeSession) -> None:
+    session.close = lambda: _hang(session)  # type: ignore[method-assign]  # this one only
+
+
+def _break_close(session: FakeSession) -> None:
+    session.close = lambda: _raise(session)  # type: ignore[method-assign]  # this one only
+
+
+def _turn_unplain(session: FakeSession) -> None:
+    session.get_observation = lambda name: object()  # type: ignore[method-assign]  # this one only
+
+
+def _overflow(session: FakeSession) -> None:
+    session.number = 2**70
+
+
+def _write_file(session: FakeSession) -> None:
+    session.write()
+
+
+_SAFE: dict[str, Callable[[FakeSession], Any]] = {
+    "add": _add,
+    "double": _double,
+    "negate": _negate,
+    "nothing": _nothing,
+    "child": _child,
+}
+BEHAVIOURS: dict[str, Callable[[FakeSession], Any]] = {
+    **_SAFE,
+    "end": _end,
+    "segfault": _segfault,
+    "abort": _abort,
+    "exit": _exit,
+    "system_exit": _system_exit,
+    "hang": _hang,
+    "hang_uninterruptibly": _hang_uninterruptibly,
+    "exhaust_memory": _exhaust_memory,
+    "raise": _raise,
+    "fatal": _fatal,
+    "fill_disk": _fill_disk,
+    "stuck_child": _stuck_child,
+    "impatient_child": _impatient_child,
+    "background": _background,
+    "stuck_close": _stuck_close,
+    "break_close": _break_close,
+    "turn_unplain": _turn_unplain,
+    "overflow": _overflow,
+    "write_file": _write_file,
+}
+"""What the actions of ``Behaviours`` do, by name."""
+
+
+def _names(space: ActionSpaceSpec) -> tuple[str, ...]:
+    assert isinstance(space.space, NamedDiscreteSpec)
+    return space.space.items
+
+
+def _menu(left: int) -> ActionSpaceSpec:
+    return ActionSpaceSpec("Menu", DiscreteSpec(left), "One choice less after every action")
+
+
+def _available(session: FakeSession) -> float:
+    if session.number < 0:
+        raise ObservationError("a negative program has no such value")
+    return float(session.number)
+
+
+FakeSession.action_spaces = (
+    ActionSpaceSpec("Safe", NamedDiscreteSpec(tuple(_SAFE)), "Actions that only compute"),
+    ActionSpaceSpec("Behaviours", NamedDiscreteSpec(tuple(BEHAVIOURS)), "And those that do worse"),
+    ActionSpaceSpec("Composite", _COMPOSITE, "Several values at once"),
+    _menu(4),
+)
+
+_OBSERVE: dict[str, Callable[[FakeSession], Any]] = {
+    "number": lambda s: s.number,
+    "digits": lambda s: str(s.number),
+    "vector": lambda s: [s.number, s.number**2 % 2**40, (s.number > 0) - (s.number < 0)],
+    "summary": lambda s: {"even": int(s.number % 2 == 0), "text": str(s.number)},
+    "json": lambda s: f'{{"number": {s.number}}}',
+    "clock": lambda s: time.monotonic_ns(),
+    "process": lambda s: os.getpid(),
+    "file": FakeSession.write,
+    "child": FakeSession.compute_in_child,
+    "blob": lambda s: bytes(abs(s.number)),
+    "unavailable": _available,
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: D102 - the name of a test is its documentation
+"""The suite for a session class, before there is an environment around it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.core.describe import plain_from_value, space_from_spec
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.service import SessionSource
+from compiler_gym.service.zygote import load_session_class
+from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, CompilerSession
+from compiler_gym.testing.suite import Suite
+
+__all__ = ["SessionConformance"]
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+class SessionConformance(Suite):
+    """Run with pytest after naming a session and programs for it::
+
+        class TestMySession(SessionConformance):
+            source = SessionSource("my_compiler.session:MySession")
+            programs = (Benchmark("benchmark://mine-v0/1", b"..."),)
+
+    A session whose command lines have a style of their own needs the environment
+    that knows it: test that with `EnvironmentConformance`.
+    """
+
+    source: ClassVar[SessionSource]
+    """The session to test."""
+    programs: ClassVar[Sequence[Benchmark]]
+    """Programs it can read; at least one."""
+    bad_programs: ClassVar[Sequence[bytes]] = ()
+    """Contents it must refuse."""
+
+    def make_env(self, **arguments: Any) -> CompilerEnv:
+        """Return the plain environment over the session."""
+        return CompilerEnv(self.source, benchmark=self.programs[0], **arguments)
+
+    def reset(self, env: CompilerEnv) -> None:
+        """Start an episode on the first program."""
+        env.reset(benchmark=self.programs[0])
+
+    def test_every_program_can_be_read(self) -> None:
+        with self.open() as env:
+            for program in self.programs:
+                env.reset(benchmark=program)
+                assert self.look(env)
+
+    def test_a_bad_program_is_refused_and_harms_nothing(self) -> None:
+        with self.open() as env:
+            for contents in self.bad_programs:
+                with pytest.raises(BenchmarkInitError, match=r"\w"):
+                    env.reset(benchmark=Benchmark("benchmark://conformance-v0/bad", contents))
+                self.reset(env)
+                assert env.in_episode
+
+    def test_what_a_session_returns_is_plain(self, tmp_path: Path) -> None:
+        for session, action_space in self.sessions(tmp_path):
+            space = space_from_spec(action_space.space, action_space.name)
+            space.seed(21)
+            end, replaced = False, None
+            for _ in range(self.steps):
+                for name in self.observations or [s.name for s in session.observation_spaces]:
+                    assert is_plain(session.get_observation(name)), name
+                if end or replaced is not None:
+                    break
+                action = plain_from_value(space, space.sample())
+                end, replaced, no_effect = session.apply_action(action)
+                assert isinstance(end, bool)
+                assert isinstance(no_effect, bool)
+                assert replaced is None or isinstance(replaced, ActionSpaceSpec)
+            session.close()
+
+    def sessions(self, directory: Path) -> Iterator[tuple[CompilerSession, ActionSpaceSpec]]:
+        """Yield a session in this process for each action space, and its actions."""
+        session_class = load_session_class(self.source.session)
+        session_class.prepare(dict(self.source.options))
+        program = self.programs[0]
+        benchmark = BenchmarkSpec(str(program.uri), program.contents, dict(program.parameters))
+        for space in session_class.action_spaces:
+            if self.action_spaces is None or space.name in self.action_spaces:
+                session = session_class(directory / space.name, space, benchmark)
+                yield session, session.initial_action_space or space
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether `value` travels between processes as it is."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and is_plain(item) for key, item in value.items())
+    return isinstance(value, _PLAIN) and not isinstance(value, np.generic)
