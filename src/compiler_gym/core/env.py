@@ -796,6 +796,8 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         if actions:
             reply = self._call(Step(list(actions), []))
             assert isinstance(reply, Stepped)
+            if reply.action_space is not None:
+                self._replace_action_space(reply.action_space)
         for reward, state in numbers:
             reward.__dict__.update(state)
         self._episode = kept
