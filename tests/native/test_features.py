@@ -20,7 +20,28 @@ CASTS = {
     "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast", "addrspacecast",
 }  # fmt: skip
 UNARY = CASTS | {"load", "alloca", "fneg", "freeze", "extractvalue", "va_arg"}
-BINARY = set("add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor".split())  # noqa: E501, SIM905
+BINARY = set(
+    [
+        "add",
+        "fadd",
+        "sub",
+        "fsub",
+        "mul",
+        "fmul",
+        "udiv",
+        "sdiv",
+        "fdiv",
+        "urem",
+        "srem",
+        "frem",
+        "shl",
+        "lshr",
+        "ashr",
+        "and",
+        "or",
+        "xor",
+    ]
+)
 MEMORY = {"getelementptr", "load", "store", "call", "invoke", "alloca"}
 SPELLING = {
     "va_arg": "VAArg", "getelementptr": "GetElementPtr", "icmp": "ICmp", "fcmp": "FCmp",
@@ -71,7 +92,9 @@ def functions_of(data: bytes) -> Iterator[list[Block]]:
 
 def blocks_of(body: str) -> Iterator[Block]:
     # Switches, landing pads and invokes go over several lines.
-    body = re.sub(r"\[\n(.*?)\n  \]", lambda m: "[" + m[1].replace("\n", " ") + " ]", body, flags=re.S)
+    body = re.sub(
+        r"\[\n(.*?)\n  \]", lambda m: "[" + m[1].replace("\n", " ") + " ]", body, flags=re.S
+    )
     body = re.sub(r"\n +(to label|unwind|cleanup|catch|filter)", r" \1", body)
     block = Block("")
     for line in body.splitlines():

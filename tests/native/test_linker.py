@@ -12,7 +12,9 @@ from compiler_gym.errors import BenchmarkInitError
 from .conftest import need
 
 FIRST = b"declare i32 @two()\ndefine i32 @one() {\n %r = call i32 @two()\n ret i32 %r\n}"
-SECOND = b"@cell = internal global i32 2\ndefine i32 @two() {\n %r = load i32, ptr @cell\n ret i32 %r\n}"
+SECOND = (
+    b"@cell = internal global i32 2\ndefine i32 @two() {\n %r = load i32, ptr @cell\n ret i32 %r\n}"
+)
 
 
 def test_linked_modules_hold_all_definitions():
@@ -30,7 +32,9 @@ def test_linking_equals_llvm_link(corpus, tmp_path):
     target = tmp_path / "whole.bc"
     command = [need("llvm-link-22"), *map(str, names), "-o", str(target)]
     subprocess.run(command, check=True, capture_output=True)
-    assert _llvm.Module(_llvm.link_modules(parts)).text() == _llvm.Module(target.read_bytes()).text()
+    assert (
+        _llvm.Module(_llvm.link_modules(parts)).text() == _llvm.Module(target.read_bytes()).text()
+    )
 
 
 @pytest.mark.parametrize(

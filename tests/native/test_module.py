@@ -98,14 +98,14 @@ def test_input_that_is_no_module_is_refused_with_llvms_reason(data: bytes, messa
 def test_every_truncation_of_a_module_is_refused(corpus):
     data = corpus["bits"]
     for size in range(0, len(data) - 4, max(1, len(data) // 60)):
-        with pytest.raises(BenchmarkInitError, match="."):
+        with pytest.raises(BenchmarkInitError, match=r"."):
             _llvm.Module(data[:size])
 
 
 def test_a_refused_pipeline_leaves_the_module_as_it_was(corpus):
     module = _llvm.Module(corpus["loops"])
     before = module.bitcode()
-    with pytest.raises(PipelineError, match="unknown .*pass"):
+    with pytest.raises(PipelineError, match=r"unknown .*pass"):
         module.run("function(sroa),no-such-pass")
     assert module.bitcode() == before
     assert module.run("function(sroa)")
@@ -131,7 +131,7 @@ def test_a_pass_that_breaks_the_ir_is_found_by_the_verifier(corpus):
 
 def test_code_for_a_foreign_target_is_an_observation_error():
     module = _llvm.Module(b'target triple = "aarch64-linux-gnu"\ndefine void @f() { ret void }')
-    with pytest.raises(ObservationError, match="x86 only.*aarch64"):
+    with pytest.raises(ObservationError, match=r"x86 only.*aarch64"):
         module.object_text_size()
     assert module.instruction_count() == 1
 

@@ -63,7 +63,10 @@ def test_a_safe_pipeline_is_accepted(pipeline: str):
 def test_the_legacy_table_has_124_actions_and_a_reason_for_each_gap():
     assert len(LEGACY) == 124
     assert len({row["name"] for row in LEGACY}) == 124
-    assert (LEGACY[0]["name"], LEGACY[49]["name"]) == ("-add-discriminators", "-infer-address-spaces")
+    assert (LEGACY[0]["name"], LEGACY[49]["name"]) == (
+        "-add-discriminators",
+        "-infer-address-spaces",
+    )
     assert (LEGACY[104]["name"], LEGACY[123]["name"]) == ("-prune-eh", "-mergereturn")
     assert all(row["pipeline"] or row["reason"] for row in LEGACY)
 
