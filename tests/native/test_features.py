@@ -20,28 +20,10 @@ CASTS = {
     "ptrtoint", "ptrtoaddr", "inttoptr", "bitcast", "addrspacecast",
 }  # fmt: skip
 UNARY = CASTS | {"load", "alloca", "fneg", "freeze", "extractvalue", "va_arg"}
-BINARY = set(
-    [
-        "add",
-        "fadd",
-        "sub",
-        "fsub",
-        "mul",
-        "fmul",
-        "udiv",
-        "sdiv",
-        "fdiv",
-        "urem",
-        "srem",
-        "frem",
-        "shl",
-        "lshr",
-        "ashr",
-        "and",
-        "or",
-        "xor",
-    ]
-)
+BINARY = {
+    "add", "fadd", "sub", "fsub", "mul", "fmul", "udiv", "sdiv", "fdiv", "urem", "srem", "frem",
+    "shl", "lshr", "ashr", "and", "or", "xor",
+}  # fmt: skip
 MEMORY = {"getelementptr", "load", "store", "call", "invoke", "alloca"}
 SPELLING = {
     "va_arg": "VAArg", "getelementptr": "GetElementPtr", "icmp": "ICmp", "fcmp": "FCmp",
