@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Workers that crash, hang, grow and fork: one is lost, nothing else is."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.errors import (
+    ServiceIsClosed,
+    WorkerCrashedError,
+    WorkerOutOfMemoryError,
+    WorkerTimeoutError,
+)
+from compiler_gym.service import Limits, SessionSource
+from compiler_gym.service.messages import Failed, Parameter, ParameterReply, Stepped, Stop, Stopped
+from compiler_gym.testing import descendants, is_running, wait_until, worker_files
+from service.workers import Open, number, start, step
+
+
+@pytest.mark.parametrize(
+    ("action", "ended_by", "exit_status"),
+    [
+        ("segfault", signal.SIGSEGV, None),
+        ("abort", signal.SIGABRT, None),
+        ("exit", None, 3),
+    ],
+)
+def test_a_crash_says_how_the_worker_ended(
+    open_worker: Open, action: str, ended_by: int | None, exit_status: int | None
+) -> None:
+    worker, other = open_worker(), open_worker()
+    with pytest.raises(WorkerCrashedError, match="the compiler") as caught:
+        worker.call(step("add", action))
+    assert (caught.value.signal, caught.value.exit_status) == (ended_by, exit_status)
+    assert caught.value.signal_name == (None if ended_by is None else signal.Signals(ended_by).name)
+    assert not worker.is_open
+    assert number(other, "add") == 8
+
+
+def test_a_worker_that_was_killed_from_outside_is_a_crash(open_worker: Open) -> None:
+    worker = open_worker()
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(WorkerCrashedError, match="SIGKILL"):
+        worker.call(step("add"))
+
+
+@pytest.mark.parametrize("action", ["hang", "hang_uninterruptibly"])
+def test_a_hung_worker_is_ended_at_its_deadline(open_worker: Open, action: str) -> None:
+    worker = open_worker()
+    began = time.monotonic()
+    with pytest.raises(WorkerTimeoutError, match=r"deadline of 0.2 s") as caught:
+        worker.call(step(action), 0.2)
+    assert caught.value.seconds == 0.2
+    assert time.monotonic() - began < 10
+    assert wait_until(lambda: not is_running(worker.pid))
+    with pytest.raises(ServiceIsClosed, match=r"reset\(\)"):
+        worker.call(step("add"))
+
+
+def test_the_default_deadline_is_that_of_the_limits(open_worker: Open) -> None:
+    worker = open_worker(limits=Limits(step_seconds=0.2))
+    with pytest.raises(WorkerTimeoutError, match=r"0.2 s"):
+        worker.call(step("hang"))
+
+
+def test_a_short_deadline_does_not_shorten_the_next_request(open_worker: Open) -> None:
+    worker = open_worker()
+    worker.call(step("add"), 0.5)
+    time.sleep(0.6)
+    worker.call(start(b"1" * 4000))
+    large = start(b"2" * 4000, padding="x" * (8 << 20))
+    assert not isinstance(worker.call(large), Failed)
+
+
+def test_a_worker_out_of_memory_says_its_limit(open_worker: Open) -> None:
+    worker = open_worker(limits=Limits(memory_bytes=512 << 20))
+    with pytest.raises(WorkerOutOfMemoryError, match="536870912 bytes") as caught:
+        worker.call(step("exhaust_memory"))
+    assert caught.value.limit_bytes == 512 << 20
+    assert wait_until(lambda: not is_running(worker.pid))
+
+
+@pytest.mark.parametrize(
+    ("action", "kind", "message"),
+    [
+        ("raise", "SessionError", "ZeroDivisionError: one of the session's own"),
+        ("system_exit", "SessionError", "SystemExit: 3"),
+        ("fill_disk", "ServiceOSError", "No space left"),
+        ("impatient_child", "SessionError", "TimeoutExpired"),
+    ],
+)
+def test_an_exception_of_a_session_is_a_reply_and_keeps_the_worker(
+    open_worker: Open, action: str, kind: str, message: str
+) -> None:
+    worker = open_worker()
+    reply = worker.call(step("add", "add", action))
+    assert isinstance(reply, Failed)
+    assert (reply.kind, reply.applied, reply.recoverable) == (kind, 2, False)
+    assert message in reply.message
+    again = worker.call(step("add"))
+    assert isinstance(again, Failed)
+    assert again.kind == "SessionNotFound"
+    worker.call(start(b"1"))
+    assert number(worker) == 1
+
+
+def test_a_fatal_error_of_the_compiler_ends_its_worker(open_worker: Open) -> None:
+    worker = open_worker()
+    reply = worker.call(step("fatal"))
+    assert isinstance(reply, Failed)
+    assert reply.kind == "CompilerFatalError"
+    assert not worker.is_open
+    assert wait_until(lambda: not is_running(worker.pid))
+
+
+@pytest.mark.parametrize("action", ["turn_unplain", "overflow"])
+def test_a_value_that_does_not_travel_is_an_error_of_the_session(
+    open_worker: Open, action: str
+) -> None:
+    worker = open_worker()
+    reply = worker.call(step(action))
+    assert isinstance(reply, Failed)
+    assert reply.kind == "SessionError"
+    assert "not plain" in reply.message
+    worker.call(start(b"1"))
+    assert number(worker) == 1
+
+
+def test_an_action_outside_the_space_leaves_the_session(open_worker: Open) -> None:
+    worker = open_worker()
+    request = step("add")
+    request.actions.append(1000)
+    reply = worker.call(request)
+    assert isinstance(reply, Failed)
+    assert (reply.kind, reply.applied, reply.recoverable) == ("InvalidActionError", 1, True)
+    assert number(worker) == 8
+
+
+def test_an_observation_that_cannot_be_made_leaves_the_session(open_worker: Open) -> None:
+    worker = open_worker()
+    reply = worker.call(step("negate", observe=("unavailable",)))
+    assert isinstance(reply, Stepped)
+    assert reply.failure == ["ObservationError", "a negative program has no such value"]
+    assert number(worker) == -7
+
+
+def test_a_hundred_megabytes_can_be_observed(open_worker: Open) -> None:
+    worker = open_worker()
+    worker.call(start(str(100_000_000).encode()))
+    reply = worker.call(step(observe=("blob",)))
+    assert isinstance(reply, Stepped)
+    assert len(reply.observations[0]) == 100_000_000
+    assert number(worker, "add") == 100_000_001
+
+
+def test_parameters_and_stop_are_answered(open_worker: Open) -> None:
+    worker = open_worker()
+    assert worker.call(Parameter("fake.add", "3")) == ParameterReply("10")
+    assert worker.call(Parameter("fake.unknown", "3")) == ParameterReply(None)
+    assert worker.call(Stop()) == Stopped()
+    reply = worker.call(step("add"))
+    assert isinstance(reply, Failed)
+    assert reply.kind == "SessionNotFound"
+
+
+def test_a_fork_is_exact_and_both_go_on(open_worker: Open) -> None:
+    worker = open_worker()
+    number(worker, "add", "double")
+    fork = worker.fork()
+    assert fork is not None
+    assert fork.pid != worker.pid
+    assert (number(fork), number(worker)) == (16, 16)
+    assert (number(fork, "add"), number(worker, "double")) == (17, 32)
+    worker.close()
+    assert number(fork, "double") == 34
+    grandchild = fork.fork()
+    assert grandchild is not None
+    os.kill(fork.pid, signal.SIGKILL)
+    fork.close()
+    assert number(grandchild, "add") == 35
+    grandchild.close()
+    assert wait_until(lambda: not is_running(grandchild.pid))
+
+
+def test_a_fork_has_files_of_its_own(open_worker: Open) -> None:
+    worker = open_worker()
+    reply = worker.call(step("write_file", observe=("file",)))
+    assert isinstance(reply, Stepped)
+    fork = worker.fork()
+    assert fork is not None
+    forked = fork.call(step("add", observe=("file",)))
+    assert isinstance(forked, Stepped)
+    mine, theirs = Path(reply.observations[0]), Path(forked.observations[0])
+    assert mine != theirs
+    assert (mine.read_text(), theirs.read_text()) == ("7", "8")
+    worker.close()
+    assert wait_until(lambda: not mine.exists())
+    assert theirs.read_text() == "8"
+    fork.close()
+    assert wait_until(lambda: not theirs.exists())
+
+
+def test_a_fork_that_crashes_leaves_its_origin(open_worker: Open) -> None:
+    worker = open_worker()
+    fork = worker.fork()
+    assert fork is not None
+    with pytest.raises(WorkerCrashedError, match="SIGSEGV"):
+        fork.call(step("segfault"))
+    assert number(worker, "add") == 8
+
+
+def test_a_session_that_cannot_be_forked_says_so(open_worker: Open) -> None:
+    worker = open_worker(SessionSource("compiler_gym.testing.fakes:UnforkableSession"))
+    assert worker.fork() is None
+    assert number(worker, "add") == 8
+
+
+@pytest.mark.parametrize("action", ["stuck_child", "background"])
+def test_children_of_a_worker_end_with_it(open_worker: Open, action: str) -> None:
+    worker = open_worker()
+    worker.submit(step(action))
+    wanted = 3 if action == "stuck_child" else 1
+    assert wait_until(lambda: len(descendants(worker.pid)) >= wanted)
+    started = descendants(worker.pid)
+    os.kill(worker.pid, signal.SIGKILL)
+    assert wait_until(lambda: not any(map(is_running, started)))
+
+
+def test_a_child_that_takes_too_long_is_ended_with_its_own_children(open_worker: Open) -> None:
+    worker = open_worker()
+    reply = worker.call(step("impatient_child"))
+    assert isinstance(reply, Failed)
+    assert wait_until(lambda: not descendants(worker.pid))
+
+
+@pytest.mark.parametrize(
+    "action", ["break_close", pytest.param("stuck_close", marks=pytest.mark.slow)]
+)
+def test_a_session_that_cannot_close_does_not_keep_its_worker(
+    open_worker: Open, action: str
+) -> None:
+    worker = open_worker()
+    worker.call(step("write_file", action))
+    worker.close()
+    assert wait_until(lambda: not is_running(worker.pid), seconds=20)
+    assert wait_until(lambda: not [p for p in worker_files() if f"/{worker.pid}-" in str(p)])
+
+
+def test_a_worker_survives_garbage_from_its_client(open_worker: Open) -> None:
+    worker = open_worker()
+    assert worker._channel is not None
+    worker._channel.send(b"\xc1 no message")
+    reply = worker.gather()
+    assert isinstance(reply, Failed)
+    assert number(worker, "add") == 8
+
+
+def test_a_worker_ends_on_an_endless_frame(open_worker: Open) -> None:
+    worker = open_worker()
+    assert worker._channel is not None
+    worker._channel.socket.sendall(b"\xff" * 8)
+    assert wait_until(lambda: not is_running(worker.pid))
+    with pytest.raises(WorkerCrashedError, match="exit status 1"):
+        worker.call(step("add"))
+
+
+def test_an_interrupt_between_request_and_reply_closes_the_connection(open_worker: Open) -> None:
+    worker = open_worker()
+    worker.submit(step("add"))  # and the reply is never fetched
+    with pytest.raises(ServiceIsClosed, match="interrupted"):
+        worker.call(step("add"))
+    assert not worker.is_open
+    assert wait_until(lambda: not is_running(worker.pid))
