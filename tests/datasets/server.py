@@ -22,6 +22,8 @@ class Server:
         self.released = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
+        # A client that hangs up in the middle is part of the tests.
+        self._http.handle_error = lambda request, client_address: None
 
     def url(self, path: str) -> str:
         return f"http://127.0.0.1:{self._http.server_address[1]}/{path}"

@@ -27,7 +27,9 @@ class Datasets:
     """An ordered collection of datasets.
 
     Iteration and sampling see the datasets that are installed and not hidden;
-    every dataset can be asked for by name.
+    every dataset can be asked for by name. A dataset whose name is a bare scheme,
+    such as ``file://``, serves every address of that scheme that no other does; make
+    it hidden if it cannot list them.
     """
 
     def __init__(self, datasets: Iterable[Dataset] = ()) -> None:

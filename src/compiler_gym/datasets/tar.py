@@ -122,12 +122,18 @@ class TarDataset(FilesDataset):
 
     def _install(self) -> None:
         archive = self.fetch(self.tar_urls, self.tar_sha256)
+        try:
+            self._build(archive)
+        except DatasetInitError as error:
+            raise DatasetInitError(f"cannot install {self.name}: {error}") from error
+        archive.unlink(missing_ok=True)
+
+    def _build(self, archive: Path) -> None:
         with new_directory(self.site_data_path) as directory:
             self._fill(directory, archive)
             record = {"url": self.tar_urls, "sha256": self.tar_sha256, "time": int(time.time())}
             record |= _measure(directory / _CONTENTS)
             (directory / _RECORD).write_text(json.dumps(record, indent=1))
-        archive.unlink(missing_ok=True)
 
     def _fill(self, directory: Path, archive: Path) -> None:
         """Write the contents of the dataset below `directory`, from the fetched archive."""
