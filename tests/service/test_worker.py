@@ -76,10 +76,10 @@ def test_a_short_deadline_does_not_shorten_the_next_request(open_worker: Open) -
 
 
 def test_a_worker_out_of_memory_says_its_limit(open_worker: Open) -> None:
-    worker = open_worker(limits=Limits(memory_bytes=512 << 20))
-    with pytest.raises(WorkerOutOfMemoryError, match="536870912 bytes") as caught:
+    worker = open_worker(limits=Limits(memory_bytes=256 << 20))
+    with pytest.raises(WorkerOutOfMemoryError, match="268435456 bytes") as caught:
         worker.call(step("exhaust_memory"))
-    assert caught.value.limit_bytes == 512 << 20
+    assert caught.value.limit_bytes == 256 << 20
     assert wait_until(lambda: not is_running(worker.pid))
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from compiler_gym.errors import ServiceOSError
 
 __all__ = [
-    "Limits",
     "OUT_OF_MEMORY_STATUS",
+    "Limits",
     "adopt_orphans",
     "bind_to_parent",
     "children_of",

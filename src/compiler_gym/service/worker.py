@@ -27,7 +27,7 @@ from compiler_gym.session import CompilerSession
 
 __all__ = ["Worker"]
 
-CLOSE_SECONDS = 5
+CLOSE_SECONDS = 3
 """How long a session may take to close before the kernel ends its worker."""
 
 _PID = struct.Struct("<q")

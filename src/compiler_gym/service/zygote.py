@@ -236,6 +236,10 @@ def _end_with_peer(control: socket.socket, *, on: bool) -> None:
     fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(control, fcntl.F_GETFL)
     fcntl.fcntl(control, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+    hung_up = select.poll()
+    hung_up.register(control, 0)
+    if hung_up.poll(0):  # before the kernel was asked to tell us
+        os._exit(1)
 
 
 def _detach() -> None:

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Children of a worker: their output, their deadline, their end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.service import run_child
+from compiler_gym.service.limits import children_of
+from compiler_gym.testing import descendants, is_running, wait_until
+
+
+def test_a_child_gives_its_status_and_output() -> None:
+    done = run_child(["sh", "-c", "cat; echo oops >&2; exit 3"], timeout=30, input=b"hello")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"hello", b"oops\n")
+
+
+def test_a_child_without_input_reads_nothing(tmp_path: Path) -> None:
+    done = run_child(["sh", "-c", "cat; pwd"], timeout=30, cwd=tmp_path)
+    assert done.stdout.decode().strip() == str(tmp_path)
+
+
+def test_a_child_can_be_prepared() -> None:
+    done = run_child(["sh", "-c", "umask"], timeout=30, setup=lambda: os.umask(0o027) and None)
+    assert done.stdout.strip() == b"0027"
+
+
+def test_a_large_input_and_output_pass() -> None:
+    data = os.urandom(1 << 20)
+    assert run_child(["cat"], timeout=30, input=data).stdout == data
+
+
+def test_a_command_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-compiler"):
+        run_child(["no-such-compiler"], timeout=30)
+
+
+def test_a_slow_child_ends_with_everything_it_started() -> None:
+    before = descendants(os.getpid())
+    began = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired, match="timed out"):
+        run_child(["sh", "-c", "(sleep 603 & sleep 603) & sleep 603; true"], timeout=0.3)
+    assert time.monotonic() - began < 10
+    assert wait_until(lambda: descendants(os.getpid()) <= before)
+
+
+def test_a_process_bound_to_its_parent_ends_with_it() -> None:
+    code = """
+import os, time
+from compiler_gym.service.limits import bind_to_parent
+parent = os.getpid()
+child = os.fork()
+if child == 0:
+    bind_to_parent(parent)
+    print(os.getpid(), flush=True)
+    time.sleep(600)
+time.sleep(600)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    with parent:
+        assert parent.stdout is not None
+        child = int(parent.stdout.readline())
+        assert child in children_of(parent.pid)
+        parent.send_signal(signal.SIGKILL)
+    assert wait_until(lambda: not is_running(child))
+
+
+def test_a_parent_that_has_gone_already_is_an_error() -> None:
+    code = "from compiler_gym.service.limits import bind_to_parent; bind_to_parent(1 << 30)"
+    done = subprocess.run([sys.executable, "-c", code], stderr=subprocess.PIPE, check=False)
+    assert b"ServiceOSError: the parent process 1073741824 has ended" in done.stderr
+
+
+def test_a_process_that_is_not_there_has_no_children() -> None:
+    assert children_of(1 << 30) == []

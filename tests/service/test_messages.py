@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Messages survive the way there and back, and nothing else is taken for one."""
+
+import msgspec
+import pytest
+
+from compiler_gym.service.messages import (
+    Description,
+    Failed,
+    Fork,
+    Forked,
+    Parameter,
+    ParameterReply,
+    Start,
+    Started,
+    Step,
+    Stepped,
+    Stop,
+    Stopped,
+    decode_reply,
+    decode_request,
+    encode,
+)
+from compiler_gym.session import BenchmarkSpec
+from compiler_gym.testing import FakeSession
+
+SPACES = list(FakeSession.action_spaces)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Start(BenchmarkSpec("benchmark://a/b", b"\x00\xff", {"goal": "speed"}), None, ["Ir"], {}),
+        Step([1, {"order": [2, 1], "x": 0.5}, [1, "a"], b"raw"], ["Ir"]),
+        Step([], []),
+        Fork(),
+        Parameter("key", "value"),
+        Stop(),
+    ],
+)
+def test_a_request_survives(request_: msgspec.Struct) -> None:
+    assert decode_request(encode(request_)) == request_
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Description(1, "fake", SPACES, list(FakeSession.observation_spaces), True),
+        Started(SPACES[3], [1, "text", b"bytes", None, {"a": [1.5]}]),
+        Stepped(True, None, False, [2**63 - 1, -(2**63)], 3, ["ObservationError", "no"]),
+        Forked(17),
+        ParameterReply(None),
+        Stopped(),
+        Failed("SessionError", "message", 2, True),
+    ],
+)
+def test_a_reply_survives(reply: msgspec.Struct) -> None:
+    assert decode_reply(encode(reply)) == reply
+
+
+@pytest.mark.parametrize("data", [b"", b"\xc1", b"\x91\x63", encode(Stopped()), b"{}", b"\x93\x02"])
+def test_what_is_no_request_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        decode_request(data)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Frames arrive whole, however they are cut, or not at all."""
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler_gym.errors import ServiceTransportError
+from compiler_gym.service.transport import Channel, ChannelClosed
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[Channel, socket.socket]]:
+    """A channel and the bare socket at its other end."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Channel(ours), theirs
+
+
+def frame(payload: bytes) -> bytes:
+    return len(payload).to_bytes(8, "little") + payload
+
+
+@settings(deadline=None, max_examples=30)
+@given(payload=st.binary(max_size=300), cuts=st.lists(st.integers(1, 300), max_size=5))
+def test_a_frame_may_come_in_pieces(payload: bytes, cuts: list[int]) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        data = frame(payload)
+
+        def send() -> None:
+            position = 0
+            for cut in [*sorted(cuts), len(data)]:
+                theirs.sendall(data[position:cut])
+                position = max(position, cut)
+
+        thread = threading.Thread(target=send)
+        thread.start()
+        assert bytes(Channel(ours).receive(time.monotonic() + 10)) == payload
+        thread.join()
+
+
+@pytest.mark.parametrize("size", [0, 1, 65527, 65528, 65529, 32767, 32768, 5_000_000])
+def test_frames_of_every_size_come_one_after_the_other(
+    pair: tuple[Channel, socket.socket], size: int
+) -> None:
+    ours, theirs = pair
+    other = Channel(theirs)
+    payloads = [os.urandom(size), b"small", os.urandom(size)]
+    for payload in payloads:
+        thread = threading.Thread(target=other.send, args=(payload,))
+        thread.start()
+        assert bytes(ours.receive(time.monotonic() + 10)) == payload
+        thread.join()
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x05", frame(b"hello")[:-1], frame(b"x" * 100_000)[:-1]])
+def test_the_end_of_the_stream_inside_a_frame_is_seen(
+    pair: tuple[Channel, socket.socket], sent: bytes
+) -> None:
+    ours, theirs = pair
+    theirs.sendall(sent)
+    theirs.close()
+    with pytest.raises(ChannelClosed):
+        ours.receive()
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x05", frame(b"hello")[:-1]])
+def test_a_deadline_holds_inside_a_frame(pair: tuple[Channel, socket.socket], sent: bytes) -> None:
+    ours, theirs = pair
+    theirs.sendall(sent)
+    with pytest.raises(TimeoutError):
+        ours.receive(time.monotonic() + 0.05)
+
+
+def test_a_deadline_in_the_past_is_over(pair: tuple[Channel, socket.socket]) -> None:
+    ours, theirs = pair
+    theirs.sendall(frame(b"hello"))
+    with pytest.raises(TimeoutError):
+        ours.receive(time.monotonic() - 1)
+
+
+def test_an_absurd_length_is_refused_before_memory_is_taken(
+    pair: tuple[Channel, socket.socket],
+) -> None:
+    ours, theirs = pair
+    theirs.sendall(b"GET / HTTP/1.1\r\n\r\n")
+    with pytest.raises(ServiceTransportError, match="not a message of ours"):
+        ours.receive()
+
+
+def test_bytes_after_a_frame_are_refused(pair: tuple[Channel, socket.socket]) -> None:
+    ours, theirs = pair
+    theirs.sendall(frame(b"hello") + b"more")
+    with pytest.raises(ServiceTransportError, match="4 bytes follow"):
+        ours.receive()
+
+
+def test_sending_to_nobody_is_seen(pair: tuple[Channel, socket.socket]) -> None:
+    ours, theirs = pair
+    theirs.close()
+    with pytest.raises(ChannelClosed):
+        ours.send(b"hello")
+
+
+def test_a_large_frame_that_nobody_reads_has_a_deadline(
+    pair: tuple[Channel, socket.socket],
+) -> None:
+    ours, _ = pair
+    with pytest.raises(TimeoutError):
+        ours.send(bytes(4_000_000), time.monotonic() + 0.1)
+
+
+def test_a_descriptor_travels_with_a_frame(pair: tuple[Channel, socket.socket]) -> None:
+    ours, theirs = pair
+    read, write = os.pipe()
+    Channel(theirs).send_with_descriptor(b"take this", write)
+    os.close(write)
+    payload, received = ours.receive_with_descriptor(time.monotonic() + 10)
+    assert payload == b"take this"
+    assert received is not None
+    os.write(received, b"it works")
+    assert os.read(read, 100) == b"it works"
+    os.close(received)
+    os.close(read)
+
+
+def test_a_frame_without_a_descriptor_has_none(pair: tuple[Channel, socket.socket]) -> None:
+    ours, theirs = pair
+    data = frame(b"in two pieces")
+    theirs.sendall(data[:3])
+    threading.Timer(0.05, theirs.sendall, (data[3:],)).start()
+    assert ours.receive_with_descriptor(time.monotonic() + 10) == (b"in two pieces", None)
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x05"])
+def test_no_descriptor_comes_from_a_closed_channel(
+    pair: tuple[Channel, socket.socket], sent: bytes
+) -> None:
+    ours, theirs = pair
+    theirs.sendall(sent)
+    theirs.close()
+    with pytest.raises(ChannelClosed):
+        ours.receive_with_descriptor()
