@@ -25,6 +25,28 @@ def test_the_extension_needs_nothing_but_the_c_library():
     assert [name for name in needed if not name.startswith(ALLOWED)] == []
 
 
+def test_the_engine_works_where_llvm_is_hidden(corpus, tmp_path):
+    source = tmp_path / "program.bc"
+    source.write_bytes(corpus["loops"])
+    folder = Path("/usr/lib/llvm-22")
+    if not folder.is_dir():
+        pytest.skip("needs an installed LLVM to hide")
+    program = (
+        "import os, sys; from compiler_gym import _llvm\n"
+        "assert not os.listdir('/usr/lib/llvm-22')\n"
+        "module = _llvm.Module(open(sys.argv[1], 'rb').read())\n"
+        "module.apply_level('Oz'); print(module.object_text_size())\n"
+        "assert 'libLLVM' not in open('/proc/self/maps').read()\n"
+    )
+    hide = 'mount -t tmpfs none /usr/lib/llvm-22 && exec "$@"'
+    command = [need("unshare"), "--map-root-user", "--mount", "sh", "-c", hide, "sh"]
+    if subprocess.run([*command, "true"], capture_output=True).returncode != 0:
+        pytest.skip("needs permission to mount in a namespace of its own")
+    command += [sys.executable, "-c", program, str(source)]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert int(done.stdout) > 0
+
+
 def test_the_extension_adds_about_20_mb_to_a_wheel(tmp_path):
     assert _llvm.__file__ is not None
     with zipfile.ZipFile(tmp_path / "wheel.zip", "w", zipfile.ZIP_DEFLATED) as archive:
