@@ -88,8 +88,16 @@ def test_the_next_call_and_another_mirror_continue_an_interrupted_download(
             server.url("truncated/f.bin"), tmp_path / "f.bin", sha256=SHA, options=options
         )
     server.requests.clear()
-    path = download_file(server.url("ok/f.bin"), tmp_path / "f.bin", sha256=SHA, options=options)
+    seen: list[tuple[int, int | None]] = []
+    path = download_file(
+        server.url("ok/f.bin"),
+        tmp_path / "f.bin",
+        sha256=SHA,
+        options=options,
+        report=lambda done, total: seen.append((done, total)),
+    )
     assert path.read_bytes() == DATA
+    assert seen[-1] == (len(DATA), len(DATA))
     assert server.requests == [("/ok/f.bin", f"bytes={len(DATA) // 2}-")]
 
 
