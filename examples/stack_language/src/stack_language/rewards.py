@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""What can be earned: instructions and cycles saved."""
+
+from compiler_gym.rewards import CostReward, NormalizedCostReward
+from compiler_gym.spaces import Reward
+
+__all__ = ["make_rewards"]
+
+
+def make_rewards() -> list[Reward]:
+    """Return fresh rewards: each holds the numbers of one environment's episode."""
+    rewards: list[Reward] = []
+    for cost in ("Size", "Cycles"):
+        shared = {"cost": cost, "initial": f"{cost}AtReset", "platform_dependent": False}
+        rewards.append(CostReward(cost, **shared))
+        rewards.append(NormalizedCostReward(f"{cost}Norm", **shared))
+    return rewards

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The example compiler, installed beside this package, passes its own tests."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import compiler_gym
+
+PACKAGE = Path(__file__).parents[2] / "examples" / "stack_language"
+SOURCES = PACKAGE / "src" / "stack_language"
+
+
+def installed(package: Path, site: Path) -> dict[str, str]:
+    """Return the variables with which `package` is installed, as an editable install leaves it."""
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    info = site / f"{project['name']}-{project['version']}.dist-info"
+    info.mkdir()
+    facts = ("2.1", project["name"], project["version"])
+    (info / "METADATA").write_text("Metadata-Version: {}\nName: {}\nVersion: {}\n".format(*facts))
+    points = project["entry-points"]["compiler_gym.compilers"]
+    lines = [f"{name} = {value}" for name, value in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(["[compiler_gym.compilers]", *lines, ""]))
+    paths = [str(site), str(package / "src"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    return installed(PACKAGE, tmp_path)
+
+
+def test_it_passes_its_own_tests_and_the_public_suites(variables: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(PACKAGE)]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert " passed" in done.stdout
+
+
+def test_it_is_found_by_its_entry_point(variables: dict[str, str]) -> None:
+    code = """
+import json, sys
+import compiler_gym
+import gymnasium
+sizes = []
+for isolation in ("process", "in-process"):
+    env = compiler_gym.make("stack-size-v0", isolation=isolation)
+    env.reset(seed=1)
+    for rule in ("fold", "double", "identity", "forward", "undo", "dead-store"):
+        env.step(env.action_space[rule])
+    sizes.append((env.observation["Size"], env.episode_reward))
+    env.close()
+with gymnasium.make("stack-v0", observation_space="Size").unwrapped as env:
+    sizes.append(env.reset()[0])
+print(json.dumps([sizes, list(compiler_gym.COMPILER_GYM_ENVS)]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True
+    )
+    (isolated, local, before), ids = json.loads(done.stdout)
+    assert isolated == local == [14, 4.0]
+    assert before == 18
+    assert ids[-2:] == ["stack-v0", "stack-size-v0"]
+
+
+def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compilers() -> None:
+    def public(folder: Path) -> set[str]:
+        names = {path.name for path in folder.glob("*.py")}
+        return {name for name in names if not name.startswith("_") or name == "__init__.py"}
+
+    bundled = Path(compiler_gym.__file__).parent / "envs" / "llvm"
+    assert public(SOURCES) == public(bundled)
+
+
+def test_its_session_is_about_a_hundred_lines() -> None:
+    assert len((SOURCES / "session.py").read_text().splitlines()) < 130
