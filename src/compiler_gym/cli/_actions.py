@@ -47,6 +47,9 @@ def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) 
 
 
 def default_starts(space: Any) -> list[list[int]]:
-    """Return the standard levels among the actions, each as a sequence of its own."""
+    """Return the standard levels among the actions, then sequences known to be good."""
+    from compiler_gym.search import known_sequences
+
     names = getattr(space, "names", [])
-    return [[i] for i, name in enumerate(names) if _LEVEL.fullmatch(name)]
+    levels = [[i] for i, name in enumerate(names) if _LEVEL.fullmatch(name)]
+    return levels + known_sequences(names)

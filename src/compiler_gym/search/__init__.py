@@ -4,13 +4,14 @@
 ``run`` is the entrance, ``scheduler`` spreads the work over threads, ``campaign``
 is one program's search, ``walker`` the one place that steps an environment,
 ``snapshots`` keeps environments worth forking, and ``tree`` remembers every
-sequence walked. The algorithms (``wander``, ``greedy``, ``local`` with
+sequence walked. ``known`` holds sequences worth starting from. The algorithms (``wander``, ``greedy``, ``local`` with
 ``mutation``, ``portfolio``, ``minimise``) fulfil the contract in ``strategy``: they
 know no compiler, run nothing and read no clock. ``progress`` is what a search
 reports, ``result`` what it leaves behind.
 """
 
 from compiler_gym.search.budget import Budget
+from compiler_gym.search.known import known_sequences
 from compiler_gym.search.progress import Improvement, Progress, Silent, Watcher
 from compiler_gym.search.random_search import random_search
 from compiler_gym.search.result import ProgressLog, SearchResult, write_json, write_results
@@ -34,6 +35,7 @@ __all__ = [
     "Walk",
     "Watcher",
     "available_jobs",
+    "known_sequences",
     "random_search",
     "run_search",
     "write_json",

@@ -90,17 +90,26 @@ class Campaign:
         """Take the result of a task and return what became better by it."""
         self._walks[task.place] = walk
         self._out -= 1
+        self.counts.sequences += 1
         if self._out or self._waiting:
             return []
         walks = [walk for walk in self._walks if walk is not None]
-        found = list(self._judge(walks, seconds))
-        self.improvements += found
-        if len(walks) == len(self._walks) and self._asked is self._strategy:
+        is_whole = len(walks) == len(self._walks)
+        found = self.conclude(seconds)
+        if is_whole and self._asked is self._strategy:
             self._strategy.tell(walks)
         if isinstance(self._strategy, Minimiser):
             self._remember(self._strategy.node)
             if self.best.reward > self._strategy.node.reward:
                 self._strategy = Minimiser(self.best)
+        return found
+
+    def conclude(self, seconds: float) -> list[Improvement]:
+        """Judge what has come of the batch so far, and return what became better by it."""
+        walks = [walk for walk in self._walks if walk is not None]
+        self._walks = []
+        found = list(self._judge(walks, seconds))
+        self.improvements += found
         return found
 
     def minimise(self) -> None:
@@ -156,9 +165,9 @@ class Campaign:
                 self._strategy.suggest(sequence)
 
     def _judge(self, walks: list[Walk], seconds: float) -> Iterator[Improvement]:
+        # A batch without anything new counts too: a search of what is known has an end.
+        self.counts.steps += max(sum(walk.new_steps for walk in walks), bool(walks))
         for walk in walks:
-            self.counts.sequences += 1
-            self.counts.steps += max(walk.new_steps, 1)
             self.counts.failures += walk.failure is not None
             gained = walk.best.reward > self.best.reward
             self._remember(walk.best)

@@ -36,12 +36,21 @@ class LocalSearch:
         self._champions: list[Node] = []
         self._waiting: list[Sequence_] = [(), *moves.starts]
         self._parents: list[float] = []
-        self._stale = 0
+        self.stale = 0
+        """Walks since the pool last improved."""
         self._restarts = 0
 
+    @property
+    def best(self) -> Node | None:
+        """The best program in the pool."""
+        return self._pool[0] if self._pool else None
+
     def seed(self, nodes: Sequence[Node]) -> None:
-        """Start from programs that are known already."""
+        """Take programs found elsewhere into the pool."""
         for node in nodes:
+            best = self.best
+            if best is None or node.reward > best.reward:
+                self.stale = 0
             self._admit(node)
 
     def suggest(self, sequence: Sequence_) -> None:
@@ -70,15 +79,15 @@ class LocalSearch:
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Keep what is good, and restart when nothing has improved for long."""
-        for walk, parent_reward in zip(walks, self._parents, strict=True):
+        for walk, parent_reward in zip(walks, self._parents, strict=False):
             self.learn(walk, parent_reward)
             best = walk.best
             top = self._pool[0].reward if self._pool else float("-inf")
-            self._stale = 0 if best.reward > top else self._stale + 1
+            self.stale = 0 if best.reward > top else self.stale + 1
             self._admit(best)
             level = [node for node in walk.nodes if node.reward == best.reward]
             self._admit(level[-1])
-        if self._stale >= _PATIENCE:
+        if self.stale >= _PATIENCE:
             self._restart()
 
     def _parent(self) -> int:
@@ -101,7 +110,7 @@ class LocalSearch:
         self._champions.append(self._pool[0])
         self._champions.sort(key=lambda node: (-node.reward, node.depth))
         del self._champions[_POOL:]
-        self._stale = 0
+        self.stale = 0
         self._restarts += 1
         self._pool = []
         if self._restarts % 2 == 0:

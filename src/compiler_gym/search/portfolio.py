@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Several algorithms in turn: known sequences, a climb by sweeps, then local search."""
+"""Local search, and a climb by sweeps from its best whenever it is stuck."""
 
 import random
 from collections.abc import Sequence
@@ -10,16 +10,17 @@ from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["PortfolioSearch"]
 
-_SEEDS = 12
-_SHUFFLES = 6
+_STUCK = 120
+"""Walks without a gain after which a sweep is worth its price."""
+_SHUFFLES = 4
 
 
 class PortfolioSearch:
-    """Climb from the best known sequence, then search around everything good seen so far.
+    """Search locally; when that is stuck, try every action at the best program once.
 
-    A climb tries every action once and then all that helped together, in several
-    orders: savings in different places of a program add up, so that this takes far
-    fewer sweeps than one action at a time.
+    After a sweep all actions that helped are applied together, in several orders:
+    savings in different places of a program add up, so that this takes far fewer
+    sweeps than one action at a time.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
@@ -27,48 +28,41 @@ class PortfolioSearch:
         self._random = generator
         self._local = LocalSearch(moves, generator)
         self._base: Node | None = None
+        """Where the climb has got to; None while the search is local."""
+        self._swept: set[Node] = set()
         self._chains: list[Sequence_] = []
-        self._good: list[Node] = []
-        self._is_climbing = True
 
     def ask(self) -> Sequence[Sequence_]:
-        """Return the next sequences of the climb or of the local search."""
-        if not self._is_climbing:
-            return self._local.ask()
+        """Return the next sequences of the local search or of the climb."""
         if self._base is None:
-            return [(), *self._moves.starts]
+            return self._local.ask()
         if self._chains:
             return self._chains
         actions = self._base.actions()
         return [(*actions, move) for move in range(self._moves.size)]
 
     def suggest(self, sequence: Sequence_) -> None:
-        """Try `sequence` once the climb is over."""
+        """Let the local search try `sequence`."""
         self._local.suggest(sequence)
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Go on climbing while it helps."""
-        if not self._is_climbing:
-            self._local.tell(walks)
-            return
-        self._note(walks)
+        """Go on locally, or climb while that helps."""
         if self._base is None:
-            self._base = self._good[0]
-        elif self._chains:
+            self._local.tell(walks)
+            best = self._local.best
+            if self._local.stale >= _STUCK and best is not None and best not in self._swept:
+                self._base = best
+            return
+        for walk in walks:
+            self._local.learn(walk, self._base.reward)
+        if self._chains:
             self._chains = []
-            self._climb_to(self._good[0])
+            self._climb(max((walk.best for walk in walks), key=_merit))
         else:
+            self._swept.add(self._base)
             self._chains = self._combined(self._base, walks)
             if not self._chains:
-                self._climb_to(self._base)
-
-    def _note(self, walks: Sequence[Walk]) -> None:
-        base_reward = self._base.reward if self._base is not None else float("inf")
-        for walk in walks:
-            self._good.append(walk.best)
-            self._local.learn(walk, base_reward)
-        self._good.sort(key=lambda node: (-node.reward, node.depth))
-        del self._good[_SEEDS:]
+                self._base = None
 
     def _combined(self, base: Node, walks: Sequence[Walk]) -> list[Sequence_]:
         """Return the actions that helped, one after another, in several orders."""
@@ -81,10 +75,12 @@ class PortfolioSearch:
         orders += [self._random.sample(moves, len(moves)) for _ in range(_SHUFFLES)]
         return [(*base.actions(), *order) for order in orders]
 
-    def _climb_to(self, node: Node) -> None:
+    def _climb(self, node: Node) -> None:
         assert self._base is not None
-        if is_better(node, self._base):
-            self._base = node
-            return
-        self._is_climbing = False
-        self._local.seed(self._good)
+        is_higher = is_better(node, self._base)
+        self._local.seed([node])
+        self._base = node if is_higher and node not in self._swept else None
+
+
+def _merit(node: Node) -> tuple[float, int]:
+    return node.reward, -node.depth

@@ -16,7 +16,7 @@ from compiler_gym.search.campaign import Campaign, Task
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.progress import Improvement, Watcher
 from compiler_gym.search.snapshots import Snapshots
-from compiler_gym.search.walker import Walker, WalkStopped
+from compiler_gym.search.walker import Walker
 
 __all__ = ["Scheduler"]
 
@@ -85,6 +85,9 @@ class Scheduler:
         end = time.monotonic() + _GRACE
         for thread in threads:
             thread.join(max(end - time.monotonic(), 0.0))
+        with self._changed:
+            for campaign in self._campaigns:
+                campaign.conclude(self.seconds)
         self._snapshots.close()
 
     def _report(self) -> None:
@@ -122,8 +125,6 @@ class Scheduler:
             )
             while (task := self._next()) is not None:
                 self._walk(walker, task)
-        except WalkStopped:
-            pass
         except BaseException as error:
             self._fail(error)
         finally:
@@ -132,7 +133,7 @@ class Scheduler:
 
     def _next(self) -> Task | None:
         with self._changed:
-            while not self._stopped and not all(c.is_done for c in self._campaigns):
+            while self._seconds_left() > 0 and not all(c.is_done for c in self._campaigns):
                 for campaign in sorted(self._campaigns, key=lambda c: c.spent):
                     task = campaign.next_task()
                     if task is not None:

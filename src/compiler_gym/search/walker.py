@@ -6,6 +6,7 @@ three ways is taken: on from where the environment stands, a fork of a kept
 environment, or a reset and a replay. Which one changes the time, never the result.
 """
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,11 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.tree import Failure, Node, Walk
 
-__all__ = ["Program", "WalkStopped", "Walker"]
+__all__ = ["Program", "Walker"]
 
 
-class WalkStopped(Exception):
-    """The search was stopped in the middle of a walk, whose result is lost."""
+class _TimeIsUp(Exception):
+    """The search was stopped in the middle of a walk."""
 
 
 @dataclass(slots=True)
@@ -31,6 +32,8 @@ class Program:
     benchmark: Any
     """What ``reset(benchmark=...)`` takes; None takes the environment's own."""
     root: Node = field(default_factory=Node)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while the tree grows, so that a step that two threads try counts once."""
     reset_seconds: float = 0.002
     fork_seconds: float = 0.003
 
@@ -60,7 +63,7 @@ class Walker:
         self._env.close()
 
     def walk(self, program: Program, sequence: Sequence[int]) -> Walk:
-        """Return what comes of `sequence`; raise `WalkStopped` when time is up."""
+        """Return what comes of `sequence`, or of its beginning when time is up."""
         node = program.root
         nodes = [node]
         new_steps = 0
@@ -69,9 +72,13 @@ class Walker:
                 break
             following = node.children.get(move)
             if following is None:
-                new_steps += 1
-                tried = self._try(program, node, move)
-                following = node.children.setdefault(move, tried)
+                try:
+                    tried = self._try(program, node, move)
+                except _TimeIsUp:
+                    break
+                with program.lock:
+                    new_steps += move not in node.children
+                    following = node.children.setdefault(move, tried)
                 if self._at is tried and isinstance(following, Node):
                     self._at = following  # another thread was first
             if isinstance(following, Failure):
@@ -187,7 +194,7 @@ class Walker:
 
     def _failure(self, info: dict[str, Any]) -> Failure:
         if self._seconds_left() <= 0:
-            raise WalkStopped
+            raise _TimeIsUp
         return Failure(
             str(info.get("error_type", "truncated")),
             str(info.get("error_details", "the episode was truncated")),
@@ -196,7 +203,7 @@ class Walker:
     def _timeout(self) -> float:
         left = self._seconds_left()
         if left <= 0:
-            raise WalkStopped
+            raise _TimeIsUp
         return min(self._step_seconds, left + 0.1)
 
 

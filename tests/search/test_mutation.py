@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+import random
+
+from compiler_gym.search.mutation import Mutator
+
+
+def test_neighbours_hold_known_actions_only_and_are_not_too_long() -> None:
+    mutator = Mutator(10, random.Random(0), longest=12)
+    sequence = [1, 2, 3]
+    for _ in range(500):
+        changed = mutator.neighbour(sequence, [[4, 5], [], [6] * 11])
+        assert set(changed) <= set(range(10))
+        assert len(changed) <= 12
+    assert sequence == [1, 2, 3]
+
+
+def test_actions_that_pay_off_are_proposed_more_often() -> None:
+    mutator = Mutator(10, random.Random(0), longest=12)
+    for _ in range(20):
+        mutator.learn([3, 4], [3], gain=True)
+        mutator.learn([5], [], gain=False)
+    proposed = [mutator.move() for _ in range(1000)]
+    assert proposed.count(3) > 3 * proposed.count(4)
+    assert proposed.count(3) > 10 * proposed.count(5) > 0
+
+
+def test_actions_that_are_whole_pipelines_are_proposed_rarely() -> None:
+    mutator = Mutator(10, random.Random(0), longest=12, whole=[9])
+    proposed = [mutator.move() for _ in range(2000)]
+    assert 0 < proposed.count(9) < proposed.count(8) / 3
+
+
+def test_an_empty_sequence_has_neighbours() -> None:
+    mutator = Mutator(3, random.Random(0), longest=5)
+    assert any(mutator.neighbour([], [[]]) for _ in range(50))
