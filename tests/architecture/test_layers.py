@@ -15,14 +15,14 @@ def test_no_import_points_upwards() -> None:
 
 
 def test_an_import_that_points_upwards_is_found(tmp_path: Path) -> None:
-    package = tmp_path / "compiler_gym"
+    package = tmp_path / "house"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "errors.py").write_text("import compiler_gym.core\n")
+    (package / "errors.py").write_text("import house.core\n")
     (package / "core.py").write_text("")
     (tmp_path / ".importlinter").write_text(
-        "[importlinter]\nroot_package = compiler_gym\n\n[importlinter:contract:1]\n"
-        "name = layers\ntype = layers\ncontainers = compiler_gym\nlayers =\n    core\n    errors\n"
+        "[importlinter]\nroot_package = house\n\n[importlinter:contract:1]\n"
+        "name = layers\ntype = layers\ncontainers = house\nlayers =\n    core\n    errors\n"
     )
     done = subprocess.run(
         [*LINT, "--config", ".importlinter"],
@@ -33,4 +33,4 @@ def test_an_import_that_points_upwards_is_found(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1, done.stdout
-    assert "compiler_gym.errors is not allowed to import compiler_gym.core" in done.stdout
+    assert "house.errors is not allowed to import house.core" in done.stdout

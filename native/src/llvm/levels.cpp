@@ -1,5 +1,6 @@
 #include "compiler_gym/llvm/levels.h"
 
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "pass_runner.h"
 #include "target.h"
@@ -15,25 +16,47 @@ struct Marks {
   bool minsize = false;
 };
 
-void mark(::llvm::Function& function, Attribute::AttrKind kind, bool wanted) {
+// Functions and calls carry these marks alike: T is either.
+template <typename T>
+void mark(T& marked, Attribute::AttrKind kind, bool wanted) {
   if (wanted) {
-    function.addFnAttr(kind);
+    marked.addFnAttr(kind);
   } else {
-    function.removeFnAttr(kind);
+    marked.removeFnAttr(kind);
   }
 }
 
-void mark(::llvm::Module& module, Marks marks) {
+template <typename T>
+void mark(T& marked, Marks marks) {
+  mark(marked, Attribute::OptimizeForSize, marks.optsize);
+  mark(marked, Attribute::MinSize, marks.minsize);
+}
+
+// Clang marks what it calls as well as what it defines; intrinsics and inline
+// assembly it leaves alone.
+void mark_calls(::llvm::Function& function, Marks marks) {
+  for (auto& block : function) {
+    for (auto& instruction : block) {
+      auto* call = ::llvm::dyn_cast<::llvm::CallBase>(&instruction);
+      if (call == nullptr || call->isInlineAsm()) continue;
+      const auto* callee = call->getCalledFunction();
+      if (callee != nullptr && callee->isIntrinsic()) continue;
+      mark(*call, marks);
+    }
+  }
+}
+
+void mark_module(::llvm::Module& module, Marks marks) {
   for (auto& function : module) {
     if (function.isDeclaration()) continue;
     function.removeFnAttr(Attribute::OptimizeNone);
-    mark(function, Attribute::OptimizeForSize, marks.optsize);
-    mark(function, Attribute::MinSize, marks.minsize);
+    mark(function, marks);
+    mark_calls(function, marks);
   }
 }
 
 void switch_off(::llvm::Module& module) {
-  mark(module, {});
+  mark_module(module, {});
   for (auto& function : module) {
     if (function.isDeclaration() || function.hasFnAttribute(Attribute::AlwaysInline)) continue;
     function.addFnAttr(Attribute::NoInline);
@@ -89,7 +112,7 @@ std::optional<Level> level_named(std::string_view name) {
 
 void set_goal(::llvm::Module& module, Goal goal) {
   const bool size = goal == Goal::size;
-  mark(module, {.optsize = size, .minsize = size});
+  mark_module(module, {.optsize = size, .minsize = size});
 }
 
 void apply_level(::llvm::Module& module, Level level) {
@@ -100,8 +123,8 @@ void apply_level(::llvm::Module& module, Level level) {
     runner.run(module, runner.builder().buildO0DefaultPipeline(OptimizationLevel::O0));
     return;
   }
-  mark(module, {.optsize = level == Level::Os || level == Level::Oz,
-                .minsize = level == Level::Oz});
+  mark_module(module, {.optsize = level == Level::Os || level == Level::Oz,
+                       .minsize = level == Level::Oz});
   runner.run(module, runner.builder().buildPerModuleDefaultPipeline(pipeline_of(level)));
 }
 

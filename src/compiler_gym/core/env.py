@@ -441,6 +441,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             "action_space": self._action_space_name,
             "observation_space": self._observations.names,
             "reward_space": self._rewards.names,
+            "rewards": {name: r.__dict__ for name, r in self.reward.spaces.items()},
             "episode": self._episode.fork() if self._episode and self.in_episode else None,
             "np_random": self._np_random,
             "np_random_seed": self._np_random_seed,
@@ -456,6 +457,9 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         self.reward_space = snapshot["reward_space"]
         self._np_random = snapshot["np_random"]
         self._np_random_seed = snapshot["np_random_seed"]
+        for name, numbers in snapshot["rewards"].items():
+            if name in self.reward.spaces:
+                self.reward.spaces[name].__dict__.update(numbers)
         self._episode = snapshot["episode"]
         if self._episode is not None:
             self._replay(self._episode.actions)

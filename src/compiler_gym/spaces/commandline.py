@@ -7,6 +7,7 @@ and `from_string`.
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple, SupportsIndex
 
 import numpy as np
@@ -60,7 +61,10 @@ class Commandline(NamedDiscrete):
         """The flag of each value, in order."""
         self.descriptions = [item.description for item in self.items]
         """The description of each value, in order."""
-        self._flag_words = Words(self.flags, "flags")
+
+    @cached_property
+    def _flag_words(self) -> Words:
+        return Words(self.flags, "flags")
 
     def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the command line of `actions`, one value or several.

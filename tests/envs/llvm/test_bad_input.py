@@ -27,11 +27,11 @@ def still_works(env: LlvmEnv) -> bool:
 @pytest.mark.parametrize(
     ("name", "contents", "message"),
     [
-        ("empty.bc", b"", "empty"),
-        ("noise.bc", b"BC\xc0\xde" + bytes(range(256)) * 8, "cannot start|bitcode|Invalid"),
+        ("empty.bc", b"", "found no bytes"),
+        ("noise.bc", b"BC\xc0\xde" + bytes(range(256)) * 8, r"noise\.bc.*Malformed"),
         ("text.bc", b"hello", "expected"),
         ("broken.ll", b"define i32 @f() {\n  ret i64 0\n}\n", "i64|type"),
-        ("unverified.ll", b"define void @f() {\n  br label %a\na:\n  %x = phi i32 \n", "expected"),
+        ("cut.ll", b"define void @f() {\n  br label %a\na:\n", "expecting more|expected"),
     ],
 )
 def test_a_file_that_is_no_module_is_refused(

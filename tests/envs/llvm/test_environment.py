@@ -266,7 +266,8 @@ def test_seeds_repeat_actions_and_programs(make_env: MakeEnv) -> None:
 def test_the_goal_is_part_of_the_program(make_env: MakeEnv) -> None:
     env = make_env(benchmark="cbench-v1/sha")
     env.reset()
-    assert "minsize optsize" in env.ir
+    assert "minsize" in env.ir
+    assert "optsize" in env.ir
     env.reset(benchmark="cbench-v1/sha?goal=speed")
     assert "minsize" not in env.ir
     assert env.state.benchmark == "benchmark://cbench-v1/sha?goal=speed"

@@ -41,12 +41,12 @@ class LlvmCommandLine(Commandline):
     def to_string(self, values: Iterable[int], *, program: str = "input.bc") -> str:
         """Return the ``opt`` command that applies `values` to `program`.
 
-        Analyses are cleared between actions, as the environment does: the
-        command gives the same bytes.
+        Analyses are cleared between actions and value names are not kept, as in
+        the environment: the command gives the same bytes.
         """
         pipeline = self.pipeline(values)
         passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
-        return f"opt {passes}{program} -o output.bc"
+        return f"opt -discard-value-names {passes}{program} -o output.bc"
 
     def pipeline(self, values: Iterable[int]) -> str:
         """Return the pass pipeline that `values` stand for."""

@@ -87,6 +87,7 @@ class LlvmSession(CompilerSession):
             self._set_limit(key, value)
             return value
         if key == "llvm.apply_pipeline":
+            _llvm.check_pipeline(value)
             return "changed" if self._module.run(value) else "unchanged"
         return None
 
