@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "jpeg.h"
@@ -12,42 +11,28 @@ typedef union Chunk {
 
 static Chunk *chunks;
 static const char *program = "jpeg";
-static unsigned warnings;
 
 void set_program_name(const char *name)
 {
     program = name;
 }
 
+void print_message(const char *kind, const char *format, va_list arguments)
+{
+    fprintf(stderr, "%s: %s", program, kind);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+}
+
 void fail(const char *format, ...)
 {
     va_list arguments;
 
-    fprintf(stderr, "%s: ", program);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    print_message("", format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
     release_memory();
     exit(1);
-}
-
-void warn(const char *format, ...)
-{
-    va_list arguments;
-
-    if (warnings++ > 0)
-        return; /* one is enough: damage rarely comes alone */
-    fprintf(stderr, "%s: warning: ", program);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-}
-
-unsigned warning_count(void)
-{
-    return warnings;
 }
 
 void *take_memory(size_t count, size_t size)

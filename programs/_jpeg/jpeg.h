@@ -3,6 +3,7 @@
 #ifndef JPEG_H
 #define JPEG_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -79,11 +80,10 @@ void layout_frame(Frame *frame);
 void allocate_coefficients(Frame *frame);
 int16_t *block_at(const Component *component, uint32_t row, uint32_t column);
 
-/* Errors end the program with status 1 and free all memory; warnings are counted. */
+/* Errors end the program with status 1 and free all memory. */
 void set_program_name(const char *name);
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-unsigned warning_count(void);
+void print_message(const char *kind, const char *format, va_list arguments);
 
 void *take_memory(size_t count, size_t size); /* zeroed; fails rather than returning NULL */
 void release_memory(void);

@@ -503,9 +503,9 @@ static void fallback_sort(SortSpace *space, uint32_t length)
         while (i < length) {
             uint32_t end = d.rank[d.order[i]];
             if (end > i) {
-                int depth = 2;
+                int depth = 0;
                 for (uint32_t size = end - i; size > 0; size >>= 1)
-                    depth += 2;
+                    depth++;
                 key_sort(&d, i, end, depth);
                 unsorted += end - i + 1 - (uint32_t)split_group(&d, i, end);
             }

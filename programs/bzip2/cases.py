@@ -27,7 +27,9 @@ def _large(index: int, rng: Random, factor: int) -> Case:
     if index % 2:
         stream = _file(prose(rng, 3000), rng.between(1, 9))
         option = "-d" if index % 4 == 1 else "-ds"
-        return Case({"in.bz2": stream * (120 * factor)}, (option, "in.bz2", "out"), outputs=("out",))
+        return Case(
+            {"in.bz2": stream * (120 * factor)}, (option, "in.bz2", "out"), outputs=("out",)
+        )
     content = prose(rng, 130_000 * factor)
     return Case({"in": content}, ("-v9" if index else "-v1", "in", "out"), outputs=("out",))
 
@@ -85,7 +87,9 @@ def _unpack(index: int, rng: Random) -> Case:
         names = ("part00001.bz2", "part00002.bz2")
         return Case({"a": stream * 2}, ("-r", "a", "part"), outputs=names)
     if index == 8:
-        return Case({"a": _file(rng.data(1500), 9, blocks=2)}, ("-dv", "a", "out"), outputs=("out",))
+        return Case(
+            {"a": _file(rng.data(1500), 9, blocks=2)}, ("-dv", "a", "out"), outputs=("out",)
+        )
     return Case({"a": _file(b"abc" * 700, 9)}, ("-d", "a", "out"), outputs=("out",))
 
 

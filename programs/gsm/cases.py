@@ -93,7 +93,7 @@ def _sine(phase: int) -> int:
 
 
 def _speech(rng: Random, count: int) -> list[int]:
-    """Return a voice-like sound: a gliding pulse train with two formants, then hiss, then a pause."""
+    """Return a sound like a voice: gliding pulses with two formants, then hiss, then a pause."""
     samples: list[int] = []
     phase = first = second = 0
     pitch = rng.between(700, 1500)

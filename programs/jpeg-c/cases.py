@@ -41,7 +41,13 @@ def case(size: str, index: int, rng: Random) -> Case:
     """Return one input of jpeg-c."""
     if size != "test":
         width, height = {"small": (900, 600), "ref": (2700, 2000)}[size]
-        options = ("", "-progressive", "-quality 90 -sample 1x1 -optimize", "-dct fast", "-smooth 9")
+        options = (
+            "",
+            "-progressive",
+            "-quality 90 -sample 1x1 -optimize",
+            "-dct fast",
+            "-smooth 9",
+        )
         return _convert({"in": _pnm(_picture(rng, width, height))}, options[index])
     if index < len(OPTIONS):
         width, height = rng.between(20, 90), rng.between(20, 70)
@@ -143,14 +149,18 @@ def _bmp(width: int, height: int, rows: list[bytes], bits: int) -> bytes:
     fields = ((40, 4), (width, 4), (height, 4), (1, 2), (bits, 2), (0, 4), (len(body), 4))
     info = b"".join(value.to_bytes(n, "little", signed=True) for value, n in fields) + bytes(16)
     start = 14 + len(info) + len(palette)
-    head = b"BM" + (start + len(body)).to_bytes(4, "little") + bytes(4) + start.to_bytes(4, "little")
+    head = (
+        b"BM" + (start + len(body)).to_bytes(4, "little") + bytes(4) + start.to_bytes(4, "little")
+    )
     return head + info + palette + body
 
 
 def _tga(kind: int, bits: int, width: int, height: int, rows: list[bytes], *, flags: int) -> bytes:
     mapped = kind & 7 == 1
     size = width.to_bytes(2, "little") + height.to_bytes(2, "little")
-    head = bytes((3, int(mapped), kind, 0, 0, 0, int(mapped), 24 if mapped else 0)) + bytes(4) + size
+    head = (
+        bytes((3, int(mapped), kind, 0, 0, 0, int(mapped), 24 if mapped else 0)) + bytes(4) + size
+    )
     body = b"ID." + (b"".join(bytes((i, i ^ 90, 255 - i)) for i in range(256)) if mapped else b"")
     step = bits // 8
     for row in rows:
@@ -171,7 +181,11 @@ def _gif(width: int, height: int, rows: list[bytes], *, interlaced: bool) -> byt
     palette = b"".join(bytes((i, 255 - i, i)) for i in range(256))
     order = list(range(height))
     if interlaced:
-        order = [y for start, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for y in range(start, height, step)]
+        order = [
+            y
+            for start, step in ((0, 8), (4, 8), (2, 4), (1, 2))
+            for y in range(start, height, step)
+        ]
     value = shift = 0
     pixels = b"".join(rows[y] for y in order)
     for at, pixel in enumerate(pixels):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inputs of jpeg-d: JPEG files made of random coefficients, sequential and progressive, and damaged.
+"""Inputs of jpeg-d: JPEG files of random coefficients, sequential and progressive, and damaged.
 
 No transform is needed to make them: coefficients are drawn directly, small and mostly at low
 frequencies, and coded with one plain Huffman table in which every symbol has 8 or 9 bits.
@@ -66,7 +66,9 @@ def case(size: str, index: int, rng: Random) -> Case:
         return _show(jpeg.sequential(interval=interval, separate=index % 2 == 1), "-verbose")
     if index < 34:
         jpeg = _Jpeg(rng, width, height, SAMPLINGS[index - 28])
-        return _show(jpeg.progressive(interval=(index % 2) * 4), "-scale 1/2" if index == 31 else "")
+        return _show(
+            jpeg.progressive(interval=(index % 2) * 4), "-scale 1/2" if index == 31 else ""
+        )
     return _damaged(index - 34, rng)
 
 
@@ -102,7 +104,8 @@ def _damaged(index: int, rng: Random) -> Case:
     return _show(good[: frame + 5] + b"\xff\xdc\xff\xdc" + good[frame + 9 :], "")
 
 
-ZIGZAG_LIMIT = 64
+def _divide_up(a: int, b: int) -> int:
+    return (a + b - 1) // b
 
 
 def _segment(marker: int, content: bytes) -> bytes:
@@ -170,8 +173,8 @@ class _Jpeg:
         self._width, self._height, self._sampling = width, height, sampling
         self._hmax = max(h for h, _ in sampling)
         self._vmax = max(v for _, v in sampling)
-        self._across = -(-width // (8 * self._hmax))
-        self._down = -(-height // (8 * self._vmax))
+        self._across = _divide_up(width, 8 * self._hmax)
+        self._down = _divide_up(height, 8 * self._vmax)
 
     def sequential(self, *, interval: int = 0, separate: bool = False) -> bytes:
         blocks = self._blocks(self._down)
@@ -275,8 +278,8 @@ class _Jpeg:
         """Yield the blocks of each MCU as (component, position)."""
         if len(group) == 1:
             h, v = self._sampling[group[0]]
-            columns = -(-(-(-self._width * h // self._hmax)) // 8)
-            rows = -(-(-(-self._height * v // self._vmax)) // 8)
+            columns = _divide_up(_divide_up(self._width * h, self._hmax), 8)
+            rows = _divide_up(_divide_up(self._height * v, self._vmax), 8)
             for y in range(rows):
                 for x in range(columns):
                     yield [(group[0], y * self._across * h + x)]
@@ -304,7 +307,9 @@ class _Jpeg:
         wide = b"".join((9 + i // 2).to_bytes(2, "big") for i in range(64))
         out += _segment(0xDB, b"\x11" + wide)
         size = self._height.to_bytes(2, "big") + self._width.to_bytes(2, "big")
-        parts = [bytes((c + 1, h << 4 | v, int(0 < c < 3))) for c, (h, v) in enumerate(self._sampling)]
+        parts = [
+            bytes((c + 1, h << 4 | v, int(0 < c < 3))) for c, (h, v) in enumerate(self._sampling)
+        ]
         out += _segment(frame, b"\x08" + size + bytes([count]) + b"".join(parts))
         dc = bytes((0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0)) + bytes(range(16))
         ac = bytes((0, 0, 0, 0, 0, 0, 0, 254, 2, 0, 0, 0, 0, 0, 0, 0)) + bytes(range(256))

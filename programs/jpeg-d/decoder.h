@@ -63,6 +63,10 @@ typedef struct {
     uint8_t map[256][3];
 } Image;
 
+/* warn.c: what is wrong with a file that can still be shown */
+void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+unsigned warning_count(void);
+
 /* markers.c: reads the whole file; coefficients are complete after it */
 void read_file(Decoder *decoder);
 int next_byte(Source *source); /* -1 at the end */

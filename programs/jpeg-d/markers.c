@@ -336,6 +336,9 @@ void read_file(Decoder *decoder)
 
     if (next_byte(source) != 0xff || next_byte(source) != MARKER_SOI)
         fail("not a JPEG file");
+    /* Frames of motion JPEG leave out the tables that everybody has. */
+    for (int table = 0; table < 2; table++)
+        standard_huffman(&decoder->dc[table], &decoder->ac[table], table);
     for (;;) {
         int marker = next_marker(source);
         if (marker == MARKER_EOI)

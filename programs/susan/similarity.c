@@ -22,24 +22,6 @@ int32_t exponential_q16(int64_t x)
     return (int32_t)(((int64_t)whole[index] * sum + ONE / 2) >> 16);
 }
 
-uint32_t integer_sqrt(uint64_t value)
-{
-    uint64_t root = 0;
-    uint64_t bit = (uint64_t)1 << 62;
-
-    while (bit > value)
-        bit >>= 2;
-    for (; bit != 0; bit >>= 2) {
-        if (value >= root + bit) {
-            value -= root + bit;
-            root = (root >> 1) + bit;
-        } else {
-            root >>= 1;
-        }
-    }
-    return (uint32_t)root;
-}
-
 /* 100 * exp(-(difference / threshold) ** exponent). */
 void build_similarity(Similarity *similarity, int threshold, int exponent)
 {

@@ -35,7 +35,6 @@ typedef struct {
 /* similarity.c: the exponent is 2 for smoothing and 6 for edges and corners */
 void build_similarity(Similarity *similarity, int threshold, int exponent);
 int32_t exponential_q16(int64_t negative_q16);
-uint32_t integer_sqrt(uint64_t value);
 
 static inline int alike(const Similarity *similarity, int a, int b)
 {

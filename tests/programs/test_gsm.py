@@ -157,7 +157,5 @@ def test_damaged_containers_never_upset_the_sanitizers(compile: Compile, tmp_pat
         (tmp_path / "bad").write_bytes(damaged)
         form = "wav" if attempt % 2 else "au"
         for job in (["-e", "-f", form], ["-d"]):
-            done = subprocess.run(
-                [binary, *job, "bad", "out"], cwd=tmp_path, capture_output=True
-            )
+            done = subprocess.run([binary, *job, "bad", "out"], cwd=tmp_path, capture_output=True)
             assert done.returncode in (0, 1), done.stderr

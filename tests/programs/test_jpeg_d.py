@@ -98,9 +98,7 @@ def test_the_fast_transform_is_close_to_the_accurate_one(
 
 
 @pytest.mark.parametrize("how", ["-targa", "-rle", "-bmp", "-gif", "-grayscale -rle"])
-def test_pillow_reads_every_output(
-    execute: Execute, tool: Tool, tmp_path: Path, how: str
-) -> None:
+def test_pillow_reads_every_output(execute: Execute, tool: Tool, tmp_path: Path, how: str) -> None:
     image = pytest.importorskip("PIL.Image", reason="needs Pillow")
     _coded(tool, tmp_path, "", (90, 61))
     execute("jpeg-d", *how.split(), "in.jpg", "out")
@@ -150,6 +148,19 @@ def test_inks_become_colours_as_in_pillow(execute: Execute, tmp_path: Path) -> N
     coded = io.BytesIO((tmp_path / "in.jpg").read_bytes())
     wanted = image.open(coded).convert("RGB").tobytes()
     assert _psnr((tmp_path / "out").read_bytes()[-len(wanted) :], wanted) > 40
+
+
+def test_tables_that_were_left_out_are_the_standard_ones(
+    execute: Execute, tool: Tool, tmp_path: Path
+) -> None:
+    _coded(tool, tmp_path, "-quality 80", (60, 44))
+    execute("jpeg-d", "in.jpg", "whole")
+    content = (tmp_path / "in.jpg").read_bytes()
+    while (at := content.find(b"\xff\xc4")) >= 0:
+        content = content[:at] + content[at + 2 + int.from_bytes(content[at + 2 : at + 4], "big") :]
+    (tmp_path / "bare.jpg").write_bytes(content)
+    execute("jpeg-d", "bare.jpg", "bare")
+    assert (tmp_path / "bare").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 def test_a_lost_restart_interval_costs_no_more_than_itself(

@@ -40,7 +40,9 @@ def _noisy(seed: int, width: int = 32, height: int = 26) -> Rows:
 
 def _square(width: int = 40, height: int = 36) -> Rows:
     inside = range(12, 28)
-    return [[200 if y in inside and x in inside else 50 for x in range(width)] for y in range(height)]
+    return [
+        [200 if y in inside and x in inside else 50 for x in range(width)] for y in range(height)
+    ]
 
 
 def test_the_mask_has_the_37_pixels_of_the_paper() -> None:
@@ -111,7 +113,8 @@ def test_edges_of_a_square_follow_its_outline(execute: Execute, tmp_path: Path) 
     for x, y in marked:
         inside = 11 <= x <= 28 and 11 <= y <= 28
         core = 14 <= x <= 25 and 14 <= y <= 25
-        assert inside and not core, (x, y)
+        assert inside, (x, y)
+        assert not core, (x, y)
     for at in range(15, 25):
         for line in ([(at, y) for y in (11, 12)], [(at, y) for y in (27, 28)],
                      [(x, at) for x in (11, 12)], [(x, at) for x in (27, 28)]):  # fmt: skip
