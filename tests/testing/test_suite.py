@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Each test of the suite has been seen to fail: these sessions break one rule each."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler_gym.datasets import Benchmark
+from compiler_gym.service import SessionSource
+from compiler_gym.testing import FakeSession, SessionConformance, same
+from testing.broken_sessions import (
+    Gullible,
+    Hoarder,
+    Liar,
+    Mute,
+    Outsider,
+    Placed,
+    Restless,
+    Shy,
+    Unplain,
+)
+
+
+def suite_of(session: type[FakeSession]) -> SessionConformance:
+    class Case(SessionConformance):
+        source = SessionSource(f"{session.__module__}:{session.__name__}")
+        programs = (Benchmark("benchmark://fake-v0/7", b"7"),)
+        bad_programs = (b"seven",)
+        action_spaces = ("Safe",)
+        observations = ("number",)
+
+    return Case()
+
+
+@pytest.mark.parametrize(
+    ("session", "test"),
+    [
+        (Restless, "test_the_same_actions_give_the_same_observations"),
+        (Placed, "test_an_environment_in_this_process_gives_the_same"),
+        (Shy, "test_observing_changes_nothing"),
+        (Liar, "test_an_action_without_effect_changes_nothing"),
+        (Hoarder, "test_a_reset_forgets_the_last_episode"),
+        (Outsider, "test_the_spaces_contain_every_observation"),
+        (Outsider, "test_every_default_is_in_its_observation_space"),
+        (Mute, "test_the_compiler_describes_itself"),
+    ],
+)
+def test_the_suite_finds_a_broken_session(session: type[FakeSession], test: str) -> None:
+    with pytest.raises(AssertionError):
+        getattr(suite_of(session), test)()
+
+
+def test_the_suite_finds_a_value_that_does_not_travel(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="number"):
+        suite_of(Unplain).test_what_a_session_returns_is_plain(tmp_path)
+
+
+def test_the_suite_finds_a_session_that_reads_anything() -> None:
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        suite_of(Gullible).test_a_bad_program_is_refused_and_harms_nothing()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal"),
+    [
+        (1, 1, True),
+        (1, 2, False),
+        ({"a": np.arange(3)}, {"a": np.arange(3)}, True),
+        ({"a": np.arange(3)}, {"b": np.arange(3)}, False),
+        ([np.zeros(2), "x"], (np.zeros(2), "x"), True),
+        ([1], [1, 2], False),
+        (np.zeros(2), np.zeros(3), False),
+        ("text", "text", True),
+        ("text", "test", False),
+    ],
+)
+def test_observations_are_compared_by_value(left: Any, right: Any, equal: bool) -> None:
+    assert same(left, right) is equal
