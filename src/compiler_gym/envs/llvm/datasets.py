@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which programs LLVM can start from: the bundled ones, and any file."""
+"""Which programs LLVM can start from: bundled, generated, and any file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,8 @@ from urllib.parse import unquote
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, BundledPrograms, Dataset
 from compiler_gym.envs.llvm._compile import IR_SUFFIXES, read_program
+from compiler_gym.envs.llvm._generators import CsmithDataset, LlvmStressDataset
+from compiler_gym.paths import site_data_path
 
 __all__ = ["FileDataset", "make_datasets"]
 
@@ -34,5 +36,5 @@ class FileDataset(Dataset):
 
 def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
     """Return every dataset of LLVM programs, installed or not."""
-
-    return [BundledPrograms(), FileDataset()]
+    base = site_data_path() if site_data_base is None else Path(site_data_base)
+    return [BundledPrograms(), FileDataset(), CsmithDataset(base), LlvmStressDataset(base)]
