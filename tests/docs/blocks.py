@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Runs the code blocks of a page: ``python tests/docs/blocks.py PAGE`` in an empty folder.
+
+Blocks run in order. ``python`` blocks share one namespace; one with a title is
+written to that file instead. ``console`` blocks are bash programs that must
+succeed. Other blocks are only shown.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Block", "blocks_of", "run_page"]
+
+_FENCE = re.compile(
+    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")? *\n(?P<code>.*?)^```$", re.M | re.S
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of code on a page."""
+
+    language: str
+    title: str | None
+    code: str
+    line: int
+    """The line of its first line of code, counted from 1."""
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """Yield the blocks of the page `text` in order."""
+    for found in _FENCE.finditer(text):
+        line = text.count("\n", 0, found.start("code")) + 1
+        yield Block(found["language"], found["title"], found["code"], line)
+
+
+def run_page(page: Path, folder: Path) -> int:
+    """Run the blocks of `page` in `folder`, the working directory, and return how many ran."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    ran = 0
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        if block.title is not None:
+            path = folder / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.code, encoding="utf-8")
+        elif block.language == "python":
+            padding = "\n" * (block.line - 1)  # so that a traceback names the page's line
+            exec(compile(padding + block.code, str(page), "exec"), namespace)
+        elif block.language == "console":
+            print(f"{page.name}:{block.line}:\n{block.code}", flush=True)
+            subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], cwd=folder, check=True)
+        else:
+            continue
+        ran += 1
+    return ran
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path.cwd()))
+    print(f"{run_page(Path(sys.argv[1]), Path.cwd())} blocks ran")

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Every code block of the guide and the tutorials runs, and the runner sees one that does not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from blocks import Block, blocks_of
+
+ROOT = Path(__file__).parents[2]
+RUNNER = Path(__file__).with_name("blocks.py")
+PAGES = sorted(
+    path for folder in ("guide", "tutorials") for path in (ROOT / "docs" / folder).rglob("*.md")
+)
+
+
+def run(page: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Run `page` as a newcomer would: in an empty folder, with this interpreter first."""
+    variables = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
+    }
+    return subprocess.run(
+        [sys.executable, str(RUNNER), str(page)],
+        cwd=folder,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    done = run(page, tmp_path)
+    assert done.returncode == 0, done.stdout[-5000:]
+
+
+def test_blocks_are_found_with_their_titles_and_lines() -> None:
+    text = 'Text\n\n```python\nx = 1\n```\n\n```python title="a/b.py"\ny = 2\n```\n\n```\nz\n```\n'
+    assert list(blocks_of(text)) == [
+        Block("python", None, "x = 1\n", 4),
+        Block("python", "a/b.py", "y = 2\n", 8),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("\n```python\nassert 1 == 2\n```\n", 'page.md", line 3'),
+        ("```console\nfalse | true\n```\n", "CalledProcessError"),
+        ("```python\nx = 1\n```\n\n```python\nassert x == 2\n```\n", 'page.md", line 6'),
+    ],
+)
+def test_a_block_that_fails_is_seen(text: str, message: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    done = run(page, tmp_path)
+    assert done.returncode != 0
+    assert message in done.stdout
+
+
+def test_blocks_of_a_page_share_names_and_files(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        '```python title="given.py"\nvalue = 7\n```\n```python\nfrom given import value\n```\n'
+        "```python\nassert value == 7\n```\n```console\ntest -f given.py\n```\n```text\n?\n```\n"
+    )
+    done = run(page, tmp_path)
+    assert done.stdout.endswith("4 blocks ran\n"), done.stdout
