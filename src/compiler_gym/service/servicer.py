@@ -76,9 +76,8 @@ class Servicer:
             if type(request) is Start:
                 return self._start(request)
             if type(request) is Parameter:
-                return ParameterReply(
-                    self._running().handle_session_parameter(request.key, request.value)
-                )
+                session, self._memo = self._running(), {}  # a parameter may change the program
+                return ParameterReply(session.handle_session_parameter(request.key, request.value))
             if type(request) is Stop:
                 self.stop()
                 return Stopped()

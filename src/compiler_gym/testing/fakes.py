@@ -273,6 +273,7 @@ def _break_close(session: FakeSession) -> None:
 
 
 def _turn_unplain(session: FakeSession) -> None:
+    session.number += 1
     session.get_observation = lambda name: object()  # type: ignore[method-assign]  # this one only
 
 
