@@ -91,6 +91,10 @@ class LlvmSession(CompilerSession):
             return "changed" if self._module.run(value) else "unchanged"
         return None
 
+    def moved(self, working_dir: Path) -> None:
+        """Write bitcode files into `working_dir` from now on."""
+        self._working_dir = working_dir
+
     def _set_limit(self, key: str, value: str) -> None:
         try:
             number = float(value)

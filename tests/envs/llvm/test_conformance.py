@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""LLVM passes the public suite, like any compiler."""
+
+from pathlib import Path
+from typing import ClassVar
+
+from compiler_gym import make
+from compiler_gym.testing import EnvironmentConformance
+
+
+class TestLlvm(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32",
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOz",
+    }
+    action_spaces = ("Passes", "Pipelines")
+    observations = ("IrHash", "InstCount", "Autophase", "IrInstructionCount", "ObjectTextSizeBytes")
+    steps = 3
+
+
+def test_a_fork_writes_bitcode_to_a_file_of_its_own() -> None:
+    with make("llvm-v0", benchmark="benchmark://cbench-v1/crc32") as env:
+        env.reset()
+        with env.fork() as fork:
+            fork.step(fork.action_space["sroa"])
+            theirs, mine = (
+                Path(fork.observation["BitcodeFile"]),
+                Path(env.observation["BitcodeFile"]),
+            )
+            assert theirs != mine
+            assert theirs.read_bytes() == fork.observation["Bitcode"].tobytes()
+            assert mine.read_bytes() == env.observation["Bitcode"].tobytes()
