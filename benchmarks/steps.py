@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What a step costs beyond the pass itself.
 
-The same actions run in the raw engine, in a worker and in process, one after
-another, so that the difference of their times is the price of the environment.
+The same episodes run in the raw engine, in a worker and in process. Each step is
+timed in several runs of its episode and its fastest time kept, because other
+programs on the machine only ever add; the median of the differences is the price
+of the environment.
 """
 
 import random
@@ -15,7 +17,8 @@ from compiler_gym.core import CompilerEnv
 from benchmarks.measure import Figure, programs_of_size
 
 STEPS_PER_EPISODE = 40
-EPISODES = 25
+EPISODES = 12
+REPEATS = 5
 
 
 def measure() -> list[Figure]:
@@ -44,25 +47,45 @@ def measure() -> list[Figure]:
 def _interleave(envs: dict[str, CompilerEnv], uri: str) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {"raw": [], **{name: [] for name in envs}}
     generator = random.Random(0)
-    contents = next(iter(envs.values())).datasets.benchmark(uri).contents
+    first = next(iter(envs.values()))
+    contents = first.datasets.benchmark(uri).contents
     for _ in range(EPISODES):
-        module = _llvm.Module(contents, uri)
-        module.set_goal("size")
-        for env in envs.values():
-            env.reset()
-        space = next(iter(envs.values())).action_space
-        for _ in range(STEPS_PER_EPISODE):
-            action = generator.randrange(space.n)
-            pipeline = space.flags[action]
-            started = time.perf_counter()
-            module.run(pipeline)
-            times["raw"].append(time.perf_counter() - started)
+        actions = [generator.randrange(first.action_space.n) for _ in range(STEPS_PER_EPISODE)]
+        pipelines = [first.action_space.flags[action] for action in actions]
+        fastest = {name: [float("inf")] * len(actions) for name in times}
+        for _ in range(REPEATS):
+            _keep(fastest["raw"], _raw_episode(contents, pipelines))
             for name, env in envs.items():
-                started = time.perf_counter()
-                _, _, _, truncated, info = env.step(action)
-                times[name].append(time.perf_counter() - started)
-                assert not truncated, info
+                _keep(fastest[name], _episode(env, actions))
+        for name, column in fastest.items():
+            times[name] += column
     return times
+
+
+def _raw_episode(contents: bytes, pipelines: list[str]) -> list[float]:
+    module = _llvm.Module(contents)
+    module.set_goal("size")
+    clock, times = time.perf_counter, []
+    for pipeline in pipelines:
+        started = clock()
+        module.run(pipeline)
+        times.append(clock() - started)
+    return times
+
+
+def _episode(env: CompilerEnv, actions: list[int]) -> list[float]:
+    env.reset()
+    clock, times = time.perf_counter, []
+    for action in actions:
+        started = clock()
+        result = env.step(action)
+        times.append(clock() - started)
+        assert not result[3], result[4]
+    return times
+
+
+def _keep(fastest: list[float], times: list[float]) -> None:
+    fastest[:] = map(min, fastest, times)
 
 
 def _above(times: dict[str, list[float]], name: str) -> float:

@@ -469,8 +469,8 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and apply its command line.
 
-        Raises `InvalidActionError` when the command line does not belong to the
-        action space, and the typed error when the compiler fails on the way.
+        Raises `InvalidActionError` or `UnknownNameError` when the command line
+        does not belong to the action space, and the typed error when the compiler fails on the way.
         """
         if state.action_space is not None and state.action_space != self._action_space_name:
             self._set_action_space(state.action_space)
@@ -551,12 +551,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             return None, None, reply.end, False, info
         try:
             reward = plan.reward(actions, reply.observations, self.observation)
+            observation = plan.observe(reply.observations)
         except (CompilerError, ServiceError) as error:
             return self._failed_step(error, plan)
         if plan is self._plan and reward is not None:
             earned = reward if type(reward) is float else sum(reward)
             episode.reward = earned + (episode.reward or 0.0)
-        return plan.observe(reply.observations), reward, reply.end, False, info
+        return observation, reward, reply.end, False, info
 
     def _failed_step(self, error: CompilerGymError, plan: Plan) -> StepResult:
         episode = self._episode

@@ -122,12 +122,13 @@ class ObservationSpaceSpec:
         )
 
     def zero(self) -> Any:
-        """Return the emptiest value of the space."""
+        """Return a value of the space for observations whose session names no default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
             shape = tuple(max(axis, 0) for axis in space.shape)
-            return np.zeros(shape, dtype=space.dtype)
-        return None
+            zero = np.zeros(shape, dtype=space.dtype)
+            return zero if space.contains(zero) else space.sample()
+        return next((value for value in (0, 0.0, False, "", b"", {}) if value in space), None)
 
     def __repr__(self) -> str:
         return f"ObservationSpaceSpec({self.id})"
