@@ -10,7 +10,7 @@ import pytest
 
 from compiler_gym.errors import InvalidActionError, SessionNotFound, UnknownNameError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.testing.fakes import BEHAVIOURS
+from compiler_gym.testing.behaviours import BEHAVIOURS
 
 MakeEnv = Callable[..., FakeEnv]
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}

@@ -19,7 +19,7 @@ from compiler_gym.errors import (
 from compiler_gym.rewards import CostReward
 from compiler_gym.service import Limits
 from compiler_gym.testing import FakeEnv
-from compiler_gym.testing.fakes import BEHAVIOURS
+from compiler_gym.testing.behaviours import BEHAVIOURS
 
 MakeEnv = Callable[..., FakeEnv]
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}

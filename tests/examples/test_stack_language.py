@@ -68,6 +68,19 @@ print(json.dumps([sizes, list(compiler_gym.COMPILER_GYM_ENVS)]))
     assert ids[-2:] == ["stack-v0", "stack-size-v0"]
 
 
+def test_the_command_line_searches_with_it(variables: dict[str, str]) -> None:
+    program = "benchmark://stack-v0/polynomial"
+    command = ["-m", "compiler_gym.cli", "search", program, "--env", "stack-v0", "--steps", "100"]
+    done = subprocess.run(
+        [sys.executable, *command, "--reward", "Size", "--algorithm", "random"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "--identity" in done.stdout
+
+
 def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compilers() -> None:
     def public(folder: Path) -> set[str]:
         names = {path.name for path in folder.glob("*.py")}

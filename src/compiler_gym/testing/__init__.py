@@ -3,8 +3,9 @@
 
 ``suite`` is what every compiler must pass, ``session`` and ``environment`` apply
 it to a session class and to a registered environment; they need pytest.
-``fakes`` is a session that misbehaves on request, ``fake_environment`` the
-environment around it, ``processes`` looks for what was left behind.
+``fakes`` is a session that misbehaves on request, in one of the ways of
+``behaviours``; ``fake_environment`` is the environment around it, ``processes``
+looks for what was left behind.
 """
 
 import importlib

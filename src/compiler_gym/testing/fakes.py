@@ -6,11 +6,7 @@ one, so it can crash, hang, grow, start processes and break the contract; it mus
 never be served to a user.
 """
 
-import ctypes
 import os
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +14,6 @@ from typing import Any, ClassVar
 
 from compiler_gym.errors import (
     BenchmarkInitError,
-    CompilerFatalError,
     EnvironmentNotSupported,
     InvalidActionError,
     ObservationError,
@@ -41,8 +36,9 @@ from compiler_gym.session import (
     TextSpec,
     TupleSpec,
 )
+from compiler_gym.testing.behaviours import BEHAVIOURS, SAFE
 
-__all__ = ["BEHAVIOURS", "FakeSession", "UnforkableSession"]
+__all__ = ["FakeSession", "UnforkableSession"]
 
 _COMPOSITE = DictSpec(
     {
@@ -183,140 +179,6 @@ class UnforkableSession(FakeSession):
     forkable: ClassVar[bool] = False
 
 
-def _add(session: FakeSession) -> None:
-    session.number += 1
-
-
-def _double(session: FakeSession) -> None:
-    session.number = (2 * session.number) % (2**20)
-
-
-def _negate(session: FakeSession) -> None:
-    session.number = -session.number
-
-
-def _nothing(session: FakeSession) -> None:
-    pass
-
-
-def _end(session: FakeSession) -> bool:
-    session.number += 1
-    return True
-
-
-def _segfault(session: FakeSession) -> None:
-    ctypes.string_at(0)
-
-
-def _abort(session: FakeSession) -> None:
-    os.abort()
-
-
-def _exit(session: FakeSession) -> None:
-    os._exit(3)
-
-
-def _system_exit(session: FakeSession) -> None:
-    sys.exit(3)
-
-
-def _hang(session: FakeSession) -> None:
-    while True:
-        time.sleep(60)
-
-
-def _hang_uninterruptibly(session: FakeSession) -> None:
-    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
-        signal.signal(number, signal.SIG_IGN)
-    _hang(session)
-
-
-def _exhaust_memory(session: FakeSession) -> None:
-    while True:
-        session.memory.append(bytearray(64 << 20))
-
-
-def _raise(session: FakeSession) -> None:
-    raise ZeroDivisionError("one of the session's own")
-
-
-def _fatal(session: FakeSession) -> None:
-    raise CompilerFatalError("the compiler gave up")
-
-
-def _fill_disk(session: FakeSession) -> None:
-    Path("/dev/full").write_text("x")
-
-
-def _child(session: FakeSession) -> None:
-    session.number = session.compute_in_child() + 1
-
-
-def _stuck_child(session: FakeSession) -> None:
-    run_child(["sh", "-c", "sleep 600 & sleep 600"], timeout=600.0)
-
-
-def _impatient_child(session: FakeSession) -> None:
-    run_child(["sh", "-c", "sleep 601 & sleep 601"], timeout=0.2)
-
-
-def _background(session: FakeSession) -> None:
-    subprocess.Popen(["sleep", "602"])
-
-
-def _stuck_close(session: FakeSession) -> None:
-    session.close = lambda: _hang(session)  # type: ignore[method-assign]  # this one only
-
-
-def _break_close(session: FakeSession) -> None:
-    session.close = lambda: _raise(session)  # type: ignore[method-assign]  # this one only
-
-
-def _turn_unplain(session: FakeSession) -> None:
-    session.number += 1
-    session.get_observation = lambda name: object()  # type: ignore[method-assign]  # this one only
-
-
-def _overflow(session: FakeSession) -> None:
-    session.number = 2**70
-
-
-def _write_file(session: FakeSession) -> None:
-    session.write()
-
-
-_SAFE: dict[str, Callable[[FakeSession], Any]] = {
-    "add": _add,
-    "double": _double,
-    "negate": _negate,
-    "nothing": _nothing,
-    "child": _child,
-}
-BEHAVIOURS: dict[str, Callable[[FakeSession], Any]] = {
-    **_SAFE,
-    "end": _end,
-    "segfault": _segfault,
-    "abort": _abort,
-    "exit": _exit,
-    "system_exit": _system_exit,
-    "hang": _hang,
-    "hang_uninterruptibly": _hang_uninterruptibly,
-    "exhaust_memory": _exhaust_memory,
-    "raise": _raise,
-    "fatal": _fatal,
-    "fill_disk": _fill_disk,
-    "stuck_child": _stuck_child,
-    "impatient_child": _impatient_child,
-    "background": _background,
-    "stuck_close": _stuck_close,
-    "break_close": _break_close,
-    "turn_unplain": _turn_unplain,
-    "overflow": _overflow,
-    "write_file": _write_file,
-}
-"""What the actions of ``Behaviours`` do, by name."""
-
-
 def _names(space: ActionSpaceSpec) -> tuple[str, ...]:
     assert isinstance(space.space, NamedDiscreteSpec)
     return space.space.items
@@ -333,7 +195,7 @@ def _available(session: FakeSession) -> float:
 
 
 FakeSession.action_spaces = (
-    ActionSpaceSpec("Safe", NamedDiscreteSpec(tuple(_SAFE)), "Actions that only compute"),
+    ActionSpaceSpec("Safe", NamedDiscreteSpec(tuple(SAFE)), "Actions that only compute"),
     ActionSpaceSpec("Behaviours", NamedDiscreteSpec(tuple(BEHAVIOURS)), "And those that do worse"),
     ActionSpaceSpec("Composite", _COMPOSITE, "Several values at once"),
     _menu(4),
