@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""The generated pages are those of the code."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CHECK = [sys.executable, "-m", "docs.generate", "--check"]
+
+
+def test_the_reference_pages_are_up_to_date() -> None:
+    done = subprocess.run(CHECK, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_stale_page_is_noticed() -> None:
+    stale = ROOT / "docs" / "reference" / "left-over-by-a-test.md"
+    stale.write_text("old")
+    try:
+        done = subprocess.run(CHECK, cwd=ROOT, capture_output=True, text=True, check=False)
+    finally:
+        stale.unlink()
+    assert done.returncode == 1
+    assert stale.name in done.stderr
