@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Work on whole modules outside any episode: link them, split them.
+"""Work on whole modules outside any episode: link them, split them, clean them.
 
 The engine never runs in the user's process, so this file is two halves: a
 function that starts a short-lived process, and what that process does.
@@ -22,7 +22,7 @@ class _Answer(msgspec.Struct):
 
 
 def run_tool(operation: str, modules: list[bytes], *, timeout: float = 300) -> list[bytes]:
-    """Return the modules that `operation` (``link`` or ``split``) makes of `modules`."""
+    """Return what `operation` makes of `modules`: ``link``, ``split`` or ``strip``."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", "compiler_gym.envs.llvm._tool", operation],
@@ -51,6 +51,8 @@ def main() -> None:
     try:
         if sys.argv[1] == "link":
             answer = _Answer([_llvm.link_modules(modules)])
+        elif sys.argv[1] == "strip":
+            answer = _Answer([_llvm.strip_noop_bitcasts(module) for module in modules])
         else:
             answer = _Answer([part for _, part in _llvm.split_functions(modules[0])])
     except Exception as error:  # the border of a process: every error becomes an answer

@@ -1,16 +1,66 @@
 # SPDX-License-Identifier: MIT
-"""Which programs LLVM can start from: bundled, generated, and any file."""
+"""Which programs LLVM can start from: bundled, generated, published, imported, and any file.
+
+The classes keep the names that CompilerGym 0.2.5 gives them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from compiler_gym.datasets import Benchmark, BenchmarkUri, BundledPrograms, Dataset
+from compiler_gym.datasets import (
+    Benchmark,
+    BenchmarkUri,
+    BundledPrograms,
+    Dataset,
+    find_corpora,
+)
 from compiler_gym.envs.llvm._compile import IR_SUFFIXES, read_program
-from compiler_gym.envs.llvm._generators import CsmithDataset, LlvmStressDataset
+from compiler_gym.envs.llvm._generators import (
+    CsmithBenchmark,
+    CsmithDataset,
+    LlvmStressDataset,
+)
+from compiler_gym.envs.llvm._published import (
+    PUBLISHED,
+    AnghaBenchDataset,
+    BlasDataset,
+    CBenchDataset,
+    CHStoneDataset,
+    CLgenDataset,
+    GitHubDataset,
+    JotaiBenchDataset,
+    LinuxDataset,
+    MibenchDataset,
+    NPBDataset,
+    OpenCVDataset,
+    POJ104Dataset,
+    TensorFlowDataset,
+)
+from compiler_gym.envs.llvm._stored import read_stored
 from compiler_gym.paths import site_data_path
 
-__all__ = ["FileDataset", "make_datasets"]
+__all__ = [
+    "AnghaBenchDataset",
+    "BlasDataset",
+    "CBenchDataset",
+    "CHStoneDataset",
+    "CLgenDataset",
+    "CsmithBenchmark",
+    "CsmithDataset",
+    "FileDataset",
+    "GitHubDataset",
+    "JotaiBenchDataset",
+    "LinuxDataset",
+    "LlvmStressDataset",
+    "MibenchDataset",
+    "NPBDataset",
+    "OpenCVDataset",
+    "POJ104Dataset",
+    "TensorFlowDataset",
+    "get_llvm_datasets",
+    "make_datasets",
+]
 
 
 class FileDataset(Dataset):
@@ -35,6 +85,13 @@ class FileDataset(Dataset):
 
 
 def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
-    """Return every dataset of LLVM programs, installed or not."""
+    """Return every dataset of LLVM programs, installed or not, and every imported corpus."""
     base = site_data_path() if site_data_base is None else Path(site_data_base)
-    return [BundledPrograms(), FileDataset(), CsmithDataset(base), LlvmStressDataset(base)]
+    ours = [BundledPrograms(), FileDataset(), CsmithDataset(base), LlvmStressDataset(base)]
+    published = [make(base) for make in PUBLISHED]
+    return [*ours, *published, *find_corpora(base, reader=read_stored)]
+
+
+def get_llvm_datasets(site_data_base: Path | None = None) -> Iterator[Dataset]:
+    """Yield every dataset, as CompilerGym 0.2.5 does."""
+    yield from make_datasets(site_data_base)
