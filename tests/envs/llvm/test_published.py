@@ -21,7 +21,7 @@ from compiler_gym.errors import (
 from tests.datasets.conftest import make_tar
 from tests.datasets.server import Server
 
-FAST = DownloadOptions(max_retries=0, stall_timeout=0.3, sleep=lambda seconds: None)
+FAST = DownloadOptions(max_retries=0, stall_timeout=10, sleep=lambda seconds: None)
 CAST = b"define ptr @f(ptr %p) {\n  %q = bitcast ptr %p to ptr\n  ret ptr %q\n}\n"
 Make = Callable[..., PublishedDataset]
 
