@@ -3,7 +3,6 @@ import json
 from pathlib import Path
 
 import pytest
-from search.puzzle import make_puzzle
 
 from compiler_gym.errors import CacheError
 from compiler_gym.search import (
@@ -15,6 +14,7 @@ from compiler_gym.search import (
     write_json,
     write_results,
 )
+from search.puzzle import make_puzzle
 
 
 def test_results_can_be_read_back(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize("write", [lambda path: write_json(path, {}), ProgressLog])
 def test_a_place_that_cannot_be_written_is_a_typed_error(write: object, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(CacheError, match="cannot write .* name another place"):
+    with pytest.raises(CacheError, match=r"cannot write .* name another place"):
         write(tmp_path / "file" / "below")  # type: ignore[operator]
 
 

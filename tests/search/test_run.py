@@ -4,6 +4,11 @@ import time
 from pathlib import Path
 
 import pytest
+
+import compiler_gym
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
+from compiler_gym.search import ALGORITHMS, Budget, Improvement, SearchResult, Silent, run_search
 from search.puzzle import (
     AFTER_WHOLE,
     CRASH,
@@ -19,11 +24,6 @@ from search.puzzle import (
     make_puzzle,
     make_trapped_puzzle,
 )
-
-import compiler_gym
-from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
-from compiler_gym.search import ALGORITHMS, Budget, Improvement, SearchResult, Silent, run_search
 
 
 def search_puzzle(algorithm: str, **options: object) -> SearchResult:
@@ -192,7 +192,7 @@ def test_an_environment_without_a_reward_is_refused() -> None:
 
 @pytest.mark.parametrize("options", [{"jobs": 0}, {"starts": [[10_000]]}])
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidParameterError, match="there are|expected a number"):
+    with pytest.raises(InvalidParameterError, match=r"there are|expected a number"):
         search_puzzle("random", **options)
 
 

@@ -2,13 +2,13 @@
 from collections.abc import Iterator
 
 import pytest
-from search.puzzle import CRASH, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
+from search.puzzle import CRASH, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 
 
 class Clock:
@@ -66,9 +66,7 @@ def test_a_walk_goes_on_after_a_crash_and_after_a_hang(walker: Walker, program: 
     assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41
 
 
-def test_a_kept_environment_gives_the_same_as_a_replay(
-    env: CompilerEnv, program: Program
-) -> None:
+def test_a_kept_environment_gives_the_same_as_a_replay(env: CompilerEnv, program: Program) -> None:
     snapshots = Snapshots(4)
     walker = make_walker(env, snapshots)
     base = walker.walk(program, [TRIM, OPEN]).last

@@ -34,16 +34,14 @@ def find_action(space: Any, word: str) -> Any:
 
 
 def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) -> list[str]:
-    """Return the names that hold the letters of `pattern` in order, the closest first."""
-    wanted = pattern.lower()
+    """Return the names that hold `pattern`, look like it or hold its letters in order."""
+    wanted, names = pattern.lower(), list(names)
     loose = re.compile(".*?".join(map(re.escape, wanted)))
-    names = list(names)
     inside = [name for name in names if wanted in name.lower()]
     inside.sort(key=lambda name: (not name.lower().startswith(wanted), len(name)))
-    spread = [name for name in names if loose.search(name.lower()) and name not in inside]
-    found = inside + sorted(spread, key=len)
-    found = found or difflib.get_close_matches(pattern, names, n=most or 5, cutoff=0.6)
-    return found[:most]
+    misspelt = difflib.get_close_matches(pattern, names, n=5, cutoff=0.7)
+    spread = sorted((name for name in names if loose.search(name.lower())), key=len)
+    return list(dict.fromkeys(inside + misspelt or spread))[:most]
 
 
 def default_starts(space: Any) -> list[list[int]]:

@@ -78,12 +78,17 @@ class Explorer:
 
     def apply(self, words: list[str]) -> Reply:
         """NAME...: apply actions by name or number."""
-        actions = [self._find(word) for word in words]
-        for action in actions:
-            failed = self._step(action)
-            if failed is not None:
-                return failed
-        return self._state(f"applied {', '.join(self._name(action) for action in actions)}")
+        done: list[str] = []
+        for action in [self._find(word) for word in words]:
+            reward, info = self._step(action)
+            if reward is None:
+                return Reply(
+                    f"{self._name(action)} failed and was taken back: {info['error_details']}",
+                    {"error": info["error_type"], "details": info["error_details"]},
+                )
+            suffix = " (changed nothing)" if info["action_had_no_effect"] else ""
+            done.append(f"{self._name(action)}{suffix}")
+        return self._state(f"applied {', '.join(done)}")
 
     def undo(self, words: list[str]) -> Reply:
         """undo [N]: take back the last action, or the last N; also: back."""
@@ -190,18 +195,15 @@ class Explorer:
 
     # -- helpers -----------------------------------------------------------------------------
 
-    def _step(self, action: int) -> Reply | None:
-        """Apply `action`; after a failure go back to where we were and say so."""
+    def _step(self, action: int) -> tuple[float | None, dict[str, Any]]:
+        """Return the reward of `action`; after a failure go back to where we were."""
         before = self._env.actions
-        _, reward, _, truncated, info = self._env.step(action)
-        if not truncated:
-            self._rewards.append(float(reward or 0.0))
-            return None
-        self._go_to(before)
-        return Reply(
-            f"{self._name(action)} failed and was taken back: {info.get('error_details')}",
-            {"error": info.get("error_type"), "details": info.get("error_details")},
-        )
+        _, reward, _, _, info = self._env.step(action)
+        if "error" in info:
+            self._go_to(before)
+            return None, info
+        self._rewards.append(float(reward or 0.0))
+        return self._rewards[-1], info
 
     def _go_to(self, actions: list[int]) -> None:
         self.start()

@@ -44,9 +44,14 @@ def exit_status_of(error: BaseException) -> int | None:
         _report(str(error), _next_step(error), error.reproducer)
         return REFUSED
     if type(error).__module__ == "gymnasium.error":
-        _report(str(error), "`compiler-gym envs` lists every environment", None)
+        _report(_unknown_environment(error), "`compiler-gym envs` lists every environment", None)
         return REFUSED
     return None
+
+
+def _unknown_environment(error: BaseException) -> str:
+    """Return Gymnasium's words without its guess, which knows all environments but ours."""
+    return str(error).partition(" Did you mean")[0]
 
 
 def _next_step(error: BaseException) -> str | None:

@@ -3,11 +3,11 @@
 
 ``run`` is the entrance, ``scheduler`` spreads the work over threads, ``campaign``
 is one program's search, ``walker`` the one place that steps an environment,
-``snapshots`` keeps environments worth forking, and ``tree`` remembers every
-sequence walked. ``known`` holds sequences worth starting from. The algorithms (``wander``, ``greedy``, ``local`` with
-``mutation``, ``portfolio``, ``minimise``) fulfil the contract in ``strategy``: they
-know no compiler, run nothing and read no clock. ``progress`` is what a search
-reports, ``result`` what it leaves behind.
+``snapshots`` keeps environments worth forking, ``tree`` remembers every sequence
+walked and ``known`` holds sequences worth starting from. The algorithms
+(``wander``, ``greedy``, ``local`` with ``mutation``, ``portfolio``, ``minimise``)
+fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
+clock. ``progress`` is what a search reports, ``result`` what it leaves behind.
 """
 
 from compiler_gym.search.budget import Budget

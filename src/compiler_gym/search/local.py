@@ -12,6 +12,9 @@ __all__ = ["LocalSearch"]
 
 _BATCH = 8
 _POOL = 12
+_CHOICE = 4
+_DEAR = 0.2
+"""The share of neighbours that are taken at any price."""
 _PATIENCE = 400
 """Walks without a gain after which the search starts from elsewhere."""
 
@@ -74,8 +77,14 @@ class LocalSearch:
         for _ in range(_BATCH):
             parent = self._parent()
             self._parents.append(self._pool[parent].reward)
-            batch.append(tuple(self._mutator.neighbour(sequences[parent], sequences)))
+            batch.append(tuple(self._neighbour(sequences[parent], sequences)))
         return batch
+
+    def _neighbour(self, sequence: Sequence_, others: Sequence[Sequence_]) -> list[int]:
+        """Return a neighbour, as a rule the one of several that is cheapest to walk."""
+        count = 1 if self._random.random() < _DEAR else _CHOICE
+        neighbours = [self._mutator.neighbour(sequence, others) for _ in range(count)]
+        return min(neighbours, key=lambda changed: self._mutator.price(sequence, changed))
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Keep what is good, and restart when nothing has improved for long."""

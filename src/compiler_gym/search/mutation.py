@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 __all__ = ["Mutator"]
 
+_PRICE_OF_WHOLE = 20
+
 _Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], None]
 
 
@@ -37,6 +39,16 @@ class Mutator:
             change = self._random.choices(_CHANGES, _CHANCES)[0]
             change(self, changed, others)
         return changed[: self._longest]
+
+    def price(self, sequence: Sequence[int], changed: Sequence[int]) -> int:
+        """Return about what walking `changed` costs where `sequence` has been walked.
+
+        Their common beginning is free; an action that is a program of its own costs
+        as much as many others.
+        """
+        pairs = zip(sequence, changed, strict=False)
+        common = next((i for i, (old, new) in enumerate(pairs) if old != new), len(sequence))
+        return sum(_PRICE_OF_WHOLE if m in self._whole else 1 for m in changed[common:])
 
     def perturbed(self, sequence: Sequence[int]) -> list[int]:
         """Return a copy far from `sequence`: a third of it replaced."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The demonstration itself: count, search, check. It prints nothing but its progress."""
 
+import re
 import shlex
 import subprocess
 from collections.abc import Iterable
@@ -106,9 +107,10 @@ class DemoJob:
 
     def _command(self, name: str, commandline: str) -> str:
         """Return `commandline` for the files in the folder."""
-        passes = [word for word in shlex.split(commandline) if word.startswith("-passes=")]
-        quoted = "".join(f"-passes={shlex.quote(p.removeprefix('-passes='))} " for p in passes)
-        return f"{self.opt or _OPT} {quoted}{name}.bc -o {name}.found.bc"
+        options = [word for word in shlex.split(commandline)[1:-3] if word.startswith("-")]
+        words = [shlex.quote(option) for option in options]
+        words = [re.sub(r"^'(-+[a-z-]+=)", r"\1'", word) for word in words]
+        return " ".join([self.opt or _OPT, *words, f"{name}.bc", "-o", f"{name}.found.bc"])
 
     def _check(self, row: Comparison) -> None:
         try:

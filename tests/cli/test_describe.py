@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+import compiler_gym
+
+from .conftest import Run
+
+
+def test_everything_an_environment_offers_is_described(cli: Run) -> None:
+    described = cli("describe", "llvm-v0", "--json").json
+    with compiler_gym.make("llvm-v0") as env:
+        assert [s["name"] for s in described["observation_spaces"]] == list(env.observation)
+        assert [s["name"] for s in described["reward_spaces"]] == list(env.reward)
+        spaces = {space["name"]: space for space in described["action_spaces"]}
+        assert [a["name"] for a in spaces["Passes"]["actions"]] == env.action_space.names  # type: ignore[attr-defined]
+        assert described["compiler_version"] == env.compiler_version
+    assert all(space["description"] for space in described["observation_spaces"])
+    assert all(action["description"] for action in spaces["Passes"]["actions"])
+    assert "benchmark://cbench-v1" in [dataset["name"] for dataset in described["datasets"]]
+
+
+def test_people_see_the_first_actions_and_how_to_see_all(cli: Run) -> None:
+    short, whole = cli("describe", "llvm-v0"), cli("describe", "llvm-v0", "--actions")
+    assert "more: add --actions" in short.output
+    assert "vector-combine" not in short.output
+    assert "vector-combine" in whole.output
+    for text in ("IrInstructionCountOz", "Autophase", "benchmark://cbench-v1"):
+        assert text in short.output
+
+
+def test_every_environment_is_listed(cli: Run) -> None:
+    listed = cli("envs", "--json").json["environments"]
+    assert [env["id"] for env in listed] == list(compiler_gym.COMPILER_GYM_ENVS)
+    shown = cli("envs").output
+    assert all(env["id"] in shown for env in listed)
+
+
+def test_versions_are_those_of_the_library_and_the_compiler(cli: Run) -> None:
+    versions = cli("version", "--json").json
+    with compiler_gym.make("llvm-v0") as env:
+        assert versions["llvm"] == env.compiler_version
+    assert versions["compiler_gym"] == compiler_gym.__version__
+    assert compiler_gym.__version__ in cli("version").output

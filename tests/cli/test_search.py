@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import compiler_gym
+from compiler_gym.search import ALGORITHMS
+
+from .conftest import COMMAND, SOURCE, Run
+
+PROGRAM = "cbench-v1/crc32"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_search_is_never_worse_than_oz_and_can_be_repeated(
+    cli: Run, tmp_path: Path, algorithm: str
+) -> None:
+    arguments = ("search", PROGRAM, "--algorithm", algorithm, "--steps", "30", "--seed", "5")
+    first = cli(*arguments, "--jobs", "1", "--output", "found.json", "--json").json
+    second = cli(*arguments, "--jobs", "2", "--json").json
+    (result,) = first["results"]
+    assert result["reward"] >= 1  # as a share of what -Oz saves
+    for key in ("actions", "reward", "steps", "sequences"):
+        assert result[key] == second["results"][0][key]
+    written = json.loads((tmp_path / "found.json").read_text())
+    assert written["results"] == first["results"]
+    log = (tmp_path / "found.json.progress.jsonl").read_text().splitlines()
+    assert json.loads(log[-1])["reward"] == result["improvements"][-1]["reward"]
+    with compiler_gym.make(
+        "llvm-v0", reward_space=result["reward_space"], action_space=result["action_space"]
+    ) as env:
+        env.reset(benchmark=result["benchmark"])
+        assert env.multistep(result["actions"])[1] == pytest.approx(result["reward"])
+
+
+def test_several_programs_and_standard_input_are_searched_in_one_run(cli: Run) -> None:
+    ran = cli("search", PROGRAM, "-", "--steps", "20", "--json", stdin=SOURCE.encode()).json
+    assert [result["benchmark"] for result in ran["results"]] == [
+        "benchmark://cbench-v1/crc32",
+        "benchmark://user-v0/stdin",
+    ]
+
+
+def test_a_search_starts_from_what_it_is_given(cli: Run) -> None:
+    ran = cli(
+        "search", PROGRAM, "--action-space", "Passes", "--reward", "IrInstructionCount",
+        "--start", "sroa instcombine simplifycfg", "--algorithm", "random", "--steps", "1",
+        "--json",
+    ).json  # fmt: skip
+    with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
+        env.reset(benchmark=PROGRAM)
+        names = ("sroa", "instcombine", "simplifycfg")
+        _, reward, *_ = env.multistep([env.action_space[n] for n in names])  # type: ignore[index]
+    assert ran["results"][0]["reward"] >= reward
+
+
+def test_people_see_the_command_that_repeats_the_result(cli: Run) -> None:
+    shown = cli("search", PROGRAM, "--steps", "20").output
+    assert "-passes=" in shown
+    assert "benchmark://cbench-v1/crc32" in shown
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_the_search(cli: Run) -> None:
+    started = time.monotonic()
+    ran = cli("search", PROGRAM, "--time", "60", "--output", "/proc/x/found.json")
+    assert ran.status == 2
+    assert "error: cannot write /proc/x/found.json" in ran.errors
+    assert time.monotonic() - started < 30
+
+
+@pytest.mark.parametrize("command", ["search", "demo"])
+def test_ctrl_c_reports_what_was_found_and_leaves_nothing_behind(
+    tmp_path: Path, command: str
+) -> None:
+    """The whole process group gets SIGINT, as from a terminal."""
+    process = subprocess.Popen(
+        [*COMMAND, command, PROGRAM, "--time", "300", "--output", "out", "--json"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "MARK_OF_THIS_TEST": str(tmp_path)},
+    )
+    deadline = time.monotonic() + 60
+    while not _has_begun(tmp_path, command) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(2)
+    os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors.decode()
+    assert b"Traceback" not in errors
+    document = json.loads(output)
+    if command == "search":
+        assert document["results"][0]["is_interrupted"]
+        assert document["results"][0]["reward"] >= 1
+        assert json.loads((tmp_path / "out").read_text())["results"] == document["results"]
+    else:
+        assert document["is_interrupted"]
+        counts = document["programs"][0]["instructions"]
+        assert counts["found"] <= counts["Oz"]
+        assert (tmp_path / "out" / "results.json").is_file()
+    deadline = time.monotonic() + 5
+    while _marked(str(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert _marked(str(tmp_path)) == []
+
+
+def _has_begun(directory: Path, command: str) -> bool:
+    if command == "search":
+        log = directory / "out.progress.jsonl"
+        return log.is_file() and log.stat().st_size > 0
+    return (directory / "out" / "crc32.bc").is_file()
+
+
+def _marked(mark: str) -> list[str]:
+    """Return the processes whose environment holds `mark`."""
+    found: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark.encode() in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
