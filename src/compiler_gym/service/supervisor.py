@@ -215,7 +215,7 @@ def _launch(job: Job, control: socket.socket) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             [*command, msgspec.json.encode(job).decode()],
-            stdin=control,
+            stdin=control.fileno(),
             stdout=output,
             stderr=output,
             env=environment,

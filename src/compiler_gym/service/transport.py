@@ -13,6 +13,7 @@ from compiler_gym.errors import ServiceTransportError
 
 __all__ = ["Channel", "ChannelClosed"]
 
+_Socket = socket.socket  # a channel has an attribute of the module's name
 _LENGTH = struct.Struct("<Q")
 _FIRST_READ = 1 << 16
 _COPY_BELOW = 1 << 15
@@ -28,7 +29,7 @@ class Channel:
 
     __slots__ = ("_buffer", "_view", "socket")
 
-    def __init__(self, sock: socket.socket):
+    def __init__(self, sock: _Socket):
         self.socket = sock
         self._buffer = bytearray(_FIRST_READ)
         self._view = memoryview(self._buffer)

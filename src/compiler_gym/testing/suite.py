@@ -192,7 +192,7 @@ class Suite:
                 pass
             if not env.in_episode:
                 continue
-            before = self.look(env)
+            before, wanted = self.look(env), None
             with env.fork() as fork:
                 assert same(self.look(fork), before)
                 assert fork.actions == env.actions
@@ -349,7 +349,7 @@ class Suite:
         self, env: CompilerEnv, *, seed: int, steps: int | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield what each of some random actions reported; stop at the episode's end."""
-        space = None
+        space: Any = None
         for number in range(self.steps if steps is None else steps):
             if env.action_space is not space:
                 space = env.action_space
