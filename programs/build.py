@@ -104,9 +104,14 @@ def mismatches(
     for size in sizes:
         expected = program.expected(size)
         for index, (case, want) in enumerate(zip(program.cases(size), expected, strict=True)):
-            got = run(command, case, timeout=timeout, environment=SANITIZER_ENVIRONMENT)
+            label = f"{program.name} {size}/{index}"
+            try:
+                got = run(command, case, timeout=timeout, environment=SANITIZER_ENVIRONMENT)
+            except subprocess.TimeoutExpired:
+                found.append(f"{label} took more than {timeout} s")
+                continue
             if got != want:
-                found.append(_describe(f"{program.name} {size}/{index}", case, want, got))
+                found.append(_describe(label, case, want, got))
     return found
 
 
