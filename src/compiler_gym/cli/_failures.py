@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Turns an error into one clear line, the next step and an exit status: no tracebacks."""
 
-import os
 import sys
 
 from compiler_gym.errors import (
@@ -36,10 +35,6 @@ def exit_status_of(error: BaseException) -> int | None:
     if isinstance(error, KeyboardInterrupt):
         sys.stderr.write("\ninterrupted\n")
         return INTERRUPTED
-    if isinstance(error, BrokenPipeError):
-        # Nobody reads any more; a second failure at exit would print a traceback.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     if isinstance(error, CompilerGymError):
         _report(str(error), _next_step(error), error.reproducer)
         return REFUSED

@@ -45,7 +45,8 @@ def demo(
     from compiler_gym.cli._interrupts import Interrupts
     from compiler_gym.search import Budget, available_jobs
 
-    budget, jobs = Budget(seconds=time), jobs or available_jobs()
+    budget = Budget(seconds=time)
+    jobs = available_jobs() if jobs is None else jobs
     with Interrupts() as interrupts:
         job = DemoJob(directory, errors() if json else output(), interrupts)
         job.run(programs or _PROGRAMS, budget=budget, jobs=jobs, seed=seed)

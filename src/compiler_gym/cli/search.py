@@ -64,7 +64,7 @@ def search(
     The standard levels (-Oz, ...) are tried first where they are actions, so the
     result is never worse than those. Ctrl-C ends the search with what was found.
     """
-    from compiler_gym.search import Budget, available_jobs, run_search, write_results
+    from compiler_gym.search import Budget, run_search, write_results
 
     budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
     make_env = _factory(env, reward, action_space)
@@ -80,7 +80,7 @@ def search(
             benchmarks,
             algorithm=algorithm,
             budget=budget,
-            jobs=jobs or available_jobs(),
+            jobs=jobs,
             seed=seed,
             starts=starts,
             watcher=watcher,

@@ -54,40 +54,29 @@ def _draw_sizes(axes: Any, rows: Sequence[Comparison]) -> None:
 
 
 def _draw_course(axes: Any, rows: Sequence[Comparison], seconds: float) -> None:
+    times = sorted({0.0, seconds, *(time for row in rows for time, _ in row.history)})
     for row in rows:
-        times, counts = _steps(row, seconds)
-        axes.step(
-            times, [100 * (row.oz / c - 1) for c in counts], where="post", color="#b8bfca",
-            linewidth=1,
-        )  # fmt: skip
-    times = sorted({time for row in rows for time in _steps(row, seconds)[0]})
+        course = [100 * (row.oz / _at(row, time) - 1) for time in times]
+        axes.step(times, course, where="post", color="#b8bfca", linewidth=1)
     means = [geometric_mean(row.oz / _at(row, time) for row in rows) for time in times]
     percent = [100 * ((mean or 1) - 1) for mean in means]
     axes.step(times, percent, where="post", color=_FOUND, linewidth=2.2, label="geometric mean")
     axes.plot([], [], color="#b8bfca", label="one program")
     axes.axhline(0, color=_LEVELS[2][2], linewidth=1, linestyle=":")
-    axes.annotate("-Oz", (seconds, 0), ha="right", va="bottom", fontsize=9, color=_LEVELS[2][2])
-    axes.set_ylim(bottom=min(-3, *percent[-1:]))
+    axes.annotate("-Oz", (seconds, 0), ha="right", va="top", fontsize=9, color=_LEVELS[2][2])
+    axes.set_ylim(bottom=min(-1.5, percent[-1] if percent else 0))
     axes.set_xlim(0, seconds)
     axes.set_xlabel("seconds of search")
     axes.set_ylabel("COz/C - 1, in %")
     axes.set_title("How the search got there", loc="left", weight="bold")
-    axes.legend(loc="lower right", fontsize=9)
+    axes.legend(loc="upper left", fontsize=9)
     _tidy(axes)
 
 
-def _steps(row: Comparison, seconds: float) -> tuple[list[float], list[int]]:
-    """Return when the count changed, from the start to the end."""
-    times = [0.0, *(time for time, _ in row.history), seconds]
-    counts = [row.initial, *(count for _, count in row.history), row.found or row.initial]
-    return times, counts
-
-
 def _at(row: Comparison, time: float) -> int:
-    times, counts = _steps(row, time)
-    return [count for moment, count in zip(times, counts, strict=True) if moment <= time][
-        -2 if len(times) > 1 else -1
-    ]
+    """Return the best count known at `time`."""
+    counts = [count for moment, count in row.history if moment <= time]
+    return min(counts, default=row.initial)
 
 
 def _tidy(axes: Any) -> None:
