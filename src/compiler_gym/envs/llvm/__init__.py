@@ -19,6 +19,12 @@ if TYPE_CHECKING:
         make_benchmark,
         make_benchmark_from_source,
     )
+    from compiler_gym.envs.llvm._own import (
+        BenchmarkFromCommandLine,
+        make_benchmark_from_command_line,
+        make_benchmarks_from_compile_commands,
+        make_benchmarks_from_compile_commands_by_target,
+    )
     from compiler_gym.envs.llvm.environment import (
         LlvmCommandLine,
         LlvmEnv,
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "BenchmarkFromCommandLine",
     "ClangInvocation",
     "LlvmCommandLine",
     "LlvmEnv",
@@ -37,7 +44,10 @@ __all__ = [
     "get_system_library_flags",
     "llvm",
     "make_benchmark",
+    "make_benchmark_from_command_line",
     "make_benchmark_from_source",
+    "make_benchmarks_from_compile_commands",
+    "make_benchmarks_from_compile_commands_by_target",
     "merge_benchmarks",
     "observation_spaces",
     "reward_spaces",
@@ -69,18 +79,22 @@ llvm = Compiler(
 )
 """What the entry point names."""
 
-_COMPILE = (
-    "ClangInvocation",
-    "get_system_library_flags",
-    "make_benchmark",
-    "make_benchmark_from_source",
-)
+_WHERE = {
+    "BenchmarkFromCommandLine": "_own",
+    "ClangInvocation": "_compile",
+    "get_system_library_flags": "_compile",
+    "make_benchmark": "_compile",
+    "make_benchmark_from_command_line": "_own",
+    "make_benchmark_from_source": "_compile",
+    "make_benchmarks_from_compile_commands": "_own",
+    "make_benchmarks_from_compile_commands_by_target": "_own",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'compiler_gym.envs.llvm' has no attribute {name!r}")
-    module = "_compile" if name in _COMPILE else "environment"
+    module = _WHERE.get(name, "environment")
     found = getattr(importlib.import_module(f"compiler_gym.envs.llvm.{module}"), name)
     globals()[name] = found
     return found

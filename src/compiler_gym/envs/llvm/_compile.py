@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.datasets import Benchmark, BenchmarkSource
+from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm._tool import run_tool
 from compiler_gym.errors import BenchmarkInitError
 
@@ -86,6 +86,9 @@ class ClangInvocation:
     cwd: Path | None = None
     """Where clang runs; None is the current directory."""
     sources: tuple[Path, ...] = field(default=())
+    """The files that are the program's sources."""
+    driver: str | None = None
+    """The clang to run; None is the one that `clang_command` finds."""
 
     @classmethod
     def from_c_file(
@@ -105,7 +108,8 @@ class ClangInvocation:
 
     def command(self, outpath: str | Path) -> list[str]:
         """Return the command that writes bitcode to `outpath`."""
-        return [*clang_command(), *self.args, *EMIT_FLAGS, "-o", str(outpath)]
+        compiler = clang_command() if self.driver is None else [self.driver]
+        return [*compiler, *self.args, *EMIT_FLAGS, "-o", str(outpath)]
 
     def run(self, input: bytes | None = None) -> bytes:
         """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
@@ -152,11 +156,13 @@ def make_benchmark(
     copt: Iterable[str] | None = None,
     system_includes: bool = True,
     timeout: float = 600,
+    *,
+    run: RunSpec | None = None,
 ) -> Benchmark:
     """Return a program made of files: C, C++, IR or bitcode, linked if several.
 
-    `copt` are extra arguments for clang. Raises `BenchmarkInitError` when a file
-    is missing or does not compile, and `TypeError` for inputs of another kind.
+    `copt` are extra arguments for clang; `run` says how to run the program. Raises
+    `BenchmarkInitError` when a file is missing or does not compile, and `TypeError` for inputs of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
@@ -177,7 +183,7 @@ def make_benchmark(
             )
         sources += [BenchmarkSource(path.name, path.read_bytes()) for path in paths]
     contents = modules[0] if len(modules) == 1 else run_tool("link", modules, timeout=timeout)[0]
-    return user_benchmark(contents, sources)
+    return user_benchmark(contents, sources, run)
 
 
 def make_benchmark_from_source(
@@ -186,18 +192,25 @@ def make_benchmark_from_source(
     lang: str = "c++",
     system_includes: bool = True,
     timeout: float = 600,
+    *,
+    run: RunSpec | None = None,
 ) -> Benchmark:
-    """Return a program from source text in the language `lang`, clang's ``-x``."""
+    """Return a program from source text in the language `lang`, clang's ``-x``.
+
+    `run` says how to run the program.
+    """
     text = source.encode() if isinstance(source, str) else source
     contents = ClangInvocation((*(copt or ()), "-x", lang, "-"), timeout=timeout).run(text)
     extension = next((s for s, known in SOURCE_LANGUAGES.items() if known == lang), f".{lang}")
-    return user_benchmark(contents, [BenchmarkSource(f"source{extension}", text)])
+    return user_benchmark(contents, [BenchmarkSource(f"source{extension}", text)], run)
 
 
-def user_benchmark(contents: bytes, sources: Iterable[BenchmarkSource]) -> Benchmark:
+def user_benchmark(
+    contents: bytes, sources: Iterable[BenchmarkSource], run: RunSpec | None = None
+) -> Benchmark:
     """Return a benchmark named after what it holds, so that equal programs share a name."""
     digest = hashlib.sha256(contents).hexdigest()[:16]
-    benchmark = Benchmark.from_file_contents(f"benchmark://user-v0/{digest}", contents)
+    benchmark = Benchmark.from_file_contents(f"benchmark://user-v0/{digest}", contents, run=run)
     for source in sources:
         benchmark.add_source(source)
     return benchmark

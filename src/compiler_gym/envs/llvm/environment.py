@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
-from compiler_gym.datasets import Benchmark, Dataset
+from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.llvm import _compile
 from compiler_gym.envs.llvm._derived import derived_observations
+from compiler_gym.envs.llvm._own import (
+    BenchmarkFromCommandLine,
+    make_benchmark_from_command_line,
+)
 from compiler_gym.envs.llvm._tool import run_tool
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
@@ -144,9 +148,11 @@ class LlvmEnv(CompilerEnv):
         copt: Iterable[str] | None = None,
         system_includes: bool = True,
         timeout: float = 600,
+        *,
+        run: RunSpec | None = None,
     ) -> Benchmark:
         """Return a program made of files; see `compiler_gym.envs.llvm.make_benchmark`."""
-        return _compile.make_benchmark(inputs, copt, system_includes, timeout)
+        return _compile.make_benchmark(inputs, copt, system_includes, timeout, run=run)
 
     def make_benchmark_from_command_line(
         self,
@@ -154,15 +160,17 @@ class LlvmEnv(CompilerEnv):
         replace_driver: bool = True,
         system_includes: bool = True,
         timeout: float = 600,
-    ) -> Benchmark:
-        """Return the program that a compiler command builds.
+        *,
+        run: RunSpec | None = None,
+    ) -> BenchmarkFromCommandLine:
+        """Return the program that a command of gcc or clang builds; run nothing of it.
 
-        With `replace_driver` the first word, the name of a compiler, is dropped
-        and our clang is used. Output options are ignored: nothing is written.
+        With `replace_driver` our clang reads the sources, otherwise the command's own
+        compiler. `compile` of the program finishes the command after an episode.
         """
-        words = shlex.split(cmd) if isinstance(cmd, str) else list(cmd)
-        arguments = _without_output(words[1:] if replace_driver else words)
-        return _compile.make_benchmark(_compile.ClangInvocation(arguments, timeout=timeout))
+        return make_benchmark_from_command_line(
+            cmd, timeout=timeout, run=run, replace_driver=replace_driver
+        )
 
     def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
         """Replay `state` (default: the current one) in a fresh worker and compare."""
@@ -234,19 +242,6 @@ def _pipeline_of(commandline: str) -> str:
             if word.startswith(option):
                 return word[len(option) :]
     return ""
-
-
-def _without_output(words: Sequence[str]) -> tuple[str, ...]:
-    kept: list[str] = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word == "-o":
-            skip = True
-        elif word not in ("-c", "-S", "-emit-llvm") and not word.startswith(("-o", "-O")):
-            kept.append(word)
-    return tuple(kept)
 
 
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: MIT
+"""Programs of one's own from the commands that build them.
+
+Either the command is only read (`make_benchmark_from_command_line`), or a build is watched
+(`record`): then the real compiler has run already, and what it compiled is kept as bitcode.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
+from compiler_gym.envs.llvm._built import write_whole
+from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode, Source
+from compiler_gym.envs.llvm._compile import clang_command, user_benchmark
+from compiler_gym.envs.llvm._objects import modules_of, remember_object, remember_output
+from compiler_gym.envs.llvm._tool import run_tool
+from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
+
+__all__ = [
+    "BenchmarkFromCommandLine",
+    "make_benchmark_from_command_line",
+    "make_benchmarks_from_compile_commands",
+    "make_benchmarks_from_compile_commands_by_target",
+    "record",
+]
+
+_UNKNOWN = re.compile(r"(?:unknown argument:?|unsupported option|unsupported argument) '([^']+)'")
+_ROUNDS = 4
+_TARGET = re.compile(r"(?:^|/)CMakeFiles/([^/]+)\.dir/")
+
+
+class BenchmarkFromCommandLine(Benchmark):
+    """The program that a compiler command builds, and how to finish that command.
+
+    After ``env.reset(benchmark=program)`` and some steps, ``program.compile(env)`` makes what
+    the command would have made, of the optimised program.
+    """
+
+    def __init__(
+        self,
+        invocation: CompilerCommand,
+        bitcode: bytes,
+        timeout: float = 600,
+        *,
+        linked: Sequence[str] = (),
+        run: RunSpec | None = None,
+        sources: Sequence[BenchmarkSource] = (),
+    ) -> None:
+        digest = hashlib.sha256(bitcode).hexdigest()[:16]
+        super().__init__(f"benchmark://user-v0/{digest}", bitcode, sources=sources, run=run)
+        self.command_line = shlex.join(invocation.words)
+        """The command."""
+        self.timeout = timeout
+        """Seconds that reading the sources might have taken."""
+        self._command = invocation
+        self._linked = tuple(linked)
+
+    @property
+    def output(self) -> Path:
+        """The file that the command makes."""
+        sources = self._command.sources
+        return self._command.output_of(sources[0] if sources else Source("a"))
+
+    def compile(self, env: Any, timeout: float = 60) -> None:
+        """Make the output of the command from the program in `env`, as it is now.
+
+        No pass is run any more. Raises `CompilerDiagnosticError` with clang's own
+        words when it does not compile or link.
+        """
+        module = bytes(env.observation["Bitcode"].tobytes())
+        with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+            path = Path(directory) / "program.bc"
+            path.write_bytes(module)
+            self._finish(path, timeout)
+        if self._command.mode is Mode.OBJECT:
+            remember_object(self.output, module)
+
+    def _finish(self, module: Path, timeout: float) -> None:
+        command = self._command
+        level = "-O3" if command.level in ("-O", "-Ofast", "-Og") else command.level
+        words = [*clang_command(), "-Qunused-arguments", "-w", *command.flags]
+        words += [level, "-Xclang", "-disable-llvm-passes"]
+        words += {Mode.OBJECT: ["-c"], Mode.ASSEMBLY: ["-S"]}.get(command.mode, [])
+        words += ["-x", "ir", str(module), "-x", "none"]
+        if command.mode is Mode.PROGRAM:
+            words += [name for name in command.objects if name not in self._linked]
+            words += [*command.link_flags, *(["-lstdc++"] if command.is_cxx else [])]
+        words += ["-o", str(self.output)]
+        try:
+            done = subprocess.run(
+                words, cwd=command.cwd, capture_output=True, timeout=timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise CompilerDiagnosticError(
+                f"clang did not finish within {timeout:g} s: {self.command_line}"
+            ) from None
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip()
+            raise CompilerDiagnosticError(f"cannot finish {self.command_line}:\n{said}")
+
+
+def make_benchmark_from_command_line(
+    cmd: str | Sequence[str],
+    *,
+    cwd: str | Path | None = None,
+    timeout: float = 600,
+    run: RunSpec | None = None,
+    replace_driver: bool = True,
+) -> BenchmarkFromCommandLine:
+    """Return the program that the command `cmd` of gcc or clang builds; run nothing of it.
+
+    Its first word is the compiler, which is replaced by our clang and need not exist; without
+    `replace_driver` it is a clang that is to read the sources. Several sources are linked, and so
+    are objects whose modules are known: bitcode, and what `compile` or ``compiler-gym cc``
+    made. Other objects and libraries stay for the linker. `run` says how to run the program;
+    the libraries of the command are added to it.
+    """
+    read = CompilerCommand.from_text if isinstance(cmd, str) else CompilerCommand.parse
+    command = read(cmd, cwd)  # type: ignore[arg-type]  # one of the two
+    return _read(command, timeout, run, None if replace_driver else command.words[0])
+
+
+def make_benchmarks_from_compile_commands(
+    path: str | Path,
+    *,
+    timeout: float = 600,
+    unreadable: list[tuple[str, str]] | None = None,
+) -> dict[str, Benchmark]:
+    """Return one program for each file of a ``compile_commands.json``, by the file's name.
+
+    What does not compile raises `BenchmarkInitError`, or goes into `unreadable` with the reason.
+    """
+    found: dict[str, Benchmark] = {}
+    for name, _, command in _commands_of(Path(path)):
+        try:
+            key, number = name, 1
+            while key in found:
+                number += 1
+                key = f"{name}#{number}"
+            found[key] = _read(command, timeout)
+        except BenchmarkInitError as error:
+            if unreadable is None:
+                raise
+            unreadable.append((name, str(error)))
+    return found
+
+
+def make_benchmarks_from_compile_commands_by_target(
+    path: str | Path,
+    *,
+    timeout: float = 600,
+    unreadable: list[tuple[str, str]] | None = None,
+) -> dict[str, Benchmark]:
+    """Return one program for each target of a ``compile_commands.json``: its files, linked.
+
+    CMake's objects tell their target (``CMakeFiles/NAME.dir``); all other files are one target,
+    called ``all``.
+    """
+    targets: dict[str, list[CompilerCommand]] = {}
+    for _, target, command in _commands_of(Path(path)):
+        targets.setdefault(target, []).append(command)
+    found: dict[str, Benchmark] = {}
+    for target, commands in targets.items():
+        try:
+            parts = [_read(command, timeout) for command in commands]
+            modules = [part.contents for part in parts]
+            linked = run_tool("link", modules, timeout=timeout)[0]
+            found[target] = user_benchmark(linked, [s for part in parts for s in part.sources])
+        except BenchmarkInitError as error:
+            if unreadable is None:
+                raise
+            unreadable.append((target, str(error)))
+    return found
+
+
+def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
+    """Keep what the command `words`, which has just been run in `cwd`, compiled.
+
+    Every source becomes a file of bitcode below ``folder/modules`` and every linked program
+    whose objects are all known one below ``folder/programs``. A line of ``folder/index.jsonl``
+    says where each comes from. Returns the files.
+    """
+    command = CompilerCommand.parse(words, cwd)
+    if command.mode is Mode.NOTHING:
+        return []
+    made: list[Path] = []
+    modules: list[bytes] = []
+    for source in command.sources:
+        module = _bitcode(command, source, 600)
+        modules.append(module)
+        made.append(_keep(folder, "modules", source.name, module, command))
+        if command.mode is Mode.OBJECT:
+            remember_object(command.output_of(source), module)
+    if command.mode is Mode.PROGRAM:
+        known = [modules_of(command.cwd / name) for name in command.objects]
+        if all(found is not None for found in known) and (modules or known):
+            parts = [*modules, *(module for found in known for module in found or ())]
+            linked = parts[0] if len(parts) == 1 else run_tool("link", parts)[0]
+            name = command.output_of(Source("a")).name
+            made.append(_keep(folder, "programs", name, linked, command))
+    return made
+
+
+def _read(
+    command: CompilerCommand,
+    timeout: float,
+    run: RunSpec | None = None,
+    driver: str | None = None,
+) -> BenchmarkFromCommandLine:
+    text = shlex.join(command.words)
+    if command.mode is Mode.NOTHING:
+        raise BenchmarkInitError(f"the command makes no code: {text}")
+    if command.mode is not Mode.PROGRAM and command.output and len(command.sources) > 1:
+        raise BenchmarkInitError(f"one output for {len(command.sources)} sources: {text}")
+    modules = [_bitcode(command, source, timeout, driver) for source in command.sources]
+    linked: list[str] = []
+    for name in command.objects if command.mode is Mode.PROGRAM else ():
+        found = modules_of(command.cwd / name)
+        if found is not None:
+            modules += found
+            linked.append(name)
+    if not modules:
+        raise BenchmarkInitError(
+            f"no source and no object of known origin in: {text}: build the objects with "
+            "`compiler-gym cc`, or name the sources"
+        )
+    contents = modules[0] if len(modules) == 1 else run_tool("link", modules, timeout=timeout)[0]
+    if run is not None and not run.link:
+        run = replace(run, link=_libraries(command))
+    sources = [_source(command, source) for source in command.sources]
+    program = BenchmarkFromCommandLine(
+        command, contents, timeout, linked=linked, run=run, sources=sources
+    )
+    if command.mode is Mode.OBJECT:
+        remember_output(program.output, contents)
+    return program
+
+
+def _libraries(command: CompilerCommand) -> tuple[str, ...]:
+    standard = ("-lstdc++",) if command.is_cxx else ()
+    return tuple(w for w in command.link_flags if w.startswith(("-l", "-L"))) + standard
+
+
+def _source(command: CompilerCommand, source: Source) -> BenchmarkSource:
+    name = os.path.relpath(command.cwd / source.name, command.cwd).replace("../", "")
+    return BenchmarkSource(name, (command.cwd / source.name).read_bytes())
+
+
+def _bitcode(
+    command: CompilerCommand, source: Source, timeout: float, driver: str | None = None
+) -> bytes:
+    """Return the module of one source; flags that only gcc knows are left out."""
+    if source.name == "-":
+        raise BenchmarkInitError("the command reads standard input: expected a file")
+    if not (command.cwd / source.name).is_file():
+        raise BenchmarkInitError(f"no such file: {command.cwd / source.name}")
+    for _ in range(_ROUNDS):
+        try:
+            return command.invocation(source, timeout=timeout, driver=driver).run()
+        except BenchmarkInitError as error:
+            unknown = set(_UNKNOWN.findall(str(error))) & set(command.flags)
+            if not unknown:
+                raise
+            command = command.without_flags(unknown)
+    raise BenchmarkInitError(f"clang does not know the flags of {shlex.join(command.words)}")
+
+
+def _commands_of(path: Path) -> Iterator[tuple[str, str, CompilerCommand]]:
+    """Yield the name, the target and the command of each entry."""
+    try:
+        entries = json.loads(path.read_bytes())
+        for entry in entries:
+            cwd = path.parent / entry.get("directory", ".")
+            words = entry.get("arguments")
+            command = (
+                CompilerCommand.from_text(entry["command"], cwd)
+                if words is None
+                else CompilerCommand.parse([str(word) for word in words], cwd)
+            )
+            made = str(entry.get("output") or command.output or "")
+            target = _TARGET.search(made.replace(os.sep, "/"))
+            yield str(entry["file"]), target[1] if target else "all", command
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, BenchmarkInitError):
+            raise
+        raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
+
+
+def _keep(folder: Path, kind: str, name: str, module: bytes, command: CompilerCommand) -> Path:
+    digest = hashlib.sha256(module).hexdigest()
+    plain = "/".join(part for part in Path(name).parts if part not in ("/", "..", "."))
+    path = folder / kind / f"{plain}-{digest[:10]}.bc"
+    if not path.is_file():
+        write_whole(path, module)
+    line = json.dumps(
+        {
+            "file": str(path.relative_to(folder)),
+            "sha256": digest,
+            "source": name,
+            "output": command.output,
+            "directory": str(command.cwd),
+            "command": shlex.join(command.words),
+        }
+    )
+    # One write to a file opened for appending: parallel builds do not mix their lines.
+    descriptor = os.open(folder / "index.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        os.write(descriptor, line.encode("utf-8", "surrogateescape") + b"\n")
+    finally:
+        os.close(descriptor)
+    return path
