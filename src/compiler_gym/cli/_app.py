@@ -6,6 +6,8 @@ import sys
 import typer
 
 from compiler_gym.cli._failures import exit_status_of
+from compiler_gym.cli.cc import cc
+from compiler_gym.cli.datasets import datasets
 from compiler_gym.cli.demo import demo
 from compiler_gym.cli.describe import describe
 from compiler_gym.cli.envs import envs
@@ -28,6 +30,15 @@ for command in (demo, envs, describe, search, explore, version):
     app.command()(command)
 # An action may look like an option: -Oz is one.
 app.command(context_settings={"ignore_unknown_options": True})(run)
+app.add_typer(datasets)
+app.command(
+    add_help_option=False,
+    context_settings={
+        "ignore_unknown_options": True,
+        "allow_extra_args": True,
+        "allow_interspersed_args": False,
+    },
+)(cc)
 
 
 def main() -> None:

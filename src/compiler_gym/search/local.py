@@ -68,7 +68,7 @@ class LocalSearch:
     def ask(self) -> Sequence[Sequence_]:
         """Return the next neighbours."""
         if self._waiting:
-            batch, self._waiting = self._waiting, []
+            batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
             self._parents = [float("inf")] * len(batch)
             return batch
         sequences = [node.actions() for node in self._pool]

@@ -66,16 +66,18 @@ class DemoJob:
         """Count a program at the standard levels, and write the bitcode that `opt` will read."""
         benchmark = find_program(env, program)
         env.reset(benchmark=benchmark)
-        levels = ("", "O0", "O3", "Oz")
-        counts = [int(env.observation[f"IrInstructionCount{level}"]) for level in levels]
+        initial, o0, o3, oz = (
+            int(env.observation[f"IrInstructionCount{level}"]) for level in ("", "O0", "O3", "Oz")
+        )
         name = self._name_for(benchmark)
         (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
         env.step(env.action_space[_BASELINE])  # type: ignore[index]  # its actions have names
         baseline = int(env.observation["IrInstructionCount"])
         command = self._command(name, env.commandline())
-        self.rows.append(
-            Comparison(name, str(benchmark), *counts, baseline, baseline, [_BASELINE], command)
+        row = Comparison(
+            name, str(benchmark), initial, o0, o3, oz, baseline, baseline, [_BASELINE], command
         )
+        self.rows.append(row)
         self._benchmarks.append(benchmark)
 
     def _search(self, env: CompilerEnv, budget: Budget, jobs: int, seed: int) -> None:

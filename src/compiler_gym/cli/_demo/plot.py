@@ -76,7 +76,7 @@ def _draw_course(axes: Any, rows: Sequence[Comparison], seconds: float) -> None:
 def _at(row: Comparison, time: float) -> int:
     """Return the best count known at `time`."""
     counts = [count for moment, count in row.history if moment <= time]
-    return min(counts, default=row.initial)
+    return min([row.baseline, *counts])
 
 
 def _tidy(axes: Any) -> None:

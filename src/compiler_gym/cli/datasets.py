@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym datasets``: list, install, remove, verify, import, export and sample."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._programs import EnvName
+from compiler_gym.errors import DatasetInitError
+
+if TYPE_CHECKING:
+    from compiler_gym.datasets import Dataset, Datasets
+
+__all__ = ["datasets"]
+
+datasets = typer.Typer(
+    name="datasets",
+    help="List, install, remove, verify, import, export and sample sets of programs.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
+
+Name = Annotated[str, typer.Argument(help="The name of a dataset, for example npb-llvm10-v0.")]
+_ENV = "llvm-v0"
+
+
+@datasets.callback()
+def default(context: typer.Context, env: EnvName = _ENV, json: Json = False) -> None:
+    """List, install, remove, verify, import, export and sample sets of programs."""
+    if context.invoked_subcommand is None:
+        list_datasets(env, json)
+
+
+@datasets.command("list")
+def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
+    """List the datasets: how many programs, how large, whose licence, and what each needs."""
+    with _catalogue(env) as catalogue:
+        listed = [_facts(dataset) for dataset in catalogue.datasets(with_deprecated=True)]
+    if json:
+        print_json({"datasets": listed})
+        return
+    rows = table(
+        *("Dataset", "Programs", "Installed", "Licence", "Needs", "What it is"),
+        right=("Programs", "Installed"),
+    )
+    for fact in listed:
+        if not fact["hidden"]:
+            rows.add_row(*_cells(fact))
+    output().print(rows)
+    output().print("Fetch one: [bold]compiler-gym datasets install NAME[/]", highlight=False)
+
+
+@datasets.command()
+def install(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
+    """Fetch a dataset, so that it can be read without the network."""
+    with _catalogue(env) as catalogue:
+        dataset = catalogue.dataset(name)
+        dataset.install()
+        _done(_facts(dataset), "is installed", json)
+
+
+@datasets.command()
+def remove(name: Name, env: EnvName = _ENV, json: Json = False) -> None:
+    """Remove the files of a dataset."""
+    with _catalogue(env) as catalogue:
+        dataset = catalogue.dataset(name)
+        if not dataset.has_site_data:
+            raise DatasetInitError(f"{dataset.name} has no files of its own: it cannot be removed")
+        freed = dataset.site_data_size_in_bytes
+        dataset.uninstall()
+        if json:
+            print_json({"name": dataset.name, "freed_bytes": freed})
+        else:
+            output().print(f"{dataset.name} is removed, {_size(freed)} freed", soft_wrap=True)
+
+
+@datasets.command()
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Datasets; every installed one if none is named.")
+    ] = None,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Compare installed files with what was fetched or imported; exit with 1 if any differ."""
+    with _catalogue(env) as catalogue:
+        chosen = [catalogue.dataset(name) for name in names or ()]
+        for dataset in chosen:
+            if not dataset.installed:
+                raise DatasetInitError(f"{dataset.name} is not installed: nothing to verify")
+        every = catalogue.datasets(with_deprecated=True)
+        chosen = chosen or [d for d in every if d.has_site_data and d.installed]
+        findings = {dataset.name: dataset.verify() for dataset in chosen}
+    if json:
+        print_json({"datasets": findings})
+    for name, found in () if json else findings.items():
+        output().print(f"{name}: {'as it should be' if not found else ''}", soft_wrap=True)
+        for finding in found:
+            output().print(f"  {finding}", markup=False, soft_wrap=True)
+    if any(findings.values()):
+        raise typer.Exit(1)
+
+
+@datasets.command("import")
+def import_dataset(
+    name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
+    path: Annotated[Path, typer.Argument(help="A directory, archive, Parquet or JSON-lines.")],
+    license: Annotated[str, typer.Option(help="The licence of programs without one.")] = "",
+    source: Annotated[str, typer.Option(help="Where the programs come from.")] = "",
+    language: Annotated[str, typer.Option(help="The language they are written in.")] = "",
+    description: Annotated[str, typer.Option(help="What the programs are, in one line.")] = "",
+    suffix: Annotated[
+        list[str] | None, typer.Option(help="File names to take, for example .c; repeatable.")
+    ] = None,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Import programs as a dataset; an interrupted import goes on where it was."""
+    from compiler_gym.datasets import CorpusDataset, ReadOptions, import_corpus
+    from compiler_gym.paths import site_data_path
+
+    with _catalogue(env) as catalogue:
+        if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):
+            raise DatasetInitError(f"{name} is the name of another dataset: choose one of your own")
+    options = ReadOptions(license=license, source=source, language=language)
+    if suffix:
+        options = ReadOptions(tuple(suffix), license=license, source=source, language=language)
+    done = import_corpus(
+        name,
+        path.expanduser(),
+        site_data_base=site_data_path(),
+        options=options,
+        description=description,
+    )
+    if json:
+        print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
+        return
+    output().print(f"{name}: {done}", markup=False, soft_wrap=True)
+    for key, reason in done.problems:
+        errors().print(f"  not read: {key}: {reason}", markup=False, soft_wrap=True, style="dim")
+
+
+@datasets.command()
+def export(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="The Parquet file to write.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="At most this many programs.")] = None,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Write the programs of a dataset to a Parquet file, in ComPile's columns."""
+    from compiler_gym.datasets import export_parquet
+
+    with _catalogue(env) as catalogue:
+        dataset = catalogue.dataset(name)
+        dataset.install()
+        count = export_parquet(dataset, path.expanduser(), limit=limit)
+    if json:
+        print_json({"name": dataset.name, "path": str(path), "programs": count})
+    else:
+        output().print(f"{count} programs of {dataset.name} in {path}", soft_wrap=True)
+
+
+@datasets.command()
+def sample(
+    name: Annotated[
+        str | None, typer.Argument(help="A dataset; every installed one if none is named.")
+    ] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many programs.")] = 10,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeats the same choice.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--output", help="Write the programs to this folder.")
+    ] = None,
+    env: EnvName = _ENV,
+    json: Json = False,
+) -> None:
+    """Choose programs at random and print their addresses."""
+    from numpy.random import default_rng
+
+    generator = default_rng(seed)
+    found: list[dict[str, Any]] = []
+    with _catalogue(env) as catalogue:
+        chosen = catalogue if name is None else catalogue.dataset(name)
+        for _ in range(count):
+            program = chosen.random_benchmark(generator)
+            found.append({"uri": str(program), "bytes": len(program.contents)})
+            if folder is not None:
+                found[-1]["path"] = str(_write(folder.expanduser(), program))
+    if json:
+        print_json({"programs": found})
+        return
+    for entry in found:
+        output().print(entry["uri"], markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _catalogue(env: str) -> "Iterator[Datasets]":
+    from compiler_gym.registration import make
+
+    with make(env) as made:
+        yield made.datasets
+
+
+def _facts(dataset: "Dataset") -> dict[str, Any]:
+    return {
+        "name": dataset.name,
+        "programs": dataset.size or None,
+        "description": dataset.description,
+        "license": dataset.license,
+        "needs": dataset.needs,
+        "installed": dataset.installed,
+        "bytes": dataset.site_data_size_in_bytes,
+        "validatable": dataset.validatable,
+        "references": dataset.references,
+        "hidden": dataset.hidden,
+        "deprecated": dataset.deprecation_message,
+    }
+
+
+def _cells(fact: dict[str, Any]) -> list[str]:
+    from rich.markup import escape
+
+    installed = (_size(fact["bytes"]) if fact["bytes"] else "yes") if fact["installed"] else "no"
+    programs = "no end" if fact["programs"] is None else f"{fact['programs']:,}"
+    needs = "" if fact["installed"] else fact["needs"]
+    texts = (fact["name"].removeprefix("benchmark://"), programs, installed, fact["license"])
+    return [escape(text) for text in (*texts, needs or "nothing", fact["description"])]
+
+
+def _done(fact: dict[str, Any], what: str, json: bool) -> None:
+    if json:
+        print_json(fact)
+        return
+    count = "programs without end" if fact["programs"] is None else f"{fact['programs']} programs"
+    output().print(f"{fact['name']} {what}: {count}, {_size(fact['bytes'])}", soft_wrap=True)
+
+
+def _size(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def _write(folder: Path, program: Any) -> Path:
+    import re
+
+    contents: bytes = program.contents
+    suffix = ".bc" if contents[:2] in (b"BC", b"\xde\xc0") else ".ll"
+    path = folder / (re.sub(r"[^\w.-]+", "_", str(program).partition("://")[2]) + suffix)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(contents)
+    except OSError as error:
+        raise DatasetInitError(f"cannot write {path}: {error.strerror}") from error
+    return path
