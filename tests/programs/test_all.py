@@ -60,6 +60,12 @@ def test_it_gives_the_expected_outputs_at_o2(program: Any, compile: Compile) -> 
     assert build.mismatches(program, [str(binary)], ["test"]) == []
 
 
+def test_a_program_that_does_nothing_is_noticed(program: Any) -> None:
+    wrong = build.mismatches(program, ["true"], ["test"])
+    # An empty input may rightly give an empty output.
+    assert len(wrong) >= program.counts["test"] * 3 // 4
+
+
 @pytest.mark.slow
 def test_it_gives_the_expected_outputs_at_o2_on_the_larger_inputs(
     program: Any, compile: Compile
