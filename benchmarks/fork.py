@@ -31,12 +31,17 @@ def large_benchmark():
         while total < LARGE:
             source = Path(directory) / f"{seed}.c"
             command = ["csmith", "--seed", str(seed), "--nomain", "--max-funcs", "40"]
-            source.write_bytes(subprocess.run(command, capture_output=True, check=True).stdout)
+            source.write_bytes(_output(command, directory))
             part = make_benchmark(source, copt=["-I/usr/include/csmith"])
             parts.append(part)
             total += _instructions(part)
             seed += 1
         return merge_benchmarks(parts)
+
+
+def _output(command: list[str], directory: str) -> bytes:
+    # csmith leaves a file in the directory it runs in.
+    return subprocess.run(command, cwd=directory, capture_output=True, check=True).stdout
 
 
 def _instructions(benchmark) -> int:

@@ -6,7 +6,7 @@ are functions of another observation, computed on the client.
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -134,7 +134,7 @@ class ObservationSpaceSpec:
         return f"ObservationSpaceSpec({self.id})"
 
 
-class ObservationView:
+class ObservationView(Mapping[str, Any]):
     """``env.observation["Autophase"]`` or ``env.observation.Autophase()``."""
 
     def __init__(
@@ -157,6 +157,14 @@ class ObservationView:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.spaces)
+
+    def __len__(self) -> int:
+        return len(self.spaces)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
     def spec(self, name: str) -> ObservationSpaceSpec:
         """Return the spec called `name`, or raise `UnknownNameError`."""

@@ -28,8 +28,12 @@ def test_the_action_spaces_are_those_documented(env: LlvmEnv) -> None:
 
 def test_the_old_actions_keep_their_names_and_order(env: LlvmEnv) -> None:
     old = env.action_spaces[SPACES.index("CompilerGymV0")]
-    assert old.names[:4] == ["-add-discriminators", "-adce", "-aggressive-instcombine",
-                             "-alignment-from-assumptions"]
+    assert old.names[:4] == [
+        "-add-discriminators",
+        "-adce",
+        "-aggressive-instcombine",
+        "-alignment-from-assumptions",
+    ]
     assert old["-mem2reg"] == 103
     assert old.names[-1] == "-mergereturn"
     assert len(set(old.names)) == 124

@@ -95,7 +95,9 @@ def test_source_that_does_not_compile_comes_with_clang_s_words(
 
 
 def test_cpp_without_main_is_a_program_like_any_other(env: LlvmEnv) -> None:
-    benchmark = make_benchmark_from_source("struct A { int f() const; }; int A::f() const { return 1; }")
+    benchmark = make_benchmark_from_source(
+        "struct A { int f() const; }; int A::f() const { return 1; }"
+    )
     env.reset(benchmark=benchmark)
     assert env.observation["IrInstructionCount"] > 0
 
@@ -128,7 +130,8 @@ def test_a_thing_that_is_no_program_is_refused(env: LlvmEnv) -> None:
 
 
 @pytest.mark.parametrize(
-    "pipeline", ["nope", "function(", "loop(licm)", "function(instcombine<verify-me>)", "default<O9>"]
+    "pipeline",
+    ["nope", "function(", "loop(licm)", "function(instcombine<verify-me>)", "default<O9>"],
 )
 def test_a_pipeline_that_llvm_refuses_leaves_the_episode_as_it_was(
     env: LlvmEnv, pipeline: str

@@ -90,7 +90,9 @@ def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: str) -> None:
         spaces = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with compiler_gym.make(id, benchmark="cbench-v1/crc32", isolation=isolation, **spaces) as env:
+        with compiler_gym.make(
+            id, benchmark="cbench-v1/crc32", isolation=isolation, **spaces
+        ) as env:
             check_env(env, skip_render_check=False)
 
 
@@ -281,9 +283,7 @@ def test_what_is_written_is_what_is_there(env: LlvmEnv, tmp_path: Path, make_env
     for name in ("out.ll", "out.bc"):
         other = make_env(benchmark=f"file://{tmp_path / name}")
         other.reset()
-        assert (
-            other.observation["IrInstructionCount"] == env.observation["IrInstructionCount"]
-        )
+        assert other.observation["IrInstructionCount"] == env.observation["IrInstructionCount"]
 
 
 def test_render_as_text_is_valid_ir(make_env: MakeEnv, tool: Callable[..., bytes]) -> None:

@@ -98,9 +98,7 @@ def test_memory_is_limited(make_env: MakeEnv, tmp_path: Path) -> None:
     probe.reset(benchmark=f"file://{source}")
     status = Path(f"/proc/{probe._connection.pid}/status").read_text()
     (size,) = re.findall(r"^VmSize:\s+(\d+) kB", status, re.MULTILINE)
-    env = make_env(
-        limits=Limits(memory_bytes=(int(size) + 4096) * 1024), action_space="Pipelines"
-    )
+    env = make_env(limits=Limits(memory_bytes=(int(size) + 4096) * 1024), action_space="Pipelines")
     env.reset(benchmark=f"file://{source}")
     *_, truncated, info = env.step(env.action_space["-O3"])
     assert truncated

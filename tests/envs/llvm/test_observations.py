@@ -86,9 +86,7 @@ def test_the_text_size_is_what_llvm_size_says(
         path = env.write_bitcode(tmp_path / "module.bc")
         tool("llc-22", "-filetype=obj", path, "-o", tmp_path / "module.o")
         sections = tool("llvm-size-22", "-A", tmp_path / "module.o").decode()
-        text = sum(
-            int(size) for size in re.findall(r"^\.text\S*\s+(\d+)", sections, re.MULTILINE)
-        )
+        text = sum(int(size) for size in re.findall(r"^\.text\S*\s+(\d+)", sections, re.MULTILINE))
         assert env.observation["ObjectTextSizeBytes"] == text
         env.step(env.action_space[("sroa", "instcombine", "simplifycfg")[step]])
 

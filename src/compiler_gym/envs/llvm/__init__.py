@@ -61,6 +61,7 @@ llvm = Compiler(
     name="llvm",
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
+    recorder="compiler_gym.envs.llvm._own:record",
     environments=(
         EnvironmentId("llvm-v0"),
         *(

@@ -162,7 +162,8 @@ def make_benchmark(
     """Return a program made of files: C, C++, IR or bitcode, linked if several.
 
     `copt` are extra arguments for clang; `run` says how to run the program. Raises
-    `BenchmarkInitError` when a file is missing or does not compile, and `TypeError` for inputs of another kind.
+    `BenchmarkInitError` when a file is missing or does not compile, and `TypeError` for inputs
+    of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:

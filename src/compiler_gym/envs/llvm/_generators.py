@@ -53,6 +53,11 @@ class _SeededDataset(Dataset):
         """Whether the generator is there."""
         return self._find() is not None
 
+    @property
+    def needs(self) -> str:
+        """The command that installs the generator."""
+        return self.install_command
+
     def install(self) -> None:
         """Raise `DatasetInitError` with the command that installs the generator, if need be."""
         super().install()
@@ -169,6 +174,11 @@ class CsmithDataset(_SeededDataset):
     tool = "csmith"
     install_command = "apt install csmith libcsmith-dev"
     _suffix = ".c"
+
+    @property
+    def needs(self) -> str:
+        """The command that installs the generator, and clang."""
+        return f"{self.install_command}; clang"
 
     def __init__(
         self,

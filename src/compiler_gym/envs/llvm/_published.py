@@ -139,6 +139,11 @@ class PublishedSource(PublishedDataset):
     run: ClassVar[RunSpec | None] = None
     """How to run the programs, where that is known."""
 
+    @property
+    def needs(self) -> str:
+        """The host of the archive, and clang."""
+        return f"{super().needs}; clang"
+
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program at `uri`; raise `BenchmarkInitError` if it does not compile."""
         self.install()

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""The request path: from an action to a session and back, failures included.
+
+This part of the environment holds the episode and the line to its session. It
+turns every failure of a compiler into the result of a step.
+"""
+
+import os
+import weakref
+from typing import Any
+
+from compiler_gym.core.choices import Choices
+from compiler_gym.core.describe import plain_from_value
+from compiler_gym.core.episode import Episode
+from compiler_gym.core.plan import Plan
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Datasets
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerError,
+    CompilerGymError,
+    ObservationError,
+    ServiceError,
+    SessionNotFound,
+    UnknownNameError,
+    WorkerTimeoutError,
+    error_from_name,
+)
+from compiler_gym.service import (
+    Connection,
+    Limits,
+    LocalConnection,
+    SessionSource,
+    WorkerConnection,
+)
+from compiler_gym.service.messages import Failed, Parameter, Reply, Start, Started, Step, Stepped
+from compiler_gym.session import BenchmarkSpec
+
+__all__ = ["Requests", "StepResult"]
+
+StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
+"""Observation, reward, terminated, truncated, info."""
+
+
+class Requests(Choices):
+    """An episode and the session that runs it."""
+
+    datasets: Datasets
+    """The programs this environment can start from."""
+    limits: Limits
+    """The bounds of this environment's worker."""
+    isolation: str
+    _source: SessionSource
+    _next_benchmark: str | Benchmark | None
+
+    def _start_without_episode(self) -> None:
+        self._connection: Connection | None = None
+        self._connection_is_fresh = True
+        self._episode: Episode | None = None
+        self._benchmark: Benchmark | None = None
+        self._finalizer: weakref.finalize[..., Any] | None = None
+
+    def commandline(self) -> str:
+        """Return the actions of the episode as the compiler's command line."""
+        return self._action_space.to_string(self.actions)  # type: ignore[attr-defined]  # ours has it
+
+    @property
+    def in_episode(self) -> bool:
+        """Whether `step` can be called."""
+        episode, connection = self._episode, self._connection
+        return (
+            episode is not None
+            and episode.running
+            and connection is not None
+            and connection.is_open
+        )
+
+    @property
+    def benchmark(self) -> Benchmark | None:
+        """The program of the episode, or of the next one. Setting it takes effect at reset."""
+        if self._next_benchmark is not None and not self.in_episode:
+            return self._resolve(self._next_benchmark)
+        return self._benchmark
+
+    @benchmark.setter
+    def benchmark(self, value: str | Benchmark) -> None:
+        self._next_benchmark = self._resolve(value)
+
+    @property
+    def actions(self) -> list[Any]:
+        """The actions of the episode, in order."""
+        return [] if self._episode is None else list(self._episode.actions)
+
+    @property
+    def episode_reward(self) -> float | None:
+        """The sum of the episode's rewards, or None without a reward space."""
+        return None if self._episode is None else self._episode.reward
+
+    @property
+    def episode_walltime(self) -> float:
+        """Seconds since the last reset."""
+        return 0.0 if self._episode is None else self._episode.walltime
+
+    def _apply(
+        self, actions: list[Any], observation_spaces: Any, reward_spaces: Any, timeout: float | None
+    ) -> StepResult:
+        episode, connection = self._episode, self._connection
+        if episode is None or not episode.running or connection is None:
+            self._need_episode()
+        if self._plain_actions:
+            plain: list[Any] = [int(action) for action in actions]
+        else:
+            plain = [plain_from_value(self._action_space, action) for action in actions]
+        if observation_spaces is None and reward_spaces is None:
+            plan = self._plan
+        else:
+            plan = self._plan_for(observation_spaces, reward_spaces)
+        episode.actions.extend(plain)  # type: ignore[union-attr]  # checked above
+        try:
+            reply = connection.call(Step(plain, plan.names), timeout)  # type: ignore[union-attr]  # checked above
+        except (CompilerError, ServiceError) as error:
+            return self._failed_step(error, plan)
+        if type(reply) is Stepped and reply.failure is None:
+            return self._stepped(reply, actions, plan)
+        if type(reply) is Stepped:
+            assert reply.failure is not None
+            return self._failed_step(error_from_name(*reply.failure), plan)
+        assert isinstance(reply, Failed)
+        del episode.actions[len(episode.actions) - len(plain) + reply.applied + 1 :]  # type: ignore[union-attr]  # checked above
+        return self._failed_step(error_from_name(reply.kind, reply.message), plan)
+
+    def _stepped(self, reply: Stepped, actions: list[Any], plan: Plan) -> StepResult:
+        episode = self._episode
+        assert episode is not None
+        info: dict[str, Any] = {
+            "action_had_no_effect": reply.no_effect,
+            "new_action_space": reply.action_space is not None,
+        }
+        if reply.applied < len(actions):
+            del episode.actions[reply.applied - len(actions) :]
+        if reply.action_space is not None:
+            self._replace_action_space(reply.action_space)
+        if reply.end:
+            episode.running = False
+        if plan.is_bare:
+            return None, None, reply.end, False, info
+        try:
+            reward = plan.reward(actions, reply.observations, self.observation)
+            observation = plan.observe(reply.observations)
+        except (CompilerError, ServiceError) as error:
+            return self._failed_step(error, plan)
+        if plan is self._plan and reward is not None:
+            earned = reward if type(reward) is float else sum(reward)
+            episode.reward = earned + (episode.reward or 0.0)
+        return observation, reward, reply.end, False, info
+
+    def _failed_step(self, error: CompilerGymError, plan: Plan) -> StepResult:
+        episode = self._episode
+        assert episode is not None
+        episode.running = False
+        error.reproducer = self._reproducer()
+        reward = plan.reward_on_error(episode.reward or 0.0)
+        if plan is self._plan and reward is not None:
+            earned = reward if type(reward) is float else sum(reward)
+            episode.reward = earned + (episode.reward or 0.0)
+        info = {
+            "action_had_no_effect": False,
+            "new_action_space": False,
+            "error": error,
+            "error_type": type(error).__name__,
+            "error_details": str(error),
+            "reproducer": error.reproducer,
+        }
+        return plan.observations.defaults(), reward, False, True, info
+
+    def _ask(self, names: list[str]) -> list[Any]:
+        """Return plain observations of the running episode, or raise."""
+        self._need_episode()
+        reply = self._call(Step([], names))
+        assert isinstance(reply, Stepped)
+        if reply.failure is not None:
+            raise error_from_name(*reply.failure)
+        return reply.observations
+
+    def _call(self, request: Step | Parameter) -> Any:
+        episode = self._need_episode()
+        assert self._connection is not None
+        try:
+            reply = self._connection.call(request)
+        except ServiceError:
+            episode.running = False
+            raise
+        if isinstance(reply, Failed):
+            if not reply.recoverable:
+                episode.running = False
+            raise error_from_name(reply.kind, reply.message)
+        return reply
+
+    def _begin(self, program: Benchmark, timeout: float | None) -> None:
+        self._episode = None
+        plan = self._plan
+        uri = program.uri
+        benchmark = BenchmarkSpec(str(uri), program.contents, dict(program.parameters))
+        limits = {"growth": self.limits.growth, "growth_floor": float(self.limits.growth_floor)}
+        request = Start(benchmark, self._action_space_name, plan.names, limits)
+        reply = self._request_start(request, timeout)
+        if isinstance(reply, Failed):
+            error = error_from_name(reply.kind, reply.message)
+            if isinstance(error, (BenchmarkInitError, ObservationError, UnknownNameError)):
+                raise error
+            raise BenchmarkInitError(f"cannot start on {uri}: {reply.message}") from error
+        assert isinstance(reply, Started)
+        self._benchmark = program
+        self._episode = Episode(self._action_space_name, str(uri))
+        if reply.action_space is not None:
+            self._replace_action_space(reply.action_space)
+        self._last_plain = reply.observations
+        self.reward.reset(str(uri), self.observation)
+        plan.start(reply.observations, self.observation)
+        if plan.rewards.rewards:
+            self._episode.reward = 0.0
+
+    def _request_start(self, request: Start, timeout: float | None) -> Reply:
+        """Return the reply to `request`; a worker that was lost since is replaced once."""
+        while True:
+            connection = self._connect()
+            fresh = self._connection_is_fresh
+            try:
+                return connection.call(request, timeout)
+            except ServiceError as error:
+                if fresh or isinstance(error, WorkerTimeoutError):
+                    uri = request.benchmark.uri
+                    raise BenchmarkInitError(f"cannot start on {uri}: {error}") from error
+
+    def _connect(self) -> Connection:
+        connection = self._connection
+        self._connection_is_fresh = connection is None or not connection.is_open
+        if connection is not None and connection.is_open:
+            return connection
+        if self.isolation == "in-process":
+            connection = LocalConnection(self._source)
+        else:
+            connection = WorkerConnection.open(self._source, self.limits)
+        self._connection = connection
+        self._watch(connection)
+        return connection
+
+    def _watch(self, connection: Connection) -> None:
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, _close_if_owner, connection, os.getpid())
+
+    def _choose_benchmark(self, benchmark: str | Benchmark | None) -> Benchmark:
+        if benchmark is not None:
+            self._next_benchmark = None
+            return self._resolve(benchmark)
+        if self._next_benchmark is not None:
+            program = self._resolve(self._next_benchmark)
+            self._next_benchmark = None
+            return program
+        if self._benchmark is not None:
+            return self._benchmark
+        raise BenchmarkInitError(
+            "no benchmark is set: expected reset(benchmark=...) with a URI or a Benchmark"
+        )
+
+    def _resolve(self, benchmark: Any) -> Benchmark:
+        if isinstance(benchmark, Benchmark):
+            return benchmark
+        if isinstance(benchmark, (str, BenchmarkUri)):
+            return self.datasets.benchmark(str(benchmark))
+        raise BenchmarkInitError(
+            f"a benchmark is a URI or a Benchmark, found {type(benchmark).__name__}"
+        )
+
+    def _need_episode(self) -> Episode:
+        if self._episode is None:
+            raise SessionNotFound("no episode is running: call reset() first")
+        if not self.in_episode:
+            raise SessionNotFound("the episode has ended: call reset() to start another")
+        return self._episode
+
+    def _reproducer(self) -> str | None:
+        """Return the command that repeats the episode outside this library."""
+        try:
+            return self.commandline()
+        except (AttributeError, CompilerGymError):
+            return None
+
+
+def _close_if_owner(connection: Connection, owner: int) -> None:
+    if os.getpid() == owner:
+        connection.close()
