@@ -170,7 +170,7 @@ def fractal(rng: Random, scale: int) -> str:
     gsave 0 len translate -{rng.between(15, 40)} rotate depth 1 sub len 0.7 mul branch grestore
   }} if end
 }} def
-100 5 translate {3 + scale} 50 branch showpage
+100 5 translate {min(3 + scale, 14)} 50 branch showpage
 """
 
 
