@@ -38,6 +38,9 @@ class Compiler:
     """``"package.module:Class"`` of the environment class."""
     environments: tuple[EnvironmentId, ...]
     nondeterministic: bool = False
+    recorder: str = ""
+    """``"package.module:function"`` that keeps what a run of a compiler compiled; it takes the
+    command's words, its directory and the folder to keep it in."""
 
 
 @cache

@@ -26,6 +26,7 @@ datasets = typer.Typer(
 
 Name = Annotated[str, typer.Argument(help="The name of a dataset, for example npb-llvm10-v0.")]
 _ENV = "llvm-v0"
+_WIDE = 140
 
 
 @datasets.callback()
@@ -43,13 +44,13 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
     if json:
         print_json({"datasets": listed})
         return
-    rows = table(
-        *("Dataset", "Programs", "Installed", "Licence", "Needs", "What it is"),
-        right=("Programs", "Installed"),
-    )
+    columns = ("Dataset", "Programs", "Installed", "Licence", "Needs", "What it is")
+    wide = output().width >= _WIDE
+    rows = table(*columns[: 6 if wide else 5], right=("Programs", "Installed"))
+    rows.columns[0].no_wrap = True
     for fact in listed:
         if not fact["hidden"]:
-            rows.add_row(*_cells(fact))
+            rows.add_row(*_cells(fact)[: 6 if wide else 5])
     output().print(rows)
     output().print("Fetch one: [bold]compiler-gym datasets install NAME[/]", highlight=False)
 

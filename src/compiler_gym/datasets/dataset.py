@@ -173,6 +173,11 @@ class Dataset(ABC):
         """Whether the programs can be read without fetching anything."""
         return True
 
+    @property
+    def needs(self) -> str:
+        """What must be fetched or installed to read the programs, in words; empty if nothing."""
+        return ""
+
     def install(self) -> None:
         """Fetch what is needed to read the programs. Does nothing when installed."""
         self._warn_if_deprecated()

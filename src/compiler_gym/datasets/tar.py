@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
+from urllib.parse import urlsplit
 
 from compiler_gym.datasets.archive import ArchiveLimits, open_compressed, printable, unpack
 from compiler_gym.datasets.download import DownloadOptions, download_file
@@ -77,6 +78,12 @@ class TarDataset(FilesDataset):
     def size(self) -> int:
         """The number of programs: those there are, or those announced."""
         return super().size if self.installed else self.known_size
+
+    @property
+    def needs(self) -> str:
+        """The host that the archive is fetched from."""
+        hosts = dict.fromkeys(urlsplit(url).netloc for url in self.tar_urls)
+        return f"download from {' or '.join(hosts)}"
 
     def install(self) -> None:
         """Fetch and unpack the archive. Does nothing when that was done."""

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler_gym.envs.llvm._generators import CsmithDataset
+
+from .conftest import Run
+
+FUNCTIONS = {
+    f"f{number}.c": f"int f{number}(int x) {{ return x * {number}; }}\n" for number in range(8)
+}
+
+
+@pytest.fixture
+def own(cli: Run, tmp_path: Path) -> Run:
+    """Run commands with a site directory of their own."""
+
+    def run(*arguments: str, **environment: str) -> Any:
+        site = str(tmp_path / "site")
+        return cli("datasets", *arguments, COMPILER_GYM_SITE_DATA=site, **environment)
+
+    return run
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """Return a folder of functions, one of them twice."""
+    folder = tmp_path / "functions"
+    folder.mkdir()
+    for name, text in FUNCTIONS.items():
+        (folder / name).write_text(text)
+    (folder / "again.c").write_text(FUNCTIONS["f1.c"])
+    (folder / "empty.c").write_text("")
+    return folder
+
+
+def test_the_list_says_how_many_how_large_whose_and_what_is_needed(own: Run) -> None:
+    listed = {entry["name"]: entry for entry in own("--json").json["datasets"]}
+    assert listed == {entry["name"]: entry for entry in own("list", "--json").json["datasets"]}
+    bundled = listed["benchmark://cbench-v1"]
+    assert bundled["installed"]
+    assert bundled["programs"] >= 20
+    assert bundled["needs"] == ""
+    npb = listed["benchmark://npb-llvm10-v0"]
+    assert (npb["installed"], npb["programs"], npb["bytes"]) == (False, 122, 0)
+    assert npb["license"] == "NASA-1.3"
+    assert npb["needs"] == "download from dl.fbaipublicfiles.com"
+    assert "apt install csmith" in listed["generator://csmith-v0"]["needs"]
+    assert listed["generator://csmith-v0"]["programs"] is None
+    assert all(entry["license"] for entry in listed.values())
+
+
+def test_people_see_a_table(own: Run) -> None:
+    shown = own(COLUMNS="160").output
+    for text in ("npb-llvm10-v0", "1,041,333", "NASA-1.3", "no end", "datasets install NAME"):
+        assert text in shown
+    assert "file://" not in shown
+    assert max(map(len, own(COLUMNS="100").output.splitlines())) <= 100
+
+
+def test_a_folder_becomes_a_dataset_that_can_be_used_and_removed(
+    own: Run, cli: Run, programs: Path, tmp_path: Path
+) -> None:
+    done = own("import", "mine-v0", str(programs), "--license", "MIT", "--json").json
+    assert (done["added"], done["duplicates"], done["unreadable"]) == (8, 1, 1)
+    listed = {entry["name"]: entry for entry in own("--json").json["datasets"]}
+    mine = listed["benchmark://mine-v0"]
+    assert (mine["programs"], mine["license"], mine["installed"]) == (8, "MIT", True)
+    assert mine["bytes"] > 0
+    site = str(tmp_path / "site")
+    ran = cli("run", "benchmark://mine-v0/f3.c", "sroa", "--json", COMPILER_GYM_SITE_DATA=site)
+    assert ran.status == 0, ran.errors
+    assert own("verify", "mine-v0", "--json").json == {"datasets": {"benchmark://mine-v0": []}}
+    assert "removed" in own("remove", "mine-v0").output
+    assert "benchmark://mine-v0" not in own("--json").output
+
+
+def test_people_see_what_an_import_could_not_read(own: Run, programs: Path) -> None:
+    ran = own("import", "mine-v0", str(programs))
+    assert "8 programs added, 1 duplicates" in ran.output
+    assert "not read: empty.c" in ran.errors
+    own("import", "cpp-v0", str(programs), "--suffix", ".cpp")
+    assert own("import", "cpp-v0", str(programs), "--suffix", ".cpp").status == 2
+
+
+def test_an_altered_corpus_is_found(own: Run, programs: Path, tmp_path: Path) -> None:
+    own("import", "mine-v0", str(programs))
+    (path,) = tmp_path.rglob("corpus.sqlite")
+    data = bytearray(path.read_bytes())
+    for offset in range(len(data) // 4, len(data)):
+        data[offset] ^= 0x55
+    path.write_bytes(data)
+    ran = own("verify", "mine-v0")
+    assert ran.status in (1, 2)
+    assert "mine-v0" in ran.output + ran.errors
+
+
+def test_a_dataset_is_exported_and_imported_again(own: Run, programs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    own("import", "mine-v0", str(programs))
+    table = str(tmp_path / "mine.parquet")
+    assert own("export", "mine-v0", table, "--json").json["programs"] == 8
+    assert own("import", "copy-v0", table, "--json").json["added"] == 8
+    limited = own("export", "mine-v0", table, "--limit", "2", "--json").json
+    assert limited["programs"] == 2
+
+
+def test_samples_repeat_with_their_seed(own: Run, programs: Path, tmp_path: Path) -> None:
+    own("import", "mine-v0", str(programs))
+    arguments = ("sample", "mine-v0", "-n", "3", "--seed", "5")
+    first = own(*arguments).output.split()
+    assert first == own(*arguments).output.split()
+    assert len(first) == 3
+    assert all(uri.startswith("benchmark://mine-v0/") for uri in first)
+    found = own(*arguments, "--output", "some", "--json").json["programs"]
+    for entry in found:
+        data = (tmp_path / entry["path"]).read_bytes()
+        assert data[:4] == b"BC\xc0\xde"
+        assert len(data) == entry["bytes"]
+
+
+@pytest.mark.skipif(not CsmithDataset().installed, reason="needs csmith")
+def test_a_generator_can_be_sampled(own: Run) -> None:
+    (entry,) = own("sample", "generator://csmith-v0", "-n", "1", "--seed", "1", "--json").json[
+        "programs"
+    ]
+    assert entry["uri"].startswith("generator://csmith-v0/")
+    assert entry["bytes"] > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("install", "npb-llvm10-v1"), "did you mean benchmark://npb-llvm10-v0"),
+        (("remove", "cbench-v1"), "cannot be removed"),
+        (("verify", "npb-llvm10-v0"), "is not installed"),
+        (("import", "cbench-v1", "."), "the name of another dataset"),
+        (("import", "mine-v0", "missing"), "no such file or directory"),
+        (("import", "a/b", "."), "not the name of a dataset"),
+        (("export", "generator://llvm-stress-v0", "x.parquet"), "expected a limit|apt install"),
+        (("sample", "nothing-v0"), "no dataset"),
+    ],
+)
+def test_requests_that_cannot_be_served_are_one_line(
+    arguments: tuple[str, ...], message: str, own: Run
+) -> None:
+    import re
+
+    ran = own(*arguments)
+    assert ran.status == 2
+    assert re.search(message, ran.errors), ran.errors
+    assert "Traceback" not in ran.errors
+
+
+def test_a_site_that_cannot_be_written_is_said(own: Run, tmp_path: Path) -> None:
+    # Nothing listens at this proxy, so no request leaves the machine.
+    proxy = "http://127.0.0.1:9"
+    site = tmp_path / "site"
+    site.write_text("a file where a directory should be")
+    ran = own("install", "npb-llvm10-v0", HTTPS_PROXY=proxy, HTTP_PROXY=proxy)
+    assert ran.status == 2
+    assert "set COMPILER_GYM_SITE_DATA" in ran.errors or "cannot write" in ran.errors
+    assert site.is_file()
