@@ -116,6 +116,20 @@ def test_objects_of_unknown_origin_stay_for_the_linker(project: Path, make_env: 
         env.make_benchmark_from_command_line("cc part.o -o run")
 
 
+@pytest.mark.parametrize("size", [b"-100", b"x", b"99999999", b""])
+def test_a_damaged_archive_is_one_of_unknown_origin(size: bytes, project: Path) -> None:
+    header = b"a.o/".ljust(48) + size.ljust(10) + b"`\n"
+    (project / "bad.a").write_bytes(b"!<arch>\n" + header + b"data" * 50)
+    with pytest.raises(BenchmarkInitError, match="no object of known origin"):
+        llvm.make_benchmark_from_command_line("cc bad.a -o run")
+
+
+def test_a_damaged_response_file_is_a_typed_error(project: Path) -> None:
+    (project / "flags").write_text("-DX='a")
+    with pytest.raises(BenchmarkInitError, match="cannot read the response file @flags"):
+        llvm.make_benchmark_from_command_line("cc @flags -c main.c")
+
+
 def test_a_cxx_command_finds_its_library(project: Path, make_env: Env) -> None:
     text = "#include <string>\nint main() { return std::string(41, 'x').size() + 1; }\n"
     (project / "main.cc").write_text(text)

@@ -239,7 +239,11 @@ def _expanded(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
         except OSError:
             yield word
             continue
-        yield from _expanded(shlex.split(text), cwd, depth + 1)
+        try:
+            inner = shlex.split(text)
+        except ValueError as error:
+            raise BenchmarkInitError(f"cannot read the response file {word}: {error}") from error
+        yield from _expanded(inner, cwd, depth + 1)
 
 
 def _language_of(name: str, driver: str) -> str | None:

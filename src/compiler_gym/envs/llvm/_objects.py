@@ -50,7 +50,7 @@ def modules_of(path: Path) -> list[bytes] | None:
     if not data.startswith(_ARCHIVE):
         module = _module_of(data)
         return None if module is None else [module]
-    found = [_module_of(member) for member in _members(data)]
+    found = [None if member is None else _module_of(member) for member in _members(data)]
     known = [module for module in found if module is not None]
     return known if known and len(known) == len(found) else None
 
@@ -69,13 +69,17 @@ def _kept_at(data: bytes) -> Path:
     return cache_path("llvm-objects") / digest[:2] / f"{digest[2:]}.bc"
 
 
-def _members(data: bytes) -> Iterator[bytes]:
-    """Yield the files in a Unix archive; its tables of symbols and names are left out."""
+def _members(data: bytes) -> Iterator[bytes | None]:
+    """Yield the files in a Unix archive, less its tables; None where it is damaged."""
     position = len(_ARCHIVE)
     while position + 60 <= len(data):
         header = data[position : position + 60]
-        size = int(header[48:58] or b"0")
+        digits = header[48:58].strip()
+        size = int(digits) if digits.isdigit() else len(data)
         start = position + 60
+        if start + size > len(data):
+            yield None
+            return
         if header[:16].rstrip() not in (b"/", b"//", b"/SYM64/"):
             yield data[start : start + size]
         position = start + size + size % 2
