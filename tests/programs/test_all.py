@@ -82,6 +82,14 @@ def test_its_bitcode_is_what_its_sources_compile_to(program: Any, tmp_path: Path
     assert (tmp_path / "fresh.bc").read_bytes() == program.bitcode.read_bytes()
 
 
+@pytest.mark.parametrize("level", ["-O0", pytest.param("-Oz", marks=pytest.mark.slow)])
+def test_its_bitcode_links_and_runs(program: Any, tmp_path: Path, level: str) -> None:
+    binary = tmp_path / program.name
+    command = ["clang-22", level, str(program.bitcode), "-o", str(binary), *program.link]
+    subprocess.run(command, check=True, capture_output=True)
+    assert build.mismatches(program, [str(binary)], ["test"]) == []
+
+
 @pytest.mark.slow
 def test_it_runs_clean_under_the_sanitizers(program: Any, compile: Compile) -> None:
     binary = compile(program.name, flags=build.SANITIZERS)
