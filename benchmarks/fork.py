@@ -5,10 +5,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from benchmarks.measure import Figure, median_seconds, programs_of_size
 from compiler_gym import make
 from compiler_gym.envs.llvm import make_benchmark, merge_benchmarks
-
-from benchmarks.measure import Figure, median_seconds, programs_of_size
 
 LARGE = 250_000
 

@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from compiler_gym import make
-
 from benchmarks.measure import Figure
+from compiler_gym import make
 
 SECONDS = 4.0
 WORKERS = 8

@@ -5,9 +5,8 @@ import random
 import time
 from pathlib import Path
 
-from compiler_gym import make
-
 from benchmarks.measure import Figure
+from compiler_gym import make
 
 STEPS = 100_000
 EPISODE = 50

@@ -6,9 +6,8 @@ import subprocess
 import sys
 from statistics import median
 
-from compiler_gym import _llvm, make
-
 from benchmarks.measure import Figure, median_seconds
+from compiler_gym import _llvm, make
 
 _FIRST = """
 import json, time

@@ -11,10 +11,9 @@ import random
 import time
 from statistics import median
 
+from benchmarks.measure import Figure, programs_of_size
 from compiler_gym import _llvm, make
 from compiler_gym.core import CompilerEnv
-
-from benchmarks.measure import Figure, programs_of_size
 
 STEPS_PER_EPISODE = 40
 EPISODES = 12

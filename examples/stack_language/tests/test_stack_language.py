@@ -5,13 +5,13 @@ import random
 from typing import ClassVar
 
 import pytest
+from stack_language._language import RULES, parse, run, sites, text
+from stack_language.datasets import GeneratedPrograms
 
 import compiler_gym
 from compiler_gym.datasets import Benchmark
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
-from stack_language._language import RULES, parse, run, sites, text
-from stack_language.datasets import GeneratedPrograms
 
 
 class TestSession(SessionConformance):

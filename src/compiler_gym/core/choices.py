@@ -64,12 +64,12 @@ class Choices(gymnasium.Env[Any, Any]):
         return [self._action_space_named(name) for name in self._action_specs]
 
     @property
-    def action_space(self) -> gymnasium.Space[Any]:
+    def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
         """The actions of the next `step`. Setting it takes effect at the next reset."""
         return self._action_space
 
     @action_space.setter
-    def action_space(self, value: Any) -> None:
+    def action_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
         self._set_action_space(value)
 
     @property
@@ -81,7 +81,7 @@ class Choices(gymnasium.Env[Any, Any]):
         return self._observation_space
 
     @observation_space.setter
-    def observation_space(self, value: Any) -> None:
+    def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
         self._observations = ObservationChoice.named(value, self.observation)
         self._observation_space = self._observations.space()
         self._replan()

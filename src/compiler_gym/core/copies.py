@@ -22,6 +22,9 @@ __all__ = ["Copies"]
 class Copies(Requests):
     """How an environment is copied."""
 
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+    """What the constructor was called with."""
+
     def fork(self) -> Self:
         """Return an independent environment in exactly the same state.
 

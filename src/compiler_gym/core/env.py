@@ -45,7 +45,7 @@ class CompilerEnv(Copies):
     that made it; a forked child must call `reset` before anything else.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["human", "ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
     default_benchmark: ClassVar[str | None] = None
     """The program of a reset that was given none."""
 
@@ -225,9 +225,8 @@ class CompilerEnv(Copies):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *args: Any) -> bool:
+    def __exit__(self, *args: Any) -> None:  # type: ignore[override]  # it never swallows
         self.close()
-        return False
 
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and apply its command line.

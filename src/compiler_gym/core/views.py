@@ -161,10 +161,11 @@ class ObservationView(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.spaces)
 
-    __hash__ = object.__hash__
-
     def __eq__(self, other: object) -> bool:
         return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def spec(self, name: str) -> ObservationSpaceSpec:
         """Return the spec called `name`, or raise `UnknownNameError`."""

@@ -134,7 +134,8 @@ def _program(name: str) -> Any:
 def _cases_module() -> ModuleType:
     path = bundled_folder() / "_cases.py"
     spec = importlib.util.spec_from_file_location("compiler_gym_cases", path)
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise DatasetInitError(f"cannot load {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -20,18 +20,16 @@ def validate_by_replay(
 ) -> ValidationResult:
     """Return whether a fresh environment reaches the hash and the reward of `state`."""
     started = time.monotonic()
-    with make_env() as env:
-        try:
-            env.apply(state)
-            replayed = env.state
-        except CompilerGymError as error:
-            finding = ValidationError(
-                "the actions cannot be replayed",
-                {"error": type(error).__name__, "details": str(error)},
-            )
-            return ValidationResult(
-                state, time.monotonic() - started, actions_replay_failed=True, errors=(finding,)
-            )
+    try:
+        replayed = _replay(state, make_env)
+    except CompilerGymError as error:
+        finding = ValidationError(
+            "the actions cannot be replayed",
+            {"error": type(error).__name__, "details": str(error)},
+        )
+        return ValidationResult(
+            state, time.monotonic() - started, actions_replay_failed=True, errors=(finding,)
+        )
     errors = list(_differences(state, replayed))
     return ValidationResult(
         state,
@@ -40,6 +38,12 @@ def validate_by_replay(
         reward_validation_failed=any("reward" in error.data for error in errors),
         errors=tuple(errors),
     )
+
+
+def _replay(state: CompilerEnvState, make_env: Callable[[], CompilerEnv]) -> CompilerEnvState:
+    with make_env() as env:
+        env.apply(state)
+        return env.state
 
 
 def _differences(recorded: CompilerEnvState, replayed: CompilerEnvState) -> list[ValidationError]:

@@ -76,8 +76,8 @@ def test_a_directory_and_a_missing_file_are_named(env: LlvmEnv, tmp_path: Path) 
         env.reset(benchmark=f"file://{tmp_path}")
     with pytest.raises(BenchmarkInitError, match=r"gone\.bc.*No such file"):
         env.reset(benchmark=f"file://{tmp_path}/gone.bc")
+    (tmp_path / "notes.txt").write_text("milk")
     with pytest.raises(BenchmarkInitError, match=r"cannot tell what .*notes\.txt"):
-        (tmp_path / "notes.txt").write_text("milk")
         env.reset(benchmark=f"file://{tmp_path}/notes.txt")
     assert still_works(env)
 
@@ -117,7 +117,7 @@ def test_an_unknown_program_is_named(env: LlvmEnv, uri: str, message: str) -> No
 
 
 def test_a_goal_that_does_not_exist_is_named(env: LlvmEnv) -> None:
-    with pytest.raises(BenchmarkInitError, match="goal is 'beauty'.*expected size or speed"):
+    with pytest.raises(BenchmarkInitError, match=r"goal is 'beauty'.*expected size or speed"):
         env.reset(benchmark="cbench-v1/crc32?goal=beauty")
     assert still_works(env)
 

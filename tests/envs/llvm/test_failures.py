@@ -90,7 +90,8 @@ def test_a_module_that_outgrows_its_limit_ends_the_episode(
 def test_memory_is_limited(make_env: MakeEnv, tmp_path: Path) -> None:
     source = tmp_path / "large.c"
     lines = "\n".join(
-        f"int f{i}(int *a, int n) {{ int s = 0; for (int i = 0; i < n; i++) s += a[i] * {i}; return s; }}"
+        f"int f{i}(int *a, int n) "
+        f"{{ int s = 0; for (int i = 0; i < n; i++) s += a[i] * {i}; return s; }}"
         for i in range(4000)
     )
     source.write_text(lines)

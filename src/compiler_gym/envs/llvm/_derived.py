@@ -36,7 +36,7 @@ def _dictionary(
     name: str,
     base: str,
     keys: Sequence[str],
-    number: Callable[[Any], Any],
+    number: type[int] | type[float],
     first: Callable[[Any], Any] = lambda values: values,
 ) -> DerivedObservation:
     def make_space() -> Dict:

@@ -31,9 +31,10 @@ def run_tool(operation: str, modules: list[bytes], *, timeout: float = 300) -> l
             timeout=timeout,
             check=False,
         )
-        answer = msgspec.msgpack.decode(done.stdout, type=_Answer)
     except subprocess.TimeoutExpired:
         raise BenchmarkInitError(f"cannot {operation}: no answer within {timeout:g} s") from None
+    try:
+        answer = msgspec.msgpack.decode(done.stdout, type=_Answer)
     except msgspec.DecodeError:
         raise BenchmarkInitError(
             f"cannot {operation}: the process ended with status {done.returncode}"

@@ -38,7 +38,7 @@ def _passes(*, risky: bool) -> tuple[FlagSpec, ...]:
 def _legacy() -> tuple[FlagSpec, ...]:
     return tuple(
         FlagSpec(name, pipeline or NO_OP, reason)
-        for name, pipeline, reason in ((row + ["", ""])[:3] for row in _rows("legacy_actions.tsv"))
+        for name, pipeline, reason in ([*row, "", ""][:3] for row in _rows("legacy_actions.tsv"))
     )
 
 

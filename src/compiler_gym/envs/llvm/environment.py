@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What users hold: the environment, its command line, and programs made by hand."""
 
+import operator
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
@@ -42,27 +43,29 @@ _CLEAR = "invalidate<all>"
 class LlvmCommandLine(Commandline):
     """Actions that are written as one run of ``opt``."""
 
-    def to_string(self, values: Iterable[int], *, program: str = "input.bc") -> str:
-        """Return the ``opt`` command that applies `values` to `program`.
+    def to_string(
+        self, actions: SupportsIndex | Iterable[SupportsIndex], *, program: str = "input.bc"
+    ) -> str:
+        """Return the ``opt`` command that applies `actions` to `program`.
 
         Analyses are cleared between actions and value names are not kept, as in
         the environment: the command gives the same bytes.
         """
-        pipeline = self.pipeline(values)
+        pipeline = self.pipeline(actions)
         passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
         return f"opt -discard-value-names {passes}{program} -o output.bc"
 
-    def pipeline(self, values: Iterable[int]) -> str:
-        """Return the pass pipeline that `values` stand for."""
-        flags = self.flags
-        return f",{_CLEAR},".join(flags[int(value)] for value in values)
+    def pipeline(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
+        """Return the pass pipeline that `actions`, one or several, stand for."""
+        several = [actions] if isinstance(actions, SupportsIndex) else actions
+        return f",{_CLEAR},".join(self.flags[operator.index(action)] for action in several)
 
-    def from_string(self, commandline: str) -> list[int]:
+    def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
 
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
-        parts = split_pipeline(_pipeline_of(commandline))
+        parts = split_pipeline(_pipeline_of(string))
         index = {flag: i for i, flag in reversed(list(enumerate(self.flags)))}
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
