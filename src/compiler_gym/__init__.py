@@ -20,14 +20,19 @@ from compiler_gym.version import __version__
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState
     from compiler_gym.registration import COMPILER_GYM_ENVS, make
+    from compiler_gym.search import random_search
+    from compiler_gym.validation import ValidationError, ValidationResult
 
 __all__ = [
     "COMPILER_GYM_ENVS",
     "CompilerEnv",
     "CompilerEnvState",
+    "ValidationError",
+    "ValidationResult",
     "__version__",
     "cache_path",
     "make",
+    "random_search",
     "site_data_path",
     "transient_cache_path",
 ]
@@ -36,7 +41,10 @@ _WHERE = {
     "COMPILER_GYM_ENVS": "compiler_gym.registration",
     "CompilerEnv": "compiler_gym.core",
     "CompilerEnvState": "compiler_gym.core",
+    "ValidationError": "compiler_gym.validation",
+    "ValidationResult": "compiler_gym.validation",
     "make": "compiler_gym.registration",
+    "random_search": "compiler_gym.search",
 }
 
 

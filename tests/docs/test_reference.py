@@ -23,3 +23,16 @@ def test_a_stale_page_is_noticed() -> None:
         stale.unlink()
     assert done.returncode == 1
     assert stale.name in done.stderr
+
+
+def test_the_python_blocks_of_the_readme_run(tmp_path: Path) -> None:
+    runner = ROOT / "tests" / "docs" / "blocks.py"
+    done = subprocess.run(
+        [sys.executable, str(runner), str(ROOT / "README.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 blocks ran" in done.stdout
