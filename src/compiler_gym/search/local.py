@@ -5,22 +5,23 @@ import random
 from collections.abc import Hashable, Sequence
 
 from compiler_gym.search.mutation import Mutator
-from compiler_gym.search.strategy import Moveset, Sequence_
+from compiler_gym.search.strategy import Moveset, Sequence_, is_better
 from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["LocalSearch"]
 
 _BATCH = 8
 _POOL = 12
-_CHOICE = 4
-_DEAR = 0.2
-"""The share of neighbours that are taken at any price."""
 _PATIENCE = 400
 """Walks without a gain after which the search starts from elsewhere."""
 
 
 class LocalSearch:
     """Hold a small pool of different good programs and walk around them.
+
+    A start of one action is tried, and is never worked on: a pipeline such as -Oz
+    takes longer than twenty passes, and leaves a program that passes can hardly
+    improve. Sequences of single passes begin behind it and end well ahead.
 
     Equal rewards are told apart by length, so that sequences stay short. When a
     pool has not improved for long, its best joins the champions and another pool
@@ -31,10 +32,15 @@ class LocalSearch:
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
         self._random = generator
-        whole = [start[0] for start in moves.starts if len(start) == 1]
-        if len(whole) == moves.size:
-            whole = []
-        self._mutator = Mutator(moves.size, generator, longest=moves.longest, whole=whole)
+        self._whole = frozenset(start[0] for start in moves.starts if len(start) == 1)
+        """Actions that are programs of their own, such as -Oz."""
+        self._mutator = Mutator(
+            [move for move in range(moves.size) if move not in self._whole]
+            or list(range(moves.size)),
+            generator,
+            longest=moves.longest,
+        )
+        self._found: Node | None = None
         self._pool: list[Node] = []
         self._champions: list[Node] = []
         self._waiting: list[Sequence_] = [(), *moves.starts]
@@ -44,15 +50,14 @@ class LocalSearch:
         self._restarts = 0
 
     @property
-    def best(self) -> Node | None:
-        """The best program in the pool."""
-        return self._pool[0] if self._pool else None
+    def summits(self) -> list[Node]:
+        """The best program of all, and the best one in the pool."""
+        return [*filter(None, [self._found]), *self._pool[:1]]
 
     def seed(self, nodes: Sequence[Node]) -> None:
         """Take programs found elsewhere into the pool."""
         for node in nodes:
-            best = self.best
-            if best is None or node.reward > best.reward:
+            if not self._pool or node.reward > self._pool[0].reward:
                 self.stale = 0
             self._admit(node)
 
@@ -77,14 +82,8 @@ class LocalSearch:
         for _ in range(_BATCH):
             parent = self._parent()
             self._parents.append(self._pool[parent].reward)
-            batch.append(tuple(self._neighbour(sequences[parent], sequences)))
+            batch.append(tuple(self._mutator.neighbour(sequences[parent], sequences)))
         return batch
-
-    def _neighbour(self, sequence: Sequence_, others: Sequence[Sequence_]) -> list[int]:
-        """Return a neighbour, as a rule the one of several that is cheapest to walk."""
-        count = 1 if self._random.random() < _DEAR else _CHOICE
-        neighbours = [self._mutator.neighbour(sequence, others) for _ in range(count)]
-        return min(neighbours, key=lambda changed: self._mutator.price(sequence, changed))
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Keep what is good, and restart when nothing has improved for long."""
@@ -104,6 +103,10 @@ class LocalSearch:
         return min(self._random.randrange(len(self._pool)) for _ in range(2))
 
     def _admit(self, node: Node) -> None:
+        if is_better(node, self._found):
+            self._found = node
+        if any(step.action in self._whole for step in node.lineage()):
+            return
         key = _identity(node)
         for i, other in enumerate(self._pool):
             if _identity(other) == key:

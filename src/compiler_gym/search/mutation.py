@@ -2,12 +2,11 @@
 """Small changes of a sequence of actions: the neighbourhood that local search walks in."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 __all__ = ["Mutator"]
-
-_PRICE_OF_WHOLE = 20
 
 _Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], None]
 
@@ -15,19 +14,14 @@ _Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], N
 class Mutator:
     """Makes neighbours of sequences, with a preference for actions that have paid off."""
 
-    def __init__(
-        self, size: int, generator: random.Random, *, longest: int, whole: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, moves: Sequence[int], generator: random.Random, *, longest: int) -> None:
         self._random = generator
-        self._whole = frozenset(whole)
-        """Actions that are programs of their own, such as -Oz: worth starting from, but
-        too slow to be tried everywhere."""
         self._longest = longest
-        self._moves = range(size)
-        self._tries = [0] * size
-        self._effects = [0] * size
-        self._gains = [0.0] * size
-        self._weights = [1.0] * size
+        self._moves = moves
+        self._tries = Counter[int]()
+        self._effects = Counter[int]()
+        self._gains = Counter[int]()
+        self._weights = dict.fromkeys(moves, 1.0)
 
     def neighbour(self, sequence: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
         """Return a changed copy of `sequence`; `others` lend their parts."""
@@ -40,16 +34,6 @@ class Mutator:
             change(self, changed, others)
         return changed[: self._longest]
 
-    def price(self, sequence: Sequence[int], changed: Sequence[int]) -> int:
-        """Return about what walking `changed` costs where `sequence` has been walked.
-
-        Their common beginning is free; an action that is a program of its own costs
-        as much as many others.
-        """
-        pairs = zip(sequence, changed, strict=False)
-        common = next((i for i, (old, new) in enumerate(pairs) if old != new), len(sequence))
-        return sum(_PRICE_OF_WHOLE if m in self._whole else 1 for m in changed[common:])
-
     def perturbed(self, sequence: Sequence[int]) -> list[int]:
         """Return a copy far from `sequence`: a third of it replaced."""
         return [m if self._random.random() < 2 / 3 else self.move() for m in sequence]
@@ -60,11 +44,9 @@ class Mutator:
 
     def move(self) -> int:
         """Return an action, more likely one that has changed and improved programs."""
-        weights = None if self._random.random() < 0.25 else self._weights
-        move = self._random.choices(self._moves, weights)[0]
-        if move in self._whole and self._random.random() < 0.9:
-            return self.move()
-        return move
+        if self._random.random() < 0.25:
+            return self._random.choice(self._moves)
+        return self._random.choices(self._moves, list(self._weights.values()))[0]
 
     def learn(self, requested: Sequence[int], effective: Sequence[int], gain: bool) -> None:
         """Note which actions of a sequence changed the program, and whether it paid off."""
@@ -74,7 +56,7 @@ class Mutator:
             self._effects[move] += 1
             if gain:
                 self._gains[move] += 1
-        for move in set(requested):
+        for move in set(requested) & self._weights.keys():
             works = (self._effects[move] + 1) / (self._tries[move] + 2)
             pays = (self._gains[move] + 0.2) / (self._tries[move] + 4)
             self._weights[move] = works * (0.1 + 4 * pays)

@@ -49,9 +49,9 @@ class PortfolioSearch:
         """Go on locally, or climb while that helps."""
         if self._base is None:
             self._local.tell(walks)
-            best = self._local.best
-            if self._local.stale >= _STUCK and best is not None and best not in self._swept:
-                self._base = best
+            if self._local.stale >= _STUCK:
+                new = [node for node in self._local.summits if node not in self._swept]
+                self._base = new[0] if new else None
             return
         for walk in walks:
             self._local.learn(walk, self._base.reward)
