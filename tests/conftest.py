@@ -2,6 +2,7 @@
 """Every test run has caches of its own, so that nothing of a user's is read or written."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,3 +22,9 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             del os.environ[name]
         else:
             os.environ[name] = value
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts_are_heard() -> None:
+    """Undo what a shell does to a background job: it, and what it starts, ignores SIGINT."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,6 +4,8 @@
 
 #include "bindings.h"
 
+#include <string_view>
+
 namespace compiler_gym::python {
 namespace {
 
@@ -15,7 +17,11 @@ const Classes* classes = nullptr;
 
 void translate(const std::exception_ptr& raised, void*) {
   const auto raise = [](const nb::object& cls, const std::exception& error) {
-    PyErr_SetString(cls.ptr(), error.what());
+    // LLVM quotes its input, which need not be text.
+    const std::string_view words = error.what();
+    const auto message = nb::steal(
+        PyUnicode_DecodeUTF8(words.data(), static_cast<Py_ssize_t>(words.size()), "replace"));
+    if (message.is_valid()) PyErr_SetObject(cls.ptr(), message.ptr());
   };
   try {
     std::rethrow_exception(raised);

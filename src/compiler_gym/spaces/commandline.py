@@ -7,8 +7,7 @@ and `from_string`.
 """
 
 from collections.abc import Iterable
-from functools import cached_property
-from typing import NamedTuple, SupportsIndex
+from typing import ClassVar, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -47,6 +46,9 @@ class Commandline(NamedDiscrete):
     (1, '-march native', 'Use this processor')
     """
 
+    flags_differ: ClassVar[bool] = True
+    """Whether no two values have the same flag; `from_string` here relies on it."""
+
     def __init__(
         self,
         items: Iterable[CommandlineFlag],
@@ -61,10 +63,7 @@ class Commandline(NamedDiscrete):
         """The flag of each value, in order."""
         self.descriptions = [item.description for item in self.items]
         """The description of each value, in order."""
-
-    @cached_property
-    def _flag_words(self) -> Words:
-        return Words(self.flags, "flags")
+        self._flag_words = Words(self.flags if self.flags_differ else (), "flags")
 
     def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the command line of `actions`, one value or several.

@@ -43,6 +43,8 @@ _CLEAR = "invalidate<all>"
 class LlvmCommandLine(Commandline):
     """Actions that are written as one run of ``opt``."""
 
+    flags_differ = False  # several actions of CompilerGym 0.2.5 are one pass today
+
     def to_string(
         self, actions: SupportsIndex | Iterable[SupportsIndex], *, program: str = "input.bc"
     ) -> str:
