@@ -6,7 +6,9 @@ Lists of actions, observations, rewards and datasets are rendered, never typed.
 """
 
 import argparse
+import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -125,21 +127,25 @@ def _first_line(text: str | None) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
     parser.add_argument("--check", action="store_true")
-    check = parser.parse_args().check
-    REFERENCE.mkdir(exist_ok=True)
-    written = dict(pages())
+    parser.add_argument("--folder", type=Path, default=REFERENCE)
+    options = parser.parse_args()
+    folder: Path = options.folder
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as nothing_installed:
+        os.environ["COMPILER_GYM_SITE_DATA"] = nothing_installed
+        written = dict(pages())
     stale = [
         name
         for name, text in written.items()
-        if not (REFERENCE / name).is_file() or (REFERENCE / name).read_text() != text
+        if not (folder / name).is_file() or (folder / name).read_text() != text
     ]
-    stale += [path.name for path in REFERENCE.glob("*.md") if path.name not in written]
-    if check:
+    stale += [path.name for path in folder.glob("*.md") if path.name not in written]
+    if options.check:
         sys.exit(f"stale, run `make docs`: {', '.join(stale)}" if stale else 0)
     for name, text in written.items():
-        (REFERENCE / name).write_text(text)
+        (folder / name).write_text(text)
     for name in set(stale) - set(written):
-        (REFERENCE / name).unlink()
+        (folder / name).unlink()
     print(f"{len(written)} pages, {len(stale)} changed")
 
 

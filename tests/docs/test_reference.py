@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The generated pages are those of the code."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,15 +15,15 @@ def test_the_reference_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_a_stale_page_is_noticed() -> None:
-    stale = ROOT / "docs" / "reference" / "left-over-by-a-test.md"
-    stale.write_text("old")
-    try:
-        done = subprocess.run(CHECK, cwd=ROOT, capture_output=True, text=True, check=False)
-    finally:
-        stale.unlink()
+def test_a_stale_page_is_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "reference"
+    shutil.copytree(ROOT / "docs" / "reference", folder)
+    (folder / "environments.md").write_text("old")
+    (folder / "left-over.md").write_text("old")
+    command = [*CHECK, "--folder", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert stale.name in done.stderr
+    assert "environments.md, left-over.md" in done.stderr
 
 
 def test_the_python_blocks_of_the_readme_run(tmp_path: Path) -> None:
