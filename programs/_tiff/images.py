@@ -104,7 +104,9 @@ def _packbits(row: bytes) -> bytes:
             at += run
             continue
         end = at + 1
-        while end < len(row) and end - at < 128 and (end + 1 >= len(row) or row[end] != row[end + 1]):
+        while (
+            end < len(row) and end - at < 128 and (end + 1 >= len(row) or row[end] != row[end + 1])
+        ):
             end += 1
         out += bytes((end - at - 1,)) + row[at:end]
         at = end
@@ -352,7 +354,8 @@ def _encode(raster: Raster, rows: list[list[int]], samples: int) -> bytes:
         if raster.predictor == 2:
             mask = (1 << raster.bits) - 1
             rows = [
-                row[:samples] + [(row[i] - row[i - samples]) & mask for i in range(samples, len(row))]
+                row[:samples]
+                + [(row[i] - row[i - samples]) & mask for i in range(samples, len(row))]
                 for row in rows
             ]
         packed = [_pack_row(raster, row) for row in rows]
@@ -511,14 +514,20 @@ KINDS = {
 """Photometric interpretation, samples and bits of the pictures that cases ask for by name."""
 
 
-def raster(kind: str, width: int, height: int, seed: int, *, repeat: int = 1, **layout: object) -> Raster:
+def raster(
+    kind: str, width: int, height: int, seed: int, *, repeat: int = 1, **layout: object
+) -> Raster:
     """A picture of `kind`; `repeat` stacks copies of it, `layout` sets fields of the raster."""
     photometric, samples, bits = KINDS[kind]
     values = picture(width, height, samples, bits, seed) * repeat
     made = Raster(width, height * repeat, bits, samples, photometric, values)
     if photometric == 3:
         count = 1 << bits
-        made.palette = [(i * (seed * 1021 + 4099) + s * 20011) % 256 * 257 for s in range(3) for i in range(count)]
+        made.palette = [
+            (i * (seed * 1021 + 4099) + s * 20011) % 256 * 257
+            for s in range(3)
+            for i in range(count)
+        ]
     if kind in ("rgba", "greyalpha"):
         made.extra = 1 + seed % 2
     if photometric == 6:
@@ -541,4 +550,8 @@ def damage(data: bytes, kind: int, seed: int) -> bytes:
     if kind == 4:
         return data[:5]
     middle = 8 + seed % 50
-    return data[:middle] + bytes(255 - byte for byte in data[middle : middle + 40]) + data[middle + 40 :]
+    return (
+        data[:middle]
+        + bytes(255 - byte for byte in data[middle : middle + 40])
+        + data[middle + 40 :]
+    )

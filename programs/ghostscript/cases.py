@@ -35,7 +35,16 @@ def polygons(rng: Random, scale: int) -> str:
                 out.append(f"{_number(rng, -60, 60)} {_number(rng, -60, 60)} rlineto")
             else:
                 out.append(f"{_number(rng, -20, 220)} {_number(rng, -20, 220)} lineto")
-        out.append(rng.choice(("fill", "closepath eofill", "closepath stroke", "gsave fill grestore 0 setgray stroke")))
+        out.append(
+            rng.choice(
+                (
+                    "fill",
+                    "closepath eofill",
+                    "closepath stroke",
+                    "gsave fill grestore 0 setgray stroke",
+                )
+            )
+        )
     return "\n".join(out) + "\nshowpage\n"
 
 
@@ -47,11 +56,17 @@ def lines(rng: Random, scale: int) -> str:
         out.append(f"{_color(rng)} {rng.below(3)} setlinecap {rng.below(3)} setlinejoin")
         out.append(f"{_number(rng, 1, 12)} setmiterlimit {_number(rng, 0, 14)} setlinewidth")
         out.append(f"[{dashes}] {_number(rng, -5, 30)} setdash")
-        out.append(f"{rng.below(180)} {rng.below(180)} moveto {rng.below(180)} {rng.below(180)} lineto")
-        out.append(f"{rng.below(180)} {rng.below(180)} lineto {rng.choice(('', 'closepath'))} stroke")
+        out.append(
+            f"{rng.below(180)} {rng.below(180)} moveto {rng.below(180)} {rng.below(180)} lineto"
+        )
+        out.append(
+            f"{rng.below(180)} {rng.below(180)} lineto {rng.choice(('', 'closepath'))} stroke"
+        )
         if i % 3 == 0:
             out.append(f"newpath {rng.below(180)} {rng.below(180)} moveto 0 0 rlineto stroke")
-    out.append("currentdash == == currentlinewidth == currentlinecap == currentlinejoin == currentmiterlimit ==")
+    out.append(
+        "currentdash == == currentlinewidth == currentlinecap == currentlinejoin == currentmiterlimit =="
+    )
     return "\n".join(out) + "\ngrestore showpage\n"
 
 
@@ -60,8 +75,12 @@ def arcs(rng: Random, scale: int) -> str:
     out = []
     for _ in range(5 * scale):
         centre = f"{rng.below(200)} {rng.below(200)} {rng.between(5, 60)} {rng.below(720) - 360} {rng.below(720) - 360}"
-        out.append(f"newpath {_color(rng)} {centre} {rng.choice(('arc', 'arcn'))} {rng.choice(('fill', 'stroke'))}")
-    out.append("newpath 20 20 moveto 150 20 150 150 25 arcto 4 array astore == 150 180 lineto 20 180 20 90 arct-test")
+        out.append(
+            f"newpath {_color(rng)} {centre} {rng.choice(('arc', 'arcn'))} {rng.choice(('fill', 'stroke'))}"
+        )
+    out.append(
+        "newpath 20 20 moveto 150 20 150 150 25 arcto 4 array astore == 150 180 lineto 20 180 20 90 arct-test"
+    )
     out.insert(0, "/arct-test { 30 arct stroke } def 2 setflat currentflat ==")
     out.append(
         "newpath 100 100 30 0 270 arc closepath 10 10 moveto 5 5 rlineto reversepath pathbbox 4 array astore =="
@@ -73,13 +92,24 @@ def arcs(rng: Random, scale: int) -> str:
 
 def text(rng: Random, scale: int) -> str:
     """Lines of text in every face, spaced, turned, outlined and used as a clip."""
-    faces = ["Helvetica", "Times-Italic", "Courier-Bold", "Times-Bold", "Helvetica-BoldOblique", "Unknown"]
+    faces = [
+        "Helvetica",
+        "Times-Italic",
+        "Courier-Bold",
+        "Times-Bold",
+        "Helvetica-BoldOblique",
+        "Unknown",
+    ]
     words = prose(rng, 400 * scale).decode().replace("\n", " ").split()
     out = []
     for i in range(5 * scale):
         part = " ".join(words[i * 4 : i * 4 + 4])
-        out.append(f"/{rng.choice(faces)} findfont {rng.between(6, 22)} scalefont setfont {_color(rng)}")
-        out.append(f"gsave {rng.below(60)} {rng.below(190)} translate {rng.between(-30, 30)} rotate 0 0 moveto")
+        out.append(
+            f"/{rng.choice(faces)} findfont {rng.between(6, 22)} scalefont setfont {_color(rng)}"
+        )
+        out.append(
+            f"gsave {rng.below(60)} {rng.below(190)} translate {rng.between(-30, 30)} rotate 0 0 moveto"
+        )
         ways = (
             f"({part}) show",
             f"1 0.5 ({part}) ashow",
@@ -106,17 +136,27 @@ def images(rng: Random, scale: int) -> str:
     out = [f"/row {side} string def /rgb {side * 3} string def"]
     for bits in (1, 2, 4, 8, 12):
         data = rng.data((side * bits + 7) // 8 * side)
-        out.append(f"gsave {rng.below(120)} {rng.below(120)} translate {rng.below(360)} rotate 60 70 scale")
-        out.append(f"/data <{_hex(data)}> def {side} {side} {bits} [{side} 0 0 -{side} 0 {side}] {{data}} image grestore")
+        out.append(
+            f"gsave {rng.below(120)} {rng.below(120)} translate {rng.below(360)} rotate 60 70 scale"
+        )
+        out.append(
+            f"/data <{_hex(data)}> def {side} {side} {bits} [{side} 0 0 -{side} 0 {side}] {{data}} image grestore"
+        )
     out.append("gsave 100 100 translate 80 80 scale 0.1 0.5 0.2 setrgbcolor")
-    out.append(f"16 4 {rng.choice(('true', 'false'))} [16 0 0 4 0 0] <{_hex(rng.data(8))}> imagemask grestore")
+    out.append(
+        f"16 4 {rng.choice(('true', 'false'))} [16 0 0 4 0 0] <{_hex(rng.data(8))}> imagemask grestore"
+    )
     out.append("gsave 10 120 translate 70 70 scale")
-    out.append(f"{side} {side} 8 [{side} 0 0 {side} 0 0] {{currentfile rgb readhexstring pop}} false 3 colorimage")
+    out.append(
+        f"{side} {side} 8 [{side} 0 0 {side} 0 0] {{currentfile rgb readhexstring pop}} false 3 colorimage"
+    )
     out.append(_hex(rng.data(side * side * 3)) + "\ngrestore")
     out.append("gsave 120 10 translate 60 60 scale")
     planes = " ".join(f"{{<{_hex(rng.data(16))}>}}" for _ in range(4))
     out.append(f"4 4 8 [4 0 0 4 0 0] {planes} true 4 colorimage grestore")
-    out.append("gsave [/Indexed /DeviceRGB 3 <ff0000 00ff00 0000ff ffff00>] setcolorspace 60 60 scale")
+    out.append(
+        "gsave [/Indexed /DeviceRGB 3 <ff0000 00ff00 0000ff ffff00>] setcolorspace 60 60 scale"
+    )
     out.append("<< /ImageType 1 /Width 4 /Height 4 /BitsPerComponent 2 /ImageMatrix [4 0 0 4 0 0]")
     out.append(f"/Decode [0 3] /DataSource <{_hex(rng.data(4))}> >> image grestore")
     out.append("gsave 70 70 translate 40 40 scale /DeviceRGB setcolorspace")
@@ -202,13 +242,23 @@ def clips(rng: Random, scale: int) -> str:
     """Clips inside clips, by both rules, undone by grestore."""
     out = []
     for _ in range(2 * scale):
-        out.append(f"gsave newpath {rng.below(200)} {rng.below(200)} {rng.between(30, 90)} 0 360 arc clip newpath")
+        out.append(
+            f"gsave newpath {rng.below(200)} {rng.below(200)} {rng.between(30, 90)} 0 360 arc clip newpath"
+        )
         out.append(f"{_color(rng)} 0 0 200 200 rectfill gsave")
-        out.append(" ".join(f"{rng.below(200)} {rng.below(200)} {'lineto' if i else 'moveto'}" for i in range(5)))
+        out.append(
+            " ".join(
+                f"{rng.below(200)} {rng.below(200)} {'lineto' if i else 'moveto'}" for i in range(5)
+            )
+        )
         out.append(f"eoclip newpath {_color(rng)} clippath fill")
         out.append("0 6 200 { 0 exch moveto 200 0 rlineto } for 0 setgray stroke grestore")
-        out.append(f"[{rng.below(150)} {rng.below(150)} 40 9 {rng.below(150)} {rng.below(150)} 8 50] rectclip")
-        out.append(f"{_color(rng)} clippath pathbbox 4 {{ round cvi 4 string cvs print ( ) print }} repeat () = fill grestore")
+        out.append(
+            f"[{rng.below(150)} {rng.below(150)} 40 9 {rng.below(150)} {rng.below(150)} 8 50] rectclip"
+        )
+        out.append(
+            f"{_color(rng)} clippath pathbbox 4 {{ round cvi 4 string cvs print ( ) print }} repeat () = fill grestore"
+        )
     return "\n".join(out) + "\ninitclip 20 20 160 160 rectstroke showpage\n"
 
 
@@ -242,15 +292,50 @@ def numbers(rng: Random, scale: int) -> str:
     values = [str(rng.between(-50, 50)) for _ in range(3)] + [_number(rng, -9, 9) for _ in range(3)]
     values += ["0", "2147483647", "-2147483648", "1e20", "-0.5", "1.5", "16#7F"]
     out = ["/try { { cvx exec } stopped { pop $error /errorname get == clear } { == } ifelse } def"]
-    for operator in ("add", "sub", "mul", "div", "idiv", "mod", "atan", "exp", "eq", "lt", "ge", "gt", "le", "ne"):
+    for operator in (
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "idiv",
+        "mod",
+        "atan",
+        "exp",
+        "eq",
+        "lt",
+        "ge",
+        "gt",
+        "le",
+        "ne",
+    ):
         for _ in range(2 * scale):
             out.append(f"{{ {rng.choice(values)} {rng.choice(values)} {operator} }} try")
-    for operator in ("neg", "abs", "ceiling", "floor", "round", "truncate", "sqrt", "sin", "cos", "ln", "log", "cvi", "not"):
+    for operator in (
+        "neg",
+        "abs",
+        "ceiling",
+        "floor",
+        "round",
+        "truncate",
+        "sqrt",
+        "sin",
+        "cos",
+        "ln",
+        "log",
+        "cvi",
+        "not",
+    ):
         for _ in range(2 * scale):
             out.append(f"{{ {rng.choice(values)} {operator} }} try")
-    out.append("{ 5 3 and 5 3 or 5 3 xor 1 40 bitshift -8 -1 bitshift true false xor true not 7 array astore } try")
-    out.append(f"{rng.below(1000)} srand rand rand rrand == == == (abc) (abd) le == (b) (abc) gt ==")
-    out.append("(12.5e2) cvr == (8#17) cvi == 3.99 cvi == 65535 16 8 string cvrs == 12.75 10 8 string cvrs ==")
+    out.append(
+        "{ 5 3 and 5 3 or 5 3 xor 1 40 bitshift -8 -1 bitshift true false xor true not 7 array astore } try"
+    )
+    out.append(
+        f"{rng.below(1000)} srand rand rand rrand == == == (abc) (abd) le == (b) (abc) gt =="
+    )
+    out.append(
+        "(12.5e2) cvr == (8#17) cvi == 3.99 cvi == 65535 16 8 string cvrs == 12.75 10 8 string cvrs =="
+    )
     out.append("3 -1 1 { == } for 0 .25 1 { == } for")
     return "\n".join(out) + "\n"
 
@@ -370,7 +455,10 @@ def case(size: str, index: int, rng: Random) -> Case:
         Case({}, ("absent.ps",)),
         Case({}, ("-q", "-r300x0", "x.ps")),
         Case(
-            {"a.ps": b"/shared 7 def 3 { showpage } repeat", "b.ps": b"shared == showpage quit never"},
+            {
+                "a.ps": b"/shared 7 def 3 { showpage } repeat",
+                "b.ps": b"shared == showpage quit never",
+            },
             ("-q", "-g9x9", "-dBATCH", "-dNOPAUSE", "-sOutputFile=p%02d.ppm", "--", "a.ps", "b.ps"),
             outputs=("p01.ppm", "p03.ppm", "p04.ppm"),
         ),
@@ -387,4 +475,8 @@ def _large(size: str, index: int, rng: Random) -> Case:
 
 def _case(program: str, device: str, *options: str) -> Case:
     files = {"in.ps": f"%!PS\n{program}".encode("latin-1")}
-    return Case(files, ("-q", f"-sDEVICE={device}", "-sOutputFile=out.pnm", *options, "in.ps"), outputs=("out.pnm",))
+    return Case(
+        files,
+        ("-q", f"-sDEVICE={device}", "-sOutputFile=out.pnm", *options, "in.ps"),
+        outputs=("out.pnm",),
+    )

@@ -32,7 +32,15 @@ LAYOUTS = (
 COUNTS = {"test": 30, "small": 4, "ref": 2}
 
 KINDS = ("rgb", "rgb", "palette8", "rgb16", "rgb", "palette4", "cmyk", "rgba", "rgb", "rgb", "rgb")
-CODECS = ((), ("-c", "none"), ("-c", "packbits"), ("-c", "lzw"), ("-c", "lzw:2"), ("-c", "zip:2"), ("-c", "zip"))
+CODECS = (
+    (),
+    ("-c", "none"),
+    ("-c", "packbits"),
+    ("-c", "lzw"),
+    ("-c", "lzw:2"),
+    ("-c", "zip:2"),
+    ("-c", "zip"),
+)
 
 
 def case(size: str, index: int, rng: Random) -> Case:
@@ -51,7 +59,16 @@ def case(size: str, index: int, rng: Random) -> Case:
     if index < 18:
         weights = [str(rng.below(101)) for _ in range(3)]
         made = images.raster(rng.choice(KINDS), width, height, seed, **rng.choice(LAYOUTS[:8]))
-        options = ("-R", weights[0], "-G", weights[1], "-B", weights[2], "-r", str(rng.between(1, 30)))
+        options = (
+            "-R",
+            weights[0],
+            "-G",
+            weights[1],
+            "-B",
+            weights[2],
+            "-r",
+            str(rng.between(1, 30)),
+        )
         return _case(images.build(made), *options, *rng.choice(CODECS))
     return _unusual(index - 18, width, height, seed)
 
@@ -66,7 +83,15 @@ def _unusual(kind: int, width: int, height: int, seed: int) -> Case:
         made = images.raster("palette1", 1, 1, seed, compression=4)
         return _case(images.build(made), "-f", "lsb2msb")
     if kind == 4:
-        return _case(images.build(images.raster("rgb", width, 1, seed)), "-R", "100", "-G", "100", "-B", "100")
+        return _case(
+            images.build(images.raster("rgb", width, 1, seed)),
+            "-R",
+            "100",
+            "-G",
+            "100",
+            "-B",
+            "100",
+        )
     if kind == 5:
         return _case(images.build(images.raster("black", width, height, seed)))
     if kind == 6:
@@ -74,7 +99,9 @@ def _unusual(kind: int, width: int, height: int, seed: int) -> Case:
     if kind == 7:
         return _case(plain, "-R", "101")
     if kind == 8:
-        made = images.raster("palette1", 1800, 9, seed, compression=3, fax_options=5, big_endian=True)
+        made = images.raster(
+            "palette1", 1800, 9, seed, compression=3, fax_options=5, big_endian=True
+        )
         return _case(images.build(made), "-c", "packbits")
     return _case(images.damage(plain, (0, 2, 5)[kind - 9], seed))
 

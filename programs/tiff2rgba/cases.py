@@ -88,7 +88,9 @@ def _unusual(kind: int, width: int, height: int, seed: int) -> Case:
         reference = [0, 1, 255, 1, 128, 1, 255, 1, 128, 1, 255, 1]
         narrow = [16, 1, 235, 1, 128, 1, 240, 1, 128, 1, 240, 1]
         rec709 = [2125, 10000, 7154, 10000, 721, 10000]
-        made = images.raster("ycbcr", width, height, seed, subsampling=((4, 2), (1, 1), (2, 1))[kind - 2])
+        made = images.raster(
+            "ycbcr", width, height, seed, subsampling=((4, 2), (1, 1), (2, 1))[kind - 2]
+        )
         made.tags = [(532, 5, narrow if kind == 3 else reference), (529, 5, rec709)]
         return _case(images.build(made))
     if kind == 5:

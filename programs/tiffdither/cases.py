@@ -52,7 +52,9 @@ def case(size: str, index: int, rng: Random) -> Case:
     seed = rng.below(1000)
     if size != "test":
         width, repeat = {"small": (600, 11), "ref": (900, 96)}[size]
-        made = images.raster("black", width, 100, seed, repeat=repeat, compression=(32773, 1)[index % 2])
+        made = images.raster(
+            "black", width, 100, seed, repeat=repeat, compression=(32773, 1)[index % 2]
+        )
         return _case(images.build(made), *CODECS[(6, 3, 8, 10)[index]])
     width, height = rng.between(20, 90), rng.between(20, 60)
     if index < len(LAYOUTS):
@@ -60,7 +62,9 @@ def case(size: str, index: int, rng: Random) -> Case:
         kind = KINDS[index % len(KINDS)]
         if images.KINDS[kind][2] < 8:
             layout["predictor"] = 1
-        return _case(images.build(images.raster(kind, width, height, seed, **layout)), *CODECS[index])
+        return _case(
+            images.build(images.raster(kind, width, height, seed, **layout)), *CODECS[index]
+        )
     if index < 24:
         made = images.raster(rng.choice(KINDS), width, height, seed, compression=rng.choice((1, 5)))
         options = ("-t", str(rng.below(256)), "-r", str(rng.between(1, 40)))
@@ -73,7 +77,9 @@ def _unusual(kind: int, width: int, height: int, seed: int) -> Case:
     if kind == 0:
         return _case(images.build(images.raster("black", 6000, 6, seed)), "-c", "g3:2d")
     if kind == 1:
-        return _case(images.build(images.raster("white", 5400, 5, seed, values=[0] * 27000)), "-c", "g3")
+        return _case(
+            images.build(images.raster("white", 5400, 5, seed, values=[0] * 27000)), "-c", "g3"
+        )
     if kind == 2:
         return _case(images.build(images.raster("black", 1, 1, seed)), "-c", "g4")
     if kind == 3:

@@ -31,8 +31,28 @@ LAYOUTS = (
 
 COUNTS = {"test": 30, "small": 4, "ref": 2}
 
-KINDS = ("rgb", "rgba", "palette8", "rgb16", "rgb", "palette4", "cmyk", "rgb", "rgb", "rgba", "black")
-CODECS = ((), ("-c", "none"), ("-c", "packbits"), ("-c", "lzw"), ("-c", "lzw:2"), ("-c", "zip:2"), ("-c", "zip"))
+KINDS = (
+    "rgb",
+    "rgba",
+    "palette8",
+    "rgb16",
+    "rgb",
+    "palette4",
+    "cmyk",
+    "rgb",
+    "rgb",
+    "rgba",
+    "black",
+)
+CODECS = (
+    (),
+    ("-c", "none"),
+    ("-c", "packbits"),
+    ("-c", "lzw"),
+    ("-c", "lzw:2"),
+    ("-c", "zip:2"),
+    ("-c", "zip"),
+)
 
 
 def case(size: str, index: int, rng: Random) -> Case:
@@ -50,7 +70,9 @@ def case(size: str, index: int, rng: Random) -> Case:
             layout["planar"] = 1
         made = images.raster(KINDS[index], width, height, seed, **layout)
         options = ("-d",) if index % 2 else ()
-        return _case(images.build(made), "-C", str(2 << index % 8), *options, *CODECS[index % len(CODECS)])
+        return _case(
+            images.build(made), "-C", str(2 << index % 8), *options, *CODECS[index % len(CODECS)]
+        )
     if index < 22:
         made = images.raster(rng.choice(KINDS), width, height, seed, **rng.choice(LAYOUTS[:8]))
         options = ("-C", str(rng.between(2, 256)), *(("-d",) if rng.chance(1, 2) else ()))
@@ -65,7 +87,9 @@ def _unusual(kind: int, width: int, height: int, seed: int) -> Case:
     if kind == 1:
         return _case(images.build(images.raster("rgb", 8, 8, seed, values=[9, 99, 199] * 64)))
     if kind == 2:
-        return _case(images.build(images.raster("bilevel", width, height, seed, compression=4)), "-C", "2")
+        return _case(
+            images.build(images.raster("bilevel", width, height, seed, compression=4)), "-C", "2"
+        )
     if kind == 3:
         return _case(images.build(images.raster("rgb", 1, 1, seed)), "-d", "-C", "2")
     if kind == 4:

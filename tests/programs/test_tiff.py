@@ -120,9 +120,7 @@ def test_tiff2rgba_undoes_every_orientation(execute: Execute, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("codec", ["packbits", "lzw", "lzw:2", "zip", "zip:2"])
-def test_pillow_reads_what_every_codec_writes(
-    codec: str, execute: Execute, tmp_path: Path
-) -> None:
+def test_pillow_reads_what_every_codec_writes(codec: str, execute: Execute, tmp_path: Path) -> None:
     made = images.raster("rgb", 300, 200, 11)
     (tmp_path / "in.tif").write_bytes(images.build(made))
     execute("tiff2rgba", "-n", "-c", codec, "in.tif", "out.tif")
@@ -140,7 +138,9 @@ def test_tiff2rgba_keeps_all_pages(execute: Execute, tmp_path: Path) -> None:
         assert image.size == (13, 8)
 
 
-@pytest.mark.parametrize("options", [[], ["-R", "10", "-G", "80", "-B", "10"], ["-R", "100", "-G", "0", "-B", "0"]])
+@pytest.mark.parametrize(
+    "options", [[], ["-R", "10", "-G", "80", "-B", "10"], ["-R", "100", "-G", "0", "-B", "0"]]
+)
 @pytest.mark.parametrize("kind", ["rgb", "palette8"])
 def test_tiff2bw_gives_libtiff_s_grey(
     kind: str, options: list[str], execute: Execute, tool: Any, tmp_path: Path
@@ -197,7 +197,9 @@ def test_tiffmedian_is_as_good_as_libtiff_s_tool_and_near_pillow(
         pixels = bytes(made.values)
         (tmp_path / "in.tif").write_bytes(images.build(made))
         execute("tiffmedian", "-C", str(colours), "-c", "none", "in.tif", "ours.tif")
-        tool("tiffmedian", "-C", str(colours), "-c", "none", "in.tif", "theirs.tif", package=PACKAGE)
+        tool(
+            "tiffmedian", "-C", str(colours), "-c", "none", "in.tif", "theirs.tif", package=PACKAGE
+        )
         image = Image.frombytes("RGB", (96, 80), pixels)
         image.quantize(colours, Image.Quantize.MEDIANCUT).save(tmp_path / "pillow.png")
         ours = _mean_error(tmp_path / "ours.tif", pixels)
@@ -227,7 +229,9 @@ def test_diffusion_keeps_the_mean_colour_of_flat_areas(execute: Execute, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["tiff2bw", "tiff2rgba", "tiffdither", "tiffmedian"])
-def test_files_cut_anywhere_are_refused_or_read(name: str, execute: Execute, tmp_path: Path) -> None:
+def test_files_cut_anywhere_are_refused_or_read(
+    name: str, execute: Execute, tmp_path: Path
+) -> None:
     kind = "black" if name == "tiffdither" else "rgb"
     whole = images.build(images.raster(kind, 20, 16, 1, compression=8, deflate_kind="dynamic"))
     for length in range(0, len(whole), 37):
