@@ -152,11 +152,15 @@ static void mix_down(sound *s)
     s->channels = 1;
 }
 
+/* What leaves the range of sound is cut off, as any converter would do. */
 static void scale_sound(sound *s, int thousandths)
 {
-    for (int c = 0; c < s->channels && thousandths != 1000; c++)
-        for (size_t i = 0; i < s->count; i++)
-            s->samples[c][i] *= thousandths / 1000.0;
+    for (int c = 0; c < s->channels; c++) {
+        for (size_t i = 0; i < s->count; i++) {
+            double value = s->samples[c][i] * thousandths / 1000.0;
+            s->samples[c][i] = value < -1 ? -1 : value > 1 ? 1 : value;
+        }
+    }
 }
 
 /* The standard knows three rates; others go to the next of them that loses nothing. */

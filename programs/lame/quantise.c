@@ -17,12 +17,12 @@ static const uint8_t high_lift[LONG_BANDS] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
 static const uint8_t first_length[16] = {0, 0, 0, 0, 3, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4};
 static const uint8_t second_length[16] = {0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 1, 2, 3, 2, 3};
 
-static double cube_root(double x)
+/* Newton's steps from a guess that is near; a few of them reach the last bit, and stay there. */
+static double cube_root(double x, double guess)
 {
-    double y = x > 1 ? x / 2 : 1;
-    for (int i = 0; i < 40; i++)
-        y = (2 * y + x / (y * y)) / 3;
-    return y;
+    for (int i = 0; i < 7; i++)
+        guess = (2 * guess + x / (guess * guess)) / 3;
+    return guess;
 }
 
 static double power_of_root(double root, int exponent)
@@ -38,9 +38,11 @@ static double power_of_root(double root, int exponent)
 
 void start_quantiser(void)
 {
-    double fourth = sqrt(sqrt(2.0)), sixteenth = sqrt(sqrt(fourth));
-    for (int i = 1; i <= MAX_QUANTISED; i++)
-        cubes[i] = i * cube_root(i);
+    double root = 1, fourth = sqrt(sqrt(2.0)), sixteenth = sqrt(sqrt(fourth));
+    for (int i = 1; i <= MAX_QUANTISED; i++) {
+        root = cube_root(i, root);
+        cubes[i] = i * root;
+    }
     for (int e = STEP_LOW; e <= STEP_HIGH; e++) {
         steps[e - STEP_LOW] = power_of_root(fourth, e);
         inverse_steps[e - STEP_LOW] = power_of_root(sixteenth, -3 * e);
@@ -84,7 +86,9 @@ static int quantise_lines(work *w)
 static int bits_at(work *w, int gain)
 {
     w->g->global_gain = gain;
-    return quantise_lines(w) ? count_bits(w->g, w->rate_index) : 1 << 20;
+    if (!quantise_lines(w))
+        return w->g->part3_bits = 1 << 20;
+    return count_bits(w->g, w->rate_index);
 }
 
 /* The inner loop: bits fall as the gain rises. */
@@ -271,6 +275,8 @@ void quantise(granule *g, const double *lines, const masking *m, int rate_index,
         if (budget_of(g, target) < 0)
             break;
         fit(&w, budget_of(g, target));
+        if (g->part3_bits > budget_of(g, target))
+            break; /* raised so far that even the coarsest gain is too fine */
         v = judge(&w, noise);
         if (!have || better(&v, &best_verdict)) {
             best = *g;
