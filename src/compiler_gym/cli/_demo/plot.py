@@ -38,12 +38,14 @@ def _draw_sizes(axes: Any, rows: Sequence[Comparison]) -> None:
     places = range(len(rows))
     for i, (attribute, label, colour) in enumerate((*_LEVELS, ("found", "found", _FOUND))):
         widths = [100 * getattr(row, attribute) / row.oz for row in rows]
-        bars = axes.barh(
-            [place + (i - 1.5) * 0.2 for place in places], widths, 0.19, label=label, color=colour
-        )
+        heights = [place + (i - 1.5) * 0.2 for place in places]
+        axes.barh(heights, widths, 0.19, label=label, color=colour)
         if attribute == "found":
-            texts = [f"{row.found:,}  ({-(row.saving or 0):+.1%})" for row in rows]
-            axes.bar_label(bars, texts, padding=3, fontsize=8, color="#9c4f0c", weight="bold")
+            for row, height, width in zip(rows, heights, widths, strict=True):
+                axes.text(
+                    max(width, 100) + 3, height, f"{row.found:,}  ({-(row.saving or 0):+.1%})",
+                    va="center", fontsize=8, color="#9c4f0c", weight="bold",
+                )  # fmt: skip
     axes.axvline(100, color=_LEVELS[2][2], linewidth=1, linestyle=":")
     axes.set_yticks(list(places), [row.name for row in rows])
     axes.invert_yaxis()
