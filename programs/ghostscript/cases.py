@@ -7,7 +7,7 @@ from _cases import Case, Random, prose
 
 __all__ = ["COUNTS", "PROGRAMS", "case"]
 
-COUNTS = {"test": 46, "small": 6, "ref": 3}
+COUNTS = {"test": 48, "small": 6, "ref": 3}
 
 
 def _number(rng: Random, low: int, high: int) -> str:
@@ -411,6 +411,26 @@ initgraphics {{ currentpoint }} stopped == clear
 """
 
 
+def odds(rng: Random, scale: int) -> str:
+    """What the other programs leave out: conversions, errors of every name, a growing dictionary."""
+    return f"""
+/try {{ stopped {{ $error /errorname get == clear }} if }} def
+/lit cvx cvlit xcheck == (a name) cvn == (abc) /abc eq == /abc (abd) eq == flush realtime usertime eq ==
+/many 2 dict def 0 1 {40 * scale} {{ dup 2 mul many 3 1 roll put }} for many {20 * scale} get == many length ==
+0 1 {20 * scale} {{ many exch undef }} for many length == many (text) 1 put many /text get == many 1.0 known ==
+gsave gsave 5 setlinewidth grestoreall currentlinewidth == matrix identmatrix == [2 0 0 2 5 5] setmatrix matrix currentmatrix ==
+initmatrix newpath 50 50 moveto 10 30 40 30 {rng.between(40, 80)} 0 rcurveto 2 setlinewidth stroke
+/Times-Bold 20 selectfont 20 150 moveto (wide) [ 22 20 18 16 ] xshow 20 120 moveto (up) [ 5 10 ] yshow
+20 90 moveto (both) [ 12 2 12 -2 12 2 12 -2 ] xyshow {{ (long) [ 1 2 ] xshow }} try
+{{ 1 setgray gsave save grestoreall restore }} try {{ 20 {{ save }} repeat }} try {{ (absent) (r) file }} try {{ (%stdout) (r) file }} try
+{{ << /PageSize [9 0] >> setpagedevice }} try {{ (%stdout) (w) file read }} try {{ 300 {{ gsave }} repeat }} try
+{{ 2000000 array }} try {{ -1 string }} try {{ 1 2 3 4 5 6 7 8 9 10 11 12 12 array astore 0 setdash }} try
+{{ /a 1 2 3 put }} try {{ 3 (x) 1 getinterval }} try {{ (abc) 5 (de) putinterval }} try {{ [ 1 2 ] {{ }} 3 forall }} try
+{{ 4 0 1 4 {{ stop }} for }} try {{ 1 (a) add }} try {{ null 1 2 dict 3 1 roll put }} try {{ (12x) cvi }} try {{ 1e20 cvi }} try
+grestoreall showpage
+"""
+
+
 def error(kind: int) -> str:
     """Programs that end by an error nobody catches; each names another."""
     return (
@@ -433,6 +453,7 @@ def error(kind: int) -> str:
 
 PROGRAMS: tuple[Callable[[Random, int], str], ...] = (
     polygons, lines, arcs, text, images, filters, fractal, curve, clips, patterned_font, numbers, data, packing, queries,
+    odds,
 )  # fmt: skip
 
 DEVICES = ("ppmraw", "pgmraw", "pbmraw", "ppm", "pgm", "pbm")

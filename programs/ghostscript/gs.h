@@ -153,7 +153,6 @@ int run_file(object from);
 int find_name(const object *key, object *value);
 int check_operands(const char *kinds);
 int signal_error(int error, object command);
-const char *error_name(int error);
 void add_operators(const operator_entry *entries);
 const operator_entry *operator_at(int index);
 void report_error(void);

@@ -20,11 +20,6 @@ static const char *const error_names[ERROR_COUNT] = {
     "limitcheck", "nocurrentpoint", "rangecheck", "stackoverflow", "stackunderflow", "syntaxerror",
     "typecheck", "undefined", "undefinedfilename", "undefinedresult", "unmatchedmark", "VMerror"};
 
-const char *error_name(int error)
-{
-    return error_names[error];
-}
-
 int push(object o)
 {
     if (ps.top == STACK_LIMIT)

@@ -29,7 +29,9 @@ def synthesise(kind: str, rate: int, count: int, channel: int, rng: Random) -> l
         if kind == "tone":
             value = _sine(i * steps[0] & 0xFFFF) // 2
         elif kind == "chord":
-            value = sum(_sine(i * step * over & 0xFFFF) // (4 * over) for step in steps for over in (1, 2))
+            value = sum(
+                _sine(i * step * over & 0xFFFF) // (4 * over) for step in steps for over in (1, 2)
+            )
         elif kind == "noise":
             value = rng.below(12000) - 6000
         elif kind == "strokes":
@@ -49,7 +51,9 @@ def _pack(values: list[int], kind: str) -> bytes:
     if kind == "8":
         return bytes((value >> 8) + 128 for value in values)
     if kind == "24":
-        return b"".join((value << 8 | value & 0xFF).to_bytes(4, "little", signed=True)[:3] for value in values)
+        return b"".join(
+            (value << 8 | value & 0xFF).to_bytes(4, "little", signed=True)[:3] for value in values
+        )
     if kind == "32":
         return struct.pack(f"<{len(values)}i", *(value << 16 for value in values))
     if kind == "float":
@@ -101,7 +105,13 @@ OPTIONS: tuple[tuple[str, int, int, str, tuple[str, ...]], ...] = (
     ("sweep", 96000, 1, "16", ("-b", "128")),
     ("chord", 44100, 2, "16", ("-a", "-b", "64", "--scale", "0.5")),
     ("noise", 44100, 2, "16", ("-m", "m", "-b", "40", "--lowpass", "6000")),
-    ("tone", 44100, 2, "16", ("--tt", "A title that is longer than thirty letters", "--ta", "Nobody", "-b", "128")),
+    (
+        "tone",
+        44100,
+        2,
+        "16",
+        ("--tt", "A title that is longer than thirty letters", "--ta", "Nobody", "-b", "128"),
+    ),
     ("strokes", 32000, 1, "16", ("-b", "128", "--scale", "2")),
 )
 
@@ -128,9 +138,16 @@ def _unusual(kind: int, rng: Random) -> Case:
     if kind == 2:
         return _case(whole[: len(whole) // 2], "-b", "128")
     if kind < 7:
-        sounds = [synthesise(rng.choice(SOUNDS), 44100, 1000 + rng.below(1200), c, rng) for c in range(1)]
+        sounds = [
+            synthesise(rng.choice(SOUNDS), 44100, 1000 + rng.below(1200), c, rng) for c in range(1)
+        ]
         sounds.append([rng.below(5) + value // 3 for value in sounds[0]])
-        return _case(wave_file(sounds, 44100), "-b", str(rng.choice((64, 96, 128, 224, 256))), *rng.choice(((), ("-f",))))
+        return _case(
+            wave_file(sounds, 44100),
+            "-b",
+            str(rng.choice((64, 96, 128, 224, 256))),
+            *rng.choice(((), ("-f",))),
+        )
     damaged = (
         b"",
         b"RIFF1234WAVE",

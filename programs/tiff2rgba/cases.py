@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 42, "small": 4, "ref": 2}
+COUNTS = {"test": 43, "small": 4, "ref": 2}
 
 CODECS = ((), ("-c", "none"), ("-c", "lzw"), ("-c", "lzw:2"), ("-c", "zip:2"), ("-c", "zip"))
 FAX = (
@@ -53,6 +53,9 @@ def case(size: str, index: int, rng: Random) -> Case:
             layout = {"compression": 5}
         made = images.raster(kind, width, 100, seed, repeat=repeat, **layout)
         return _case(images.build(made), "-c", ("zip:2", "lzw", "zip", "packbits")[index])
+    if index + 1 == COUNTS[size]:
+        noise = list(rng.data(60 * 50 * 3))
+        return _case(images.build(images.raster("rgb", 60, 50, seed, values=noise)), "-c", "zip")
     width, height = rng.between(20, 60), rng.between(20, 50)
     codec = CODECS[index % len(CODECS)]
     kinds = list(images.KINDS)

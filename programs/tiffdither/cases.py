@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 34, "small": 4, "ref": 2}
+COUNTS = {"test": 35, "small": 4, "ref": 2}
 
 KINDS = ("black", "white", "grey16", "grey4", "grey2")
 CODECS = (
@@ -56,6 +56,9 @@ def case(size: str, index: int, rng: Random) -> Case:
             "black", width, 100, seed, repeat=repeat, compression=(32773, 1)[index % 2]
         )
         return _case(images.build(made), *CODECS[(6, 3, 8, 10)[index]])
+    if index + 1 == COUNTS[size]:
+        noise = list(rng.data(60 * 50 * 1))
+        return _case(images.build(images.raster("black", 60, 50, seed, values=noise)), "-c", "zip")
     width, height = rng.between(20, 90), rng.between(20, 60)
     if index < len(LAYOUTS):
         layout = {**LAYOUTS[index], "planar": 1}

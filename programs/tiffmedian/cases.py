@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 30, "small": 4, "ref": 2}
+COUNTS = {"test": 31, "small": 4, "ref": 2}
 
 KINDS = (
     "rgb",
@@ -63,6 +63,9 @@ def case(size: str, index: int, rng: Random) -> Case:
         layout = LAYOUTS[index % 3] if size == "small" else LAYOUTS[1]
         made = images.raster("rgb", width, 100, seed, repeat=repeat, **layout)
         return _case(images.build(made), *((), ("-d",), ("-C", "64"), ("-C", "16", "-d"))[index])
+    if index + 1 == COUNTS[size]:
+        noise = list(rng.data(60 * 50 * 3))
+        return _case(images.build(images.raster("rgb", 60, 50, seed, values=noise)), "-c", "zip")
     width, height = rng.between(20, 60), rng.between(20, 50)
     if index < len(LAYOUTS):
         layout = dict(LAYOUTS[index])

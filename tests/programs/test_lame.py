@@ -78,7 +78,13 @@ def encode(execute: Execute, tmp_path: Path) -> Any:
     ],
 )
 def test_the_decoded_sound_is_close_to_the_source(
-    kind: str, options: list[str], decibels: float, rate: int, encode: Any, tool: Any, tmp_path: Path
+    kind: str,
+    options: list[str],
+    decibels: float,
+    rate: int,
+    encode: Any,
+    tool: Any,
+    tmp_path: Path,
 ) -> None:
     source = _channels(kind, rate, rate // 2)
     encode(source, rate, *options)
@@ -205,7 +211,9 @@ def test_an_id3_tag_follows_the_sound(encode: Any, tool: Any, tmp_path: Path) ->
     _decode(tool, tmp_path)
 
 
-def test_it_is_as_good_as_the_real_one_by_plain_noise(encode: Any, tool: Any, tmp_path: Path) -> None:
+def test_it_is_as_good_as_the_real_one_by_plain_noise(
+    encode: Any, tool: Any, tmp_path: Path
+) -> None:
     source = _channels("noise", 44100, 30000)
     encode(source, 44100, "-b", "192", "-m", "s")
     _, ours = _decode(tool, tmp_path)
