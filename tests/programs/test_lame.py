@@ -19,7 +19,8 @@ DELAY = 528
 
 def _load_cases() -> ModuleType:
     spec = importlib.util.spec_from_file_location("lame_cases", PROGRAMS / "lame" / "cases.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

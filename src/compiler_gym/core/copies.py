@@ -113,8 +113,10 @@ class Copies(Requests):
         attributes = {k: v for k, v in self.__dict__.items() if k not in left_out}
         attributes["_observation_specs"] = list(self.observation.spaces.values())
         attributes["_reward_spaces"] = copy.deepcopy(list(self.reward.spaces.values()))
-        attributes["_built_action_spaces"] = copy.deepcopy(self._built_action_spaces)
-        attributes["_action_space"] = copy.deepcopy(self._action_space)
+        # Together: the space in use is one of those built, unless an action replaced it.
+        attributes["_built_action_spaces"], attributes["_action_space"] = copy.deepcopy(
+            (self._built_action_spaces, self._action_space)
+        )
         attributes["_np_random"] = copy.deepcopy(self._np_random)
         attributes["datasets"] = self.datasets.copy()
         return attributes
@@ -124,9 +126,6 @@ class Copies(Requests):
         attributes = self.__dict__
         self.observation = ObservationView(self._ask, attributes.pop("_observation_specs"))
         self.reward = RewardView(attributes.pop("_reward_spaces"), self.observation)
-        name = self._action_space_name
-        if self._action_space == self._built_action_spaces.get(name):
-            self._built_action_spaces[name] = self._action_space
         shape = self._rewards.shape
         self._rewards = RewardChoice(
             [self.reward.spec(reward.name) for reward in self._rewards.rewards], shape

@@ -77,7 +77,6 @@ class CompilerEnv(Copies):
         self.datasets = Datasets(datasets)
         """The programs this environment can start from."""
         self._source = source
-        self._closed = False
         self._start_without_episode()
         self._offer(
             describe_source(source, in_process=isolation == "in-process"),
@@ -137,8 +136,6 @@ class CompilerEnv(Copies):
         the action space and the choice of random programs. Raises
         `BenchmarkInitError` when the program cannot be read.
         """
-        if self._closed:
-            self._closed = False
         super().reset(seed=seed)
         if seed is not None:
             self._action_space.seed(seed)
@@ -159,11 +156,8 @@ class CompilerEnv(Copies):
             self.reward_space = reward_space
         self._restore_action_space()
         program = self._choose_benchmark(benchmark)
-        self._begin(program, timeout)
-        plan = self._plan
-        plain = self._last_plain
-        observation = plan.observe(plain)
-        return observation, {"benchmark": str(program.uri)}
+        plain = self._begin(program, timeout)
+        return self._plan.observe(plain), {"benchmark": str(program.uri)}
 
     def step(
         self,
@@ -218,7 +212,6 @@ class CompilerEnv(Copies):
         """End the session and its process. Calling it twice is fine."""
         connection, self._connection = self._connection, None
         self._episode = None
-        self._closed = True
         if connection is not None:
             connection.close()
 

@@ -28,6 +28,12 @@ class Episode:
         """Seconds since the reset."""
         return time.monotonic() - self.started
 
+    def earn(self, reward: float | list[float] | None) -> None:
+        """Add what a step of the environment's own reward space gave, if one is set."""
+        if reward is not None:
+            earned = sum(reward) if isinstance(reward, list) else reward
+            self.reward = earned + (self.reward or 0.0)
+
     def fork(self) -> "Episode":
         """Return a copy that goes its own way."""
         return Episode(

@@ -148,9 +148,8 @@ class Requests(Choices):
             observation = plan.observe(reply.observations)
         except (CompilerError, ServiceError) as error:
             return self._failed_step(error, plan)
-        if plan is self._plan and reward is not None:
-            earned = reward if type(reward) is float else sum(reward)
-            episode.reward = earned + (episode.reward or 0.0)
+        if plan is self._plan:
+            episode.earn(reward)
         return observation, reward, reply.end, False, info
 
     def _failed_step(self, error: CompilerGymError, plan: Plan) -> StepResult:
@@ -159,9 +158,8 @@ class Requests(Choices):
         episode.running = False
         error.reproducer = self._reproducer()
         reward = plan.reward_on_error(episode.reward or 0.0)
-        if plan is self._plan and reward is not None:
-            earned = reward if type(reward) is float else sum(reward)
-            episode.reward = earned + (episode.reward or 0.0)
+        if plan is self._plan:
+            episode.earn(reward)
         info = {
             "action_had_no_effect": False,
             "new_action_space": False,
@@ -195,7 +193,8 @@ class Requests(Choices):
             raise error_from_name(reply.kind, reply.message)
         return reply
 
-    def _begin(self, program: Benchmark, timeout: float | None) -> None:
+    def _begin(self, program: Benchmark, timeout: float | None) -> list[Any]:
+        """Start an episode on `program` and return the plain observations of the plan."""
         self._episode = None
         plan = self._plan
         uri = program.uri
@@ -213,11 +212,11 @@ class Requests(Choices):
         self._episode = Episode(self._action_space_name, str(uri))
         if reply.action_space is not None:
             self._replace_action_space(reply.action_space)
-        self._last_plain = reply.observations
         self.reward.reset(str(uri), self.observation)
         plan.start(reply.observations, self.observation)
         if plan.rewards.rewards:
             self._episode.reward = 0.0
+        return reply.observations
 
     def _request_start(self, request: Start, timeout: float | None) -> Reply:
         """Return the reply to `request`; a worker that was lost since is replaced once."""
