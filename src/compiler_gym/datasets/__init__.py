@@ -2,7 +2,8 @@
 """Programs to learn on: addresses, benchmarks, datasets and the catalogue over them.
 
 `uri` addresses a program, `benchmark` holds one, `run` says how to run it,
-`dataset` is the contract of a set of them and `catalogue` joins several sets.
+`contained` runs it within limits, `dataset` is the contract of a set of them and
+`catalogue` joins several sets.
 `files` and `tar` are sets kept as files, `corpus` one kept in a database; `archive`,
 `download` and `install` get them there. No compiler is known here: a program
 is bytes.
@@ -16,6 +17,7 @@ from compiler_gym.datasets.benchmark import (
 )
 from compiler_gym.datasets.bundled import BundledPrograms
 from compiler_gym.datasets.catalogue import Datasets
+from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
 from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram, find_corpora
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.download import DownloadOptions, download
@@ -23,7 +25,7 @@ from compiler_gym.datasets.export import export_parquet
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
 from compiler_gym.datasets.readers import ReadOptions
-from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
@@ -43,9 +45,12 @@ __all__ = [
     "DownloadOptions",
     "ExpectedOutput",
     "FilesDataset",
+    "GeneratedCases",
     "ImportReport",
     "ReadOptions",
     "RunCase",
+    "RunLimits",
+    "RunReport",
     "RunSpec",
     "TarDataset",
     "TarDatasetWithManifest",
@@ -54,4 +59,5 @@ __all__ = [
     "export_parquet",
     "find_corpora",
     "import_corpus",
+    "run_contained",
 ]

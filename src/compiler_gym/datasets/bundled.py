@@ -8,18 +8,21 @@ file finds and reads them; it compiles and runs nothing.
 import importlib.util
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 
-__all__ = ["BundledPrograms", "bundled_folder", "run_spec_of"]
+__all__ = ["SIZES", "BundledPrograms", "bundled_folder", "run_spec_of"]
+
+SIZES = ("test", "small", "ref")
+"""The size classes of cases, shortest first."""
 
 
 class BundledPrograms(Dataset):
@@ -98,24 +101,29 @@ def bundled_folder() -> Path:
 
 
 def run_spec_of(name: str) -> RunSpec:
-    """Return how to run the bundled program `name`, with every recorded case."""
+    """Return how to run the bundled program `name`; a case is made when it is looked at."""
     program = _program(name)
-    cases: list[RunCase] = []
-    for size in ("test", "small", "ref"):
-        for index, want in enumerate(program.expected(size)):
-            case = program.case(size, index)
-            cases.append(
-                RunCase(
-                    tuple(case.argv),
-                    dict(case.files),
-                    case.stdin,
-                    tuple(case.outputs),
-                    ExpectedOutput(want.exit, want.stdout, dict(want.files)),
-                    f"{size}/{index}",
-                    size,
-                )
-            )
-    return RunSpec(tuple(cases), link=program.link)
+    keys = [(size, i) for size in SIZES for i in range(program.counts[size])]
+    return RunSpec(GeneratedCases(keys, lambda *key: _case(name, *key)), link=program.link)
+
+
+@lru_cache(maxsize=256)
+def _case(name: str, size: str, index: int) -> RunCase:
+    case, want = _program(name).case(size, index), _expected(name, size)[index]
+    return RunCase(
+        tuple(case.argv),
+        dict(case.files),
+        case.stdin,
+        tuple(case.outputs),
+        ExpectedOutput(want.exit, want.stdout, dict(want.files)),
+        f"{size}/{index}",
+        size,
+    )
+
+
+@cache
+def _expected(name: str, size: str) -> list[Any]:
+    return _program(name).expected(size)
 
 
 @cache

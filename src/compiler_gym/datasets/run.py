@@ -6,13 +6,14 @@ is the work of the compiler's plug-in.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import overload
 
 from compiler_gym.errors import BenchmarkInitError
 
-__all__ = ["ExpectedOutput", "RunCase", "RunSpec"]
+__all__ = ["ExpectedOutput", "GeneratedCases", "RunCase", "RunSpec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,37 @@ class RunCase:
             path.write_bytes(contents.read_bytes() if isinstance(contents, Path) else contents)
 
 
+class GeneratedCases(Sequence[RunCase]):
+    """Cases that are made when they are looked at: inputs of some take seconds to make.
+
+    >>> cases = GeneratedCases([("test", 0), ("ref", 0)], lambda size, i: RunCase(size=size))
+    >>> len(cases), cases.of_size("ref")[0].size
+    (2, 'ref')
+    """
+
+    def __init__(
+        self, keys: Sequence[tuple[str, int]], make: Callable[[str, int], RunCase]
+    ) -> None:
+        self._keys = tuple(keys)
+        self._make = make
+
+    def of_size(self, size: str) -> "GeneratedCases":
+        """Return the cases of one size class; none is made."""
+        return GeneratedCases([key for key in self._keys if key[0] == size], self._make)
+
+    @overload
+    def __getitem__(self, index: int) -> RunCase: ...
+    @overload
+    def __getitem__(self, index: slice) -> "GeneratedCases": ...
+    def __getitem__(self, index: int | slice) -> "RunCase | GeneratedCases":
+        if isinstance(index, slice):
+            return GeneratedCases(self._keys[index], self._make)
+        return self._make(*self._keys[index])
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """How to build, run and judge a program.
@@ -96,7 +128,7 @@ class RunSpec:
     (1, 10.0)
     """
 
-    cases: tuple[RunCase, ...]
+    cases: Sequence[RunCase]
     """Every known run, shortest first."""
     link: tuple[str, ...] = ()
     """What the linker needs, for example ``("-lm",)``."""
@@ -128,6 +160,8 @@ class RunSpec:
 
     def of_size(self, size: str) -> "RunSpec":
         """Return the same program with the cases of one size class only."""
+        if isinstance(self.cases, GeneratedCases):
+            return replace(self, cases=self.cases.of_size(size))
         return replace(self, cases=tuple(case for case in self.cases if case.size == size))
 
 
