@@ -136,6 +136,23 @@ class CompilerEnv(Copies):
         the action space and the choice of random programs. Raises
         `BenchmarkInitError` when the program cannot be read.
         """
+        program, timeout = self._prepare_reset(
+            seed, options, benchmark, action_space, observation_space, reward_space, timeout
+        )
+        plain = self._begin(program, timeout)
+        return self._plan.observe(plain), {"benchmark": str(program.uri)}
+
+    def _prepare_reset(
+        self,
+        seed: int | None = None,
+        options: dict[str, Any] | None = None,
+        benchmark: str | Benchmark | None = None,
+        action_space: Any = None,
+        observation_space: Any = _UNCHANGED,
+        reward_space: Any = _UNCHANGED,
+        timeout: float | None = None,
+    ) -> tuple[Benchmark, float | None]:
+        """Take the arguments of a reset; return the program to start on and the deadline."""
         super().reset(seed=seed)
         if seed is not None:
             self._action_space.seed(seed)
@@ -155,9 +172,7 @@ class CompilerEnv(Copies):
         if reward_space is not _UNCHANGED:
             self.reward_space = reward_space
         self._restore_action_space()
-        program = self._choose_benchmark(benchmark)
-        plain = self._begin(program, timeout)
-        return self._plan.observe(plain), {"benchmark": str(program.uri)}
+        return self._choose_benchmark(benchmark), timeout
 
     def step(
         self,

@@ -103,9 +103,20 @@ class Requests(Choices):
     def _apply(
         self, actions: list[Any], observation_spaces: Any, reward_spaces: Any, timeout: float | None
     ) -> StepResult:
+        plain, plan = self._prepare(actions, observation_spaces, reward_spaces)
+        try:
+            reply = self._connection.call(Step(plain, plan.names), timeout)  # type: ignore[union-attr]  # checked by _prepare
+        except (CompilerError, ServiceError) as error:
+            return self._failed_step(error, plan)
+        return self._conclude(reply, actions, plain, plan)
+
+    def _prepare(
+        self, actions: list[Any], observation_spaces: Any = None, reward_spaces: Any = None
+    ) -> tuple[list[Any], Plan]:
+        """Enter `actions` in the episode; return them as the session takes them, and the plan."""
         episode, connection = self._episode, self._connection
         if episode is None or not episode.running or connection is None:
-            self._need_episode()
+            episode = self._need_episode()
         if self._plain_actions:
             plain: list[Any] = [int(action) for action in actions]
         else:
@@ -114,18 +125,21 @@ class Requests(Choices):
             plan = self._plan
         else:
             plan = self._plan_for(observation_spaces, reward_spaces)
-        episode.actions.extend(plain)  # type: ignore[union-attr]  # checked above
-        try:
-            reply = connection.call(Step(plain, plan.names), timeout)  # type: ignore[union-attr]  # checked above
-        except (CompilerError, ServiceError) as error:
-            return self._failed_step(error, plan)
+        episode.actions.extend(plain)
+        return plain, plan
+
+    def _conclude(
+        self, reply: Reply, actions: list[Any], plain: list[Any], plan: Plan
+    ) -> StepResult:
+        """Return what a reply means for the user."""
         if type(reply) is Stepped and reply.failure is None:
             return self._stepped(reply, actions, plan)
         if type(reply) is Stepped:
             assert reply.failure is not None
             return self._failed_step(error_from_name(*reply.failure), plan)
         assert isinstance(reply, Failed)
-        del episode.actions[len(episode.actions) - len(plain) + reply.applied + 1 :]  # type: ignore[union-attr]  # checked above
+        taken = self._episode.actions  # type: ignore[union-attr]  # checked by _prepare
+        del taken[len(taken) - len(plain) + reply.applied + 1 :]
         return self._failed_step(error_from_name(reply.kind, reply.message), plan)
 
     def _stepped(self, reply: Stepped, actions: list[Any], plan: Plan) -> StepResult:
@@ -195,13 +209,19 @@ class Requests(Choices):
 
     def _begin(self, program: Benchmark, timeout: float | None) -> list[Any]:
         """Start an episode on `program` and return the plain observations of the plan."""
+        reply = self._request_start(self._start_request(program), timeout)
+        return self._begun(reply, program)
+
+    def _start_request(self, program: Benchmark) -> Start:
+        """Forget the last episode and return the request that starts one on `program`."""
         self._episode = None
-        plan = self._plan
-        uri = program.uri
-        benchmark = BenchmarkSpec(str(uri), program.contents, dict(program.parameters))
+        benchmark = BenchmarkSpec(str(program.uri), program.contents, dict(program.parameters))
         limits = {"growth": self.limits.growth, "growth_floor": float(self.limits.growth_floor)}
-        request = Start(benchmark, self._action_space_name, plan.names, limits)
-        reply = self._request_start(request, timeout)
+        return Start(benchmark, self._action_space_name, self._plan.names, limits)
+
+    def _begun(self, reply: Reply, program: Benchmark) -> list[Any]:
+        """Take the reply to a start and return the plain observations of the plan."""
+        plan, uri = self._plan, program.uri
         if isinstance(reply, Failed):
             error = error_from_name(reply.kind, reply.message)
             if isinstance(error, (BenchmarkInitError, ObservationError, UnknownNameError)):
