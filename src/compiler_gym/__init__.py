@@ -18,7 +18,12 @@ from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
-    from compiler_gym.core import CompilerEnv, CompilerEnvState
+    from compiler_gym.core import (
+        CompilerEnv,
+        CompilerEnvState,
+        CompilerEnvStateReader,
+        CompilerEnvStateWriter,
+    )
     from compiler_gym.registration import COMPILER_GYM_ENVS, make
     from compiler_gym.search import random_search
     from compiler_gym.validation import ValidationError, ValidationResult
@@ -27,6 +32,8 @@ __all__ = [
     "COMPILER_GYM_ENVS",
     "CompilerEnv",
     "CompilerEnvState",
+    "CompilerEnvStateReader",
+    "CompilerEnvStateWriter",
     "ValidationError",
     "ValidationResult",
     "__version__",
@@ -41,6 +48,8 @@ _WHERE = {
     "COMPILER_GYM_ENVS": "compiler_gym.registration",
     "CompilerEnv": "compiler_gym.core",
     "CompilerEnvState": "compiler_gym.core",
+    "CompilerEnvStateReader": "compiler_gym.core",
+    "CompilerEnvStateWriter": "compiler_gym.core",
     "ValidationError": "compiler_gym.validation",
     "ValidationResult": "compiler_gym.validation",
     "make": "compiler_gym.registration",

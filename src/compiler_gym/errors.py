@@ -13,6 +13,7 @@ Three branches tell the reader whom to ask::
     │   ├── PipelineError                a pass pipeline the compiler refuses
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   ├── StateFileError               a file of states that cannot be read
     │   └── CacheError                   a cache that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
     │   ├── CompilerFatalError           it gave up with a fatal error
@@ -64,6 +65,7 @@ __all__ = [
     "ServiceTransportError",
     "SessionError",
     "SessionNotFound",
+    "StateFileError",
     "TooManyRequests",
     "UnknownNameError",
     "WorkerCrashedError",
@@ -115,6 +117,10 @@ class UnknownNameError(RequestError, LookupError):
 
 class InvalidParameterError(RequestError, ValueError):
     """A session parameter does not exist or its value does not fit."""
+
+
+class StateFileError(RequestError, ValueError):
+    """A file of states cannot be read: it is no such file, damaged or cut short."""
 
 
 class CacheError(RequestError, OSError):

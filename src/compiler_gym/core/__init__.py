@@ -3,12 +3,13 @@
 
 ``env`` is the environment, ``episode`` its numbers, ``plan`` what a step asks
 for, ``views`` what can be asked at any time, ``describe`` turns a session's
-plain descriptions into Gymnasium spaces, and ``state`` is the record that
-replays an episode.
+plain descriptions into Gymnasium spaces, ``state`` is the record that
+replays an episode and ``state_files`` reads and writes many of them.
 """
 
 from compiler_gym.core.env import CompilerEnv, OptionalArgumentValue
-from compiler_gym.core.state import CompilerEnvState
+from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
+from compiler_gym.core.state_files import CompilerEnvStateReader, CompilerEnvStateWriter
 from compiler_gym.core.views import (
     DerivedObservation,
     ObservationSpaceSpec,
@@ -19,9 +20,12 @@ from compiler_gym.core.views import (
 __all__ = [
     "CompilerEnv",
     "CompilerEnvState",
+    "CompilerEnvStateReader",
+    "CompilerEnvStateWriter",
     "DerivedObservation",
     "ObservationSpaceSpec",
     "ObservationView",
     "OptionalArgumentValue",
     "RewardView",
+    "StateVersionWarning",
 ]

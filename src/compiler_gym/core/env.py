@@ -5,13 +5,14 @@ It names no compiler. A plug-in says which session to run and which rewards,
 derived observations and datasets to offer; everything else is here.
 """
 
+import warnings
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any, ClassVar, Literal, Self
 
 from compiler_gym.core.copies import Copies
 from compiler_gym.core.requests import StepResult
-from compiler_gym.core.state import CompilerEnvState
+from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
 from compiler_gym.core.views import DerivedObservation
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, Datasets
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
@@ -110,6 +111,9 @@ class CompilerEnv(Copies):
             walltime=episode.walltime,
             reward=episode.reward,
             action_space=episode.action_space,
+            reward_space=None if self.reward_space is None else self.reward_space.name,
+            environment=None if self.spec is None else self.spec.id,
+            goal=self._goal(),
             version=self.version,
             compiler_version=self.compiler_version,
             state_hash=self._state_hash(),
@@ -239,13 +243,15 @@ class CompilerEnv(Copies):
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and apply its command line.
 
-        Raises `InvalidActionError` or `UnknownNameError` when the command line
-        does not belong to the action space, and the typed error when the compiler fails on the way.
+        Without an action space in the state, the current one is tried first and
+        then the others. A state of another version of the compiler is replayed
+        with a `StateVersionWarning`. Raises `InvalidActionError` or
+        `UnknownNameError` when the command line belongs to no action space, and
+        the typed error when the compiler fails on the way.
         """
-        if state.action_space is not None and state.action_space != self._action_space_name:
-            self._set_action_space(state.action_space)
+        self._warn_of_another_compiler(state)
+        actions = self._actions_of(state)
         self.reset(benchmark=state.benchmark)
-        actions = self.commandline_to_actions(state.commandline)
         if not actions:
             return
         _, _, _, truncated, info = self.multistep(actions)
@@ -273,6 +279,39 @@ class CompilerEnv(Copies):
                 raise InvalidParameterError(f"the session knows no parameter {key!r}")
             replies.append(reply.value)
         return replies
+
+    def _actions_of(self, state: CompilerEnvState) -> list[Any]:
+        """Choose the action space of `state` and return its actions."""
+        if state.action_space is not None:
+            if state.action_space != self._action_space_name:
+                self._set_action_space(state.action_space)
+            return self.commandline_to_actions(state.commandline)
+        current = self._action_space_name
+        try:
+            return self.commandline_to_actions(state.commandline)
+        except InvalidActionError as refused:
+            for name in self._action_specs:
+                self._set_action_space(name)
+                try:
+                    return self.commandline_to_actions(state.commandline)
+                except (AttributeError, InvalidActionError):
+                    continue
+            self._set_action_space(current)
+            raise refused
+
+    def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
+        if state.compiler_version in (None, self.compiler_version):
+            return
+        warnings.warn(
+            f"this state was recorded with version {state.compiler_version} of the compiler and is "
+            f"replayed with {self.compiler_version}: expect another program and another reward",
+            StateVersionWarning,
+            stacklevel=3,
+        )
+
+    def _goal(self) -> str | None:
+        """Return what the program is optimised for, where the plug-in knows goals."""
+        return None
 
     def _invalid(self, action: Any) -> InvalidActionError:
         return InvalidActionError(

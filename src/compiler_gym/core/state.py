@@ -7,7 +7,11 @@ It holds no program and no compiler.
 
 from dataclasses import dataclass
 
-__all__ = ["CompilerEnvState"]
+__all__ = ["CompilerEnvState", "StateVersionWarning"]
+
+
+class StateVersionWarning(UserWarning):
+    """A state is replayed with another compiler than the one it was recorded with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +32,14 @@ class CompilerEnvState:
     """The sum of the episode's rewards, if a reward space was set."""
     action_space: str | None = None
     """The name of the action space."""
+    reward_space: str | None = None
+    """The name of the reward space that `reward` is in."""
+    environment: str | None = None
+    """The id that makes the environment, for example ``llvm-v0``."""
+    goal: str | None = None
+    """What the program was optimised for, where the compiler knows goals."""
     version: str | None = None
-    """The version of this library."""
+    """The version of this library, whose engine runs the compiler."""
     compiler_version: str | None = None
     """The version of the compiler."""
     state_hash: str | None = None
@@ -41,7 +51,7 @@ class CompilerEnvState:
         if not self.benchmark:
             raise ValueError("a state names its benchmark: found an empty URI")
         object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
-        if self.walltime < 0:
+        if not self.walltime >= 0:
             raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
 
     @property

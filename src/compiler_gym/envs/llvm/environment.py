@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, SupportsIndex
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
-from compiler_gym.datasets import Benchmark, Dataset, RunSpec
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm import _compile
 from compiler_gym.envs.llvm._derived import derived_observations
 from compiler_gym.envs.llvm._own import (
@@ -38,6 +38,8 @@ __all__ = [
 
 SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 _CLEAR = "invalidate<all>"
+_OPT_OPTIONS = ("-", "-S", "-discard-value-names", "--discard-value-names")
+"""Options of ``opt`` that are no action."""
 
 
 class LlvmCommandLine(Commandline):
@@ -67,7 +69,7 @@ class LlvmCommandLine(Commandline):
 
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
-        parts = split_pipeline(_pipeline_of(string))
+        parts = _parts_of(string)
         index = {flag: i for i, flag in reversed(list(enumerate(self.flags)))}
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
@@ -187,6 +189,10 @@ class LlvmEnv(CompilerEnv):
         assert isinstance(twin, LlvmEnv)
         return twin
 
+    def _goal(self) -> str | None:
+        episode = self._need_episode()
+        return BenchmarkUri.from_string(episode.benchmark).parameters.get("goal", "size")
+
     def _state_hash(self) -> str | None:
         return self.observation["IrHash"]
 
@@ -238,15 +244,29 @@ def split_pipeline(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _pipeline_of(commandline: str) -> str:
-    words = shlex.split(commandline)
+def _parts_of(commandline: str) -> list[str]:
+    """Return the actions that a command or a pipeline names, as text.
+
+    A command of CompilerGym 0.2.5 names each by an option of its own: ``opt -mem2reg``.
+    """
+    try:
+        words = shlex.split(commandline)
+    except ValueError as error:
+        raise InvalidActionError(
+            f"{commandline!r} is cut short: {error}: expected a whole command line"
+        ) from error
     if not words or not (words[0] == "opt" or words[0].startswith("opt-")):
-        return commandline
-    for word in words:
-        for option in ("-passes=", "--passes="):
-            if word.startswith(option):
-                return word[len(option) :]
-    return ""
+        return split_pipeline(commandline)
+    parts: list[str] = []
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "-o":
+            next(rest, None)
+        elif word.lstrip("-").startswith("passes="):
+            parts += split_pipeline(word.partition("=")[2])
+        elif word.startswith("-") and word not in _OPT_OPTIONS:
+            parts.append(word)
+    return parts
 
 
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""Files of states: CSV as CompilerGym 0.2.5 has it, and JSON lines with every field.
+
+CSV holds the program, the reward, the time and the command line and nothing else,
+so that old tools read it. A reader takes either, and says at which line a file is
+damaged or cut short; what stands before that line has been handed out by then.
+"""
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Literal, Self, TextIO
+
+from compiler_gym.core.state import CompilerEnvState
+from compiler_gym.errors import StateFileError
+
+__all__ = ["CompilerEnvStateReader", "CompilerEnvStateWriter"]
+
+COLUMNS = ("benchmark", "reward", "walltime", "commandline")
+"""The columns of a CSV file, in their order."""
+
+_FIELDS = frozenset(field.name for field in fields(CompilerEnvState))
+_URL = re.compile(r"^https?://", re.IGNORECASE)
+_JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+
+
+class CompilerEnvStateWriter:
+    """Write states to an open file, as CSV or as JSON lines.
+
+    >>> import io
+    >>> file = io.StringIO()
+    >>> with CompilerEnvStateWriter(file) as writer:
+    ...     writer.write_state(CompilerEnvState("cbench-v1/qsort", "opt input.bc", 1.5, 0.5))
+    ...     print(file.getvalue())
+    benchmark,reward,walltime,commandline
+    benchmark://cbench-v1/qsort,0.5,1.5,opt input.bc
+    <BLANKLINE>
+    """
+
+    def __init__(
+        self, f: TextIO, header: bool = True, *, format: Literal["csv", "jsonl"] | None = None
+    ) -> None:
+        """Write to `f`; a name that ends in ``.jsonl`` asks for JSON lines by itself."""
+        self.f = f
+        self.header = header
+        """Whether a CSV file still gets its first line."""
+        named = str(getattr(f, "name", "")).lower()
+        self.format = format or ("jsonl" if named.endswith(_JSON_SUFFIXES) else "csv")
+        """``csv`` or ``jsonl``."""
+        if self.format not in ("csv", "jsonl"):
+            raise StateFileError(f"format is {format!r}: expected csv or jsonl")
+
+    def write_state(self, state: CompilerEnvState, flush: bool = False) -> None:
+        """Write one state; with `flush`, at once."""
+        if self.format == "jsonl":
+            known = {key: value for key, value in asdict(state).items() if value is not None}
+            self.f.write(json.dumps(known) + "\n")
+        else:
+            writer = csv.writer(self.f, lineterminator="\n")
+            if self.header:
+                writer.writerow(COLUMNS)
+                self.header = False
+            writer.writerow([getattr(state, column) for column in COLUMNS])
+        if flush:
+            self.f.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.f.close()
+
+
+class CompilerEnvStateReader:
+    """Read states from an open file of CSV or JSON lines.
+
+    Raises `StateFileError` at the first line that holds no state.
+
+        >>> import io
+        >>> [state.reward for state in CompilerEnvStateReader(io.StringIO(
+        ...     "benchmark,reward,walltime,commandline\\ncbench-v1/qsort,0.5,1.5,opt input.bc\\n"
+        ... ))]
+        [0.5]
+    """
+
+    def __init__(self, f: TextIO) -> None:
+        self.f = f
+
+    def __iter__(self) -> Iterator[CompilerEnvState]:
+        """Yield every state, in order."""
+        name = str(getattr(self.f, "name", "the file"))
+        try:
+            text = self.f.read()
+        except UnicodeDecodeError as error:
+            raise StateFileError(f"{name} is no text: expected CSV or JSON lines") from error
+        text = text.removeprefix("\ufeff")
+        parse = _json_lines if text.lstrip().startswith("{") else _csv_rows
+        yield from parse(text, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.f.close()
+
+    @staticmethod
+    def read_paths(paths: Iterable[str | Path]) -> Iterator[CompilerEnvState]:
+        """Yield the states of files: paths, addresses (``https://``) and ``-`` for standard input.
+
+        Raises `StateFileError` for a file that cannot be opened and `DownloadFailed`
+        for an address that does not answer.
+        """
+        for path in paths:
+            yield from _read(str(path))
+
+
+def _read(path: str) -> Iterator[CompilerEnvState]:
+    if path == "-":
+        yield from CompilerEnvStateReader(sys.stdin)
+    elif _URL.match(path):
+        from compiler_gym.datasets import download
+
+        yield from CompilerEnvStateReader(_named(download(path), path))
+    else:
+        try:
+            data = Path(path).expanduser().read_bytes()
+        except OSError as error:
+            raise StateFileError(f"cannot read {path}: {error.strerror}") from error
+        yield from CompilerEnvStateReader(_named(data, path))
+
+
+def _named(data: bytes, name: str) -> TextIO:
+    stream = io.BytesIO(data)
+    stream.name = name
+    return io.TextIOWrapper(stream, encoding="utf-8", newline="")
+
+
+def _json_lines(text: str, name: str) -> Iterator[CompilerEnvState]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {number}"
+        try:
+            document = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise StateFileError(f"{where} is damaged or cut short: {error.msg}") from error
+        if not isinstance(document, dict):
+            raise StateFileError(f"{where} is no state: expected a JSON object")
+        yield _state({key: value for key, value in document.items() if key in _FIELDS}, where)
+
+
+def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    columns: tuple[str, ...] = ()
+    while True:
+        where = f"{name}, line {rows.line_num + 1}"
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            raise StateFileError(f"{where} is damaged or cut short: {error}") from error
+        if row is None:
+            return
+        if not row:
+            continue
+        if not columns:
+            columns = _columns_of(row, where)
+            if "benchmark" in row:
+                continue
+        if len(row) != len(columns):
+            raise StateFileError(
+                f"{where} is damaged or cut short: expected {len(columns)} columns "
+                f"({', '.join(columns)}), found {len(row)}"
+            )
+        values: dict[str, Any] = dict(zip(columns, row, strict=True))
+        yield _state({key: values[key] for key in values if key in _FIELDS}, where)
+
+
+def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
+    """Return the names in the first line, or the usual ones where it is a state already."""
+    if "benchmark" in row:
+        if "commandline" not in row:
+            raise StateFileError(f"{where} names no column commandline: found {', '.join(row)}")
+        return tuple(row)
+    if len(row) == len(COLUMNS) and "/" in row[0]:
+        return COLUMNS
+    raise StateFileError(
+        f"{where} is no file of states: expected the columns {', '.join(COLUMNS)}, "
+        f"found {', '.join(row)[:80]}"
+    )
+
+
+def _state(values: dict[str, Any], where: str) -> CompilerEnvState:
+    plain = {key: value for key, value in values.items() if value not in ("", "None", None)}
+    try:
+        for number in ("reward", "walltime"):
+            if number in plain:
+                plain[number] = float(plain[number])
+        for key, value in plain.items():
+            if key not in ("reward", "walltime") and not isinstance(value, str):
+                raise ValueError(f"{key} is {value!r}: expected text")
+        return CompilerEnvState(**plain)
+    except (TypeError, ValueError) as error:
+        raise StateFileError(f"{where} is no state: {error}") from error

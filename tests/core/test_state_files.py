@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""States go to a file and come back; a damaged file says where it is damaged."""
+
+import functools
+import http.server
+import io
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from compiler_gym import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
+from compiler_gym.errors import DownloadFailed, StateFileError
+
+STATES = [
+    CompilerEnvState("cbench-v1/qsort", "opt -passes='a,b' input.bc -o output.bc", 1.5, 0.25),
+    CompilerEnvState(
+        "generator://csmith-v0/3?goal=speed", 'say "hi",\nthere', 0.0, None, "Passes", "Cost",
+        "llvm-v0", "speed", "1.0", "22.1.8", "ab" * 16,
+    ),
+]  # fmt: skip
+HEAD = "benchmark,reward,walltime,commandline\n"
+
+
+def written(states: list[CompilerEnvState], **options: object) -> str:
+    file = io.StringIO()
+    writer = CompilerEnvStateWriter(file, **options)  # type: ignore[arg-type]  # varied by the tests
+    for state in states:
+        writer.write_state(state)
+    return file.getvalue()
+
+
+def read(text: str) -> list[CompilerEnvState]:
+    return list(CompilerEnvStateReader(io.StringIO(text)))
+
+
+def test_csv_has_the_columns_of_0_2_5() -> None:
+    assert written(STATES[:1]) == (
+        HEAD + "benchmark://cbench-v1/qsort,0.25,1.5,\"opt -passes='a,b' input.bc -o output.bc\"\n"
+    )
+    assert written(STATES[:1], header=False).startswith("benchmark://cbench-v1/qsort,")
+
+
+def test_csv_comes_back_with_what_csv_holds() -> None:
+    assert read(written(STATES)) == STATES
+    assert read(written(STATES, header=False)) == STATES
+    assert read(written(STATES))[1].walltime == 0.0
+
+
+def test_json_lines_come_back_whole() -> None:
+    back = read(written(STATES, format="jsonl"))
+    for field in fields(CompilerEnvState):
+        assert [getattr(s, field.name) for s in back] == [getattr(s, field.name) for s in STATES]
+
+
+def test_the_name_of_the_file_chooses_the_format(tmp_path: Path) -> None:
+    for name, first in (("a.csv", "b"), ("a.jsonl", "{")):
+        with CompilerEnvStateWriter((tmp_path / name).open("w", encoding="utf-8")) as writer:
+            writer.write_state(STATES[0], flush=True)
+            assert (tmp_path / name).read_text().startswith(first)
+        assert writer.f.closed
+
+
+def test_columns_are_known_by_their_names() -> None:
+    text = "commandline,extra,benchmark\nopt input.bc,7,cbench-v1/sha\n"
+    (state,) = read(text)
+    assert (state.benchmark, state.commandline, state.reward) == (
+        "benchmark://cbench-v1/sha", "opt input.bc", None,
+    )  # fmt: skip
+
+
+def test_windows_line_ends_and_marks_are_read() -> None:
+    assert read("\ufeff" + HEAD.strip() + "\r\ncbench-v1/sha,None,2,\r\n")[0].reward is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEAD + "cbench-v1/sha,1,2\n", "line 2 is damaged or cut short: expected 4 columns"),
+        (HEAD + 'cbench-v1/sha,1,2,"opt -pass', "line 2 is damaged or cut short: unexpected end"),
+        (HEAD + "cbench-v1/sha,1,2,x\ncbench-v1/s", "line 3 is damaged or cut short"),
+        (HEAD + "cbench-v1/sha,one,2,x\n", "line 2 is no state: could not convert"),
+        (HEAD + "cbench-v1/sha,1,-2,x\n", r"line 2 is no state: walltime is -2"),
+        (HEAD + "cbench-v1/sha,1,nan,x\n", r"line 2 is no state: walltime is nan"),
+        (HEAD + ",1,2,x\n", "line 2 is no state"),
+        ("benchmark,reward\n", "line 1 names no column commandline"),
+        ("a,b,c\n1,2,3\n", "line 1 is no file of states: expected the columns benchmark"),
+        ('{"benchmark": "cbench-v1/sha", "comm', "line 1 is damaged or cut short"),
+        ('{"commandline": "x"}\n', "line 1 is no state"),
+        ('{"benchmark": "cbench-v1/sha", "goal": 7}\n', "line 1 is no state: goal is 7"),
+        ('{"benchmark": "cbench-v1/sha"}\n[1]\n', "line 2 is no state: expected a JSON object"),
+    ],
+)
+def test_a_damaged_file_says_where(text: str, message: str) -> None:
+    with pytest.raises(StateFileError, match=message):
+        read(text)
+
+
+def test_what_stands_before_the_damage_is_handed_out() -> None:
+    states = iter(CompilerEnvStateReader(io.StringIO(written(STATES) + "cut,sho")))
+    assert [next(states), next(states)] == STATES
+    with pytest.raises(StateFileError, match="line 5"):
+        next(states)
+
+
+def test_an_empty_file_holds_no_states() -> None:
+    assert read("") == read(HEAD) == []
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x80")
+    with pytest.raises(StateFileError, match=r"a\.csv is no text"):
+        list(CompilerEnvStateReader.read_paths([tmp_path / "a.csv"]))
+    with pytest.raises(StateFileError, match=r"cannot read .*b\.csv: No such file"):
+        list(CompilerEnvStateReader.read_paths([tmp_path / "b.csv"]))
+
+
+def test_paths_and_standard_input_are_read_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.csv").write_text(written(STATES[:1]))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(written(STATES[1:], format="jsonl")))
+    assert list(CompilerEnvStateReader.read_paths([tmp_path / "a.csv", "-"])) == STATES
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """Serve `tmp_path` and return its address."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(tmp_path))
+    handler.log_message = lambda *args: None  # type: ignore[attr-defined]  # a partial takes it
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_addresses_are_read(address: str, tmp_path: Path) -> None:
+    (tmp_path / "states.csv").write_text(written(STATES))
+    assert list(CompilerEnvStateReader.read_paths([f"{address}/states.csv"])) == STATES
+    with pytest.raises(DownloadFailed):
+        list(CompilerEnvStateReader.read_paths([f"{address}/none.csv"]))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""A state says how it was made, and is replayed wherever it can be."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from compiler_gym import CompilerEnvState
+from compiler_gym.core import StateVersionWarning
+from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.errors import InvalidActionError, UnknownNameError
+
+MakeEnv = Callable[..., LlvmEnv]
+CRC = "benchmark://cbench-v1/crc32"
+
+
+def test_a_state_names_all_that_its_replay_needs(make_env: MakeEnv) -> None:
+    env = make_env(reward_space="IrInstructionCountOz")
+    env.reset(benchmark="cbench-v1/crc32?goal=speed")
+    env.step(env.action_space["sroa"])
+    state = env.state
+    assert (state.goal, state.reward_space, state.action_space) == (
+        "speed", "IrInstructionCountOz", "Passes",
+    )  # fmt: skip
+    assert state.compiler_version == env.compiler_version
+    assert state.state_hash == env.observation["IrHash"]
+    env.reset(benchmark=CRC)
+    assert env.state.goal == "size"
+
+
+def test_a_state_of_another_llvm_is_replayed_with_a_warning(make_env: MakeEnv) -> None:
+    env = make_env()
+    state = CompilerEnvState(CRC, "sroa", compiler_version="17.0.6")
+    with pytest.warns(StateVersionWarning, match=r"recorded with version 17\.0\.6.*with 22\."):
+        env.apply(state)
+    assert len(env.actions) == 1
+
+
+def test_a_command_line_of_0_2_5_is_replayed_in_its_action_space(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.apply(CompilerEnvState(CRC, "opt -mem2reg -simplifycfg input.bc -o output.bc"))
+    assert env.action_space.name == "CompilerGymV0"
+    assert env.actions == [env.action_space["-mem2reg"], env.action_space["-simplifycfg"]]
+
+
+def test_without_an_action_space_the_first_that_fits_is_taken(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.apply(CompilerEnvState(CRC, "opt -passes='default<Oz>' input.bc -o output.bc"))
+    assert env.action_space.name == "Pipelines"
+    with pytest.raises(InvalidActionError, match="'nope' is not an action of Pipelines"):
+        env.apply(CompilerEnvState(CRC, "nope"))
+    assert env.action_space.name == "Pipelines"
+
+
+@pytest.mark.parametrize(
+    ("commandline", "message"),
+    [
+        ("opt -passes='function(sr", "is cut short"),
+        ("opt -no-such-pass input.bc -o output.bc", "'-no-such-pass' is not an action"),
+        ("opt -passes=function(sr input.bc", r"is not an action"),
+    ],
+)
+def test_a_damaged_command_line_is_refused(
+    make_env: MakeEnv, commandline: str, message: str
+) -> None:
+    with pytest.raises(InvalidActionError, match=message):
+        make_env().apply(CompilerEnvState(CRC, commandline))
+
+
+def test_an_unknown_program_or_action_space_is_named(make_env: MakeEnv) -> None:
+    env = make_env()
+    with pytest.raises(UnknownNameError, match="no program 'nope'"):
+        env.apply(CompilerEnvState("cbench-v1/nope"))
+    with pytest.raises(UnknownNameError, match="no action space 'Nope'"):
+        env.apply(replace(CompilerEnvState(CRC), action_space="Nope"))
