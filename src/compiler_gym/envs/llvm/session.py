@@ -82,13 +82,16 @@ class LlvmSession(CompilerSession):
         return compute(self)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``limits.growth``, ``limits.growth_floor`` and ``llvm.apply_pipeline``."""
+        """Handle ``limits.*``, ``llvm.apply_pipeline`` and ``llvm.verify``."""
         if key in ("limits.growth", "limits.growth_floor"):
             self._set_limit(key, value)
             return value
         if key == "llvm.apply_pipeline":
             _llvm.check_pipeline(value)
             return "changed" if self._module.run(value) else "unchanged"
+        if key == "llvm.verify":
+            self._module.verify()
+            return "valid"
         return None
 
     def moved(self, working_dir: Path) -> None:
