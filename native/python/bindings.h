@@ -4,8 +4,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler_gym/llvm/module.h"
 
 namespace compiler_gym::python {
 
@@ -15,13 +20,42 @@ using namespace nb::literals;
 void bind_errors(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_features(nb::module_& m);
+void bind_functions(nb::module_& m);
 void bind_linker(nb::module_& m);
 void bind_module(nb::module_& m);
 void bind_pipeline(nb::module_& m);
+void bind_program_graph(nb::module_& m);
+void bind_tokens(nb::module_& m);
 
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 inline std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+// What `work` makes of a module's IR, found without the interpreter's lock.
+template <class Work>
+auto inspected(llvm::Module& module, Work&& work) {
+  nb::gil_scoped_release unlocked;
+  std::optional<decltype(work(std::declval<const ::llvm::Module&>()))> result;
+  module.inspect([&](const ::llvm::Module& ir) { result.emplace(work(ir)); });
+  return std::move(*result);
+}
+
+// The numbers of a column, as bytes.
+template <class Column>
+nb::bytes raw(const Column& column) {
+  return nb::bytes(reinterpret_cast<const char*>(column.data()),
+                   column.size() * sizeof(*column.data()));
+}
+
+// Names out of a module, which need not be UTF-8.
+inline nb::list texts(const std::vector<std::string>& names) {
+  nb::list list;
+  for (const auto& name : names) {
+    list.append(nb::steal(PyUnicode_DecodeUTF8(
+        name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace")));
+  }
+  return list;
+}
 
 // Call without the interpreter's lock, then hand the result over as bytes.
 template <class Work>

@@ -8,7 +8,10 @@ NB_MODULE(_llvm, m) {
   bind_errors(m);
   bind_runtime(m);
   bind_features(m);
+  bind_functions(m);
   bind_linker(m);
   bind_module(m);
   bind_pipeline(m);
+  bind_program_graph(m);
+  bind_tokens(m);
 }

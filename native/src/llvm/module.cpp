@@ -148,6 +148,10 @@ std::string Module::object_code() { return object_code_of(bitcode()); }
 
 std::uint64_t Module::object_text_size() { return text_size_of(object_code()); }
 
+void Module::inspect(const std::function<void(const ::llvm::Module&)>& look) {
+  with_state([&](State& state) { look(*state.module); });
+}
+
 std::string Module::triple() {
   return with_state([](State& state) { return state.module->getTargetTriple().str(); });
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -55,6 +56,9 @@ class Module {
   // See codegen.h. A failure there does not lose the module.
   std::string object_code();
   std::uint64_t object_text_size();
+
+  // Let `look` read the IR; it must change nothing.
+  void inspect(const std::function<void(const ::llvm::Module&)>& look);
 
   std::string triple();
   std::string data_layout();

@@ -1,0 +1,53 @@
+// A module as one graph of instructions, variables, constants and types, after
+// "ProGraML: A Graph-based Program Representation for Data Flow Analysis and
+// Compiler Optimizations" (Cummins et al., ICML 2021), with its type vertices.
+//
+// Vertex 0 stands for the world outside. Then come the instructions of each
+// function with its variables, in the order of the module (a declaration is one
+// instruction), and last the constants and types in the order of first use.
+// A variable is an argument or result that something uses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Module;
+}
+
+namespace compiler_gym::llvm {
+
+enum class NodeKind : std::int32_t { Instruction, Variable, Constant, Type };
+
+// Control: to the next instruction, or to the successor at `position`.
+// Data: from an instruction to its result, and from a value to the instruction
+// whose operand `position` it is.
+// Call: from a call to the callee's first instruction, and back from its ends.
+// Type: from a type to its values, and to the type whose part `position` it is.
+enum class EdgeKind : std::int32_t { Control, Data, Call, Type };
+
+// One array per column, so that each goes into a tensor as it is.
+struct ProgramGraph {
+  std::vector<std::int32_t> node_kind;
+  std::vector<std::int32_t> node_text;      // an index into program_graph_texts()
+  std::vector<std::int32_t> node_function;  // its place in the module; -1 for none
+  std::vector<std::int32_t> node_block;     // its place in the module; -1 for none
+  std::vector<std::int32_t> edge_source;
+  std::vector<std::int32_t> edge_target;
+  std::vector<std::int32_t> edge_kind;
+  std::vector<std::int32_t> edge_position;
+};
+
+ProgramGraph program_graph(const ::llvm::Module& module);
+
+// What a vertex may be called, the same for every program: "[external]",
+// "; undefined function", "var", "val", the opcodes, the kinds of type.
+std::vector<std::string> program_graph_texts();
+
+// The graph as node-link JSON with the attributes ProGraML gives its NetworkX
+// form: block, features.full_text, function, text and type for a node; flow and
+// position for an edge. A type's text is here the type itself.
+std::string program_graph_json(const ::llvm::Module& module);
+
+}  // namespace compiler_gym::llvm
