@@ -11,7 +11,7 @@ namespace {
 
 // Never destroyed: the classes must outlive every exception.
 struct Classes {
-  nb::object init, pipeline, fatal, diagnostic, invalid_ir, unsupported;
+  nb::object init, pipeline, fatal, diagnostic, invalid_ir, too_large, unsupported;
 };
 const Classes* classes = nullptr;
 
@@ -35,6 +35,8 @@ void translate(const std::exception_ptr& raised, void*) {
     raise(classes->diagnostic, error);
   } catch (const llvm::InvalidIrError& error) {
     raise(classes->invalid_ir, error);
+  } catch (const llvm::TooLargeError& error) {
+    raise(classes->too_large, error);
   } catch (const llvm::UnsupportedError& error) {
     raise(classes->unsupported, error);
   }
@@ -47,7 +49,8 @@ void bind_errors(nb::module_&) {
   classes = new Classes{errors.attr("BenchmarkInitError"), errors.attr("PipelineError"),
                         errors.attr("CompilerFatalError"),
                         errors.attr("CompilerDiagnosticError"),
-                        errors.attr("InvalidIrError"), errors.attr("ObservationError")};
+                        errors.attr("InvalidIrError"), errors.attr("ModuleTooLargeError"),
+                        errors.attr("ObservationError")};
   nb::register_exception_translator(translate, nullptr);
 }
 

@@ -36,6 +36,9 @@ void bind_module(nb::module_& m) {
           "Read bitcode or textual IR, or raise `BenchmarkInitError`.")
       .def("run", &Module::run, "pipeline"_a, Unlocked(),
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
+      .def("limit_instructions", &Module::limit_instructions, "most"_a,
+           "From now on `run` raises `ModuleTooLargeError` after a change to more than `most`\n"
+           "instructions; 0 sets no limit.")
       .def(
           "bitcode", [](Module& self) { return unlocked_bytes([&] { return self.bitcode(); }); },
           "The bytes that `opt` would write.")

@@ -12,6 +12,7 @@ from compiler_gym.errors import (
     CompilerDiagnosticError,
     CompilerFatalError,
     InvalidIrError,
+    ModuleTooLargeError,
     ObservationError,
     PipelineError,
 )
@@ -169,3 +170,49 @@ def test_modules_work_in_threads_side_by_side(corpus):
         thread.join()
     assert len(hashes) == 4
     assert len(set(hashes.values())) == 1
+
+
+LOOP = b"""
+declare void @work(i32)
+define void @repeat() {
+  br label %body
+body:
+  %i = phi i32 [ 0, %0 ], [ %next, %body ]
+  call void @work(i32 %i)
+  %next = add nuw nsw i32 %i, 1
+  %done = icmp eq i32 %next, 30
+  br i1 %done, label %end, label %body
+end:
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize(("most", "raises"), [(0, False), (30, True), (29, True), (500, False)])
+def test_a_pass_may_not_grow_a_module_beyond_its_limit(most, raises):
+    module = _llvm.Module(LOOP)
+    module.limit_instructions(most)
+    unroll = "loop-unroll<full-unroll-max=100>,simplifycfg"
+    if raises:
+        with pytest.raises(ModuleTooLargeError, match=f"[0-9]+ instructions.*limit of {most}"):
+            module.run(unroll)
+    else:
+        assert module.run(unroll)
+    assert module.instruction_count() > 30
+
+
+def test_a_limit_matters_to_changes_only():
+    module = _llvm.Module(LOOP)
+    module.limit_instructions(3)
+    assert not module.run("adce")
+    with pytest.raises(ModuleTooLargeError, match="limit of 3"):
+        module.run("loop-unroll<full-unroll-max=100>")
+
+
+def test_the_count_after_a_pass_is_that_of_a_fresh_walk(corpus):
+    for name, data in corpus.items():
+        module = _llvm.Module(data)
+        for pipeline in ("sroa", "simplifycfg", "adce", "inline"):
+            module.run(pipeline)
+            assert module.instruction_count() == _llvm.Module(module.bitcode()).instruction_count()
+        assert module.instruction_count() > 0, name

@@ -15,12 +15,12 @@ from compiler_gym.errors import ServiceTransportError
 from compiler_gym.service.transport import Channel, ChannelClosed
 
 
-@pytest.fixture
-def pair() -> Iterator[tuple[Channel, socket.socket]]:
-    """A channel and the bare socket at its other end."""
+@pytest.fixture(params=[0.0, 0.02], ids=["asleep", "awake"])
+def pair(request: pytest.FixtureRequest) -> Iterator[tuple[Channel, socket.socket]]:
+    """A channel, which waits asleep or awake, and the bare socket at its other end."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Channel(ours), theirs
+        yield Channel(ours, awake_seconds=request.param), theirs
 
 
 def frame(payload: bytes) -> bytes:

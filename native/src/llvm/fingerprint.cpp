@@ -1,5 +1,5 @@
+#include "compiler_gym/llvm/features.h"
 #include "fingerprint.h"
-
 #include "llvm/IR/Comdat.h"
 #include "reader.h"
 
@@ -18,7 +18,9 @@ WordStream::Digest digest_of_bitcode(const ::llvm::Module& module) {
 
 WordStream::Digest Fingerprint::of(const ::llvm::Module& module) {
   has_debug_info_ = module.getNamedMetadata("llvm.dbg.cu") != nullptr;
-  if (!has_debug_info_) {
+  if (has_debug_info_) {
+    instruction_count_ = count_instructions(module);
+  } else {
     describe(module);
     const auto digest = out_.finish();
     if (!has_debug_info_) return digest;
@@ -30,6 +32,7 @@ void Fingerprint::describe(const ::llvm::Module& module) {
   shared_.reset(next_shared_);
   uses_.reset(next_use_);
   next_shared_ = next_use_ = 0;
+  instruction_count_ = 0;
   used_constants_.clear();
   recent_types_.fill({});
   out_.text(module.getTargetTriple().str());

@@ -23,6 +23,8 @@ namespace compiler_gym::llvm {
 class Fingerprint {
  public:
   WordStream::Digest of(const ::llvm::Module& module);
+  // How many instructions the last module had: the walk meets them all anyway.
+  std::size_t instruction_count() const { return instruction_count_; }
 
  private:
   // fingerprint.cpp: the module and its symbols
@@ -75,6 +77,7 @@ class Fingerprint {
   ::llvm::DenseMap<const void*, WordStream::Digest> lasting_;
   // Few types are used again and again: their numbers, where they were last seen.
   std::array<std::pair<const ::llvm::Type*, std::uint32_t>, 64> recent_types_{};
+  std::size_t instruction_count_ = 0;
   bool has_debug_info_ = false;
 };
 

@@ -43,6 +43,7 @@ void Fingerprint::describe_body(const ::llvm::Function& function) {
 }
 
 void Fingerprint::describe_instruction(const ::llvm::Instruction& instruction) {
+  ++instruction_count_;
   const bool has_attachments = instruction.hasMetadataOtherThanDebugLoc();
   out_.word(instruction.getOpcode() | instruction.getRawSubclassOptionalData() << 8 |
             has_attachments << 15 | instruction.getNumOperands() << 16);

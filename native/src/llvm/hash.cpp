@@ -13,4 +13,6 @@ IrHash Hasher::operator()(const ::llvm::Module& module) {
   return std::bit_cast<IrHash>(fingerprint_->of(module));
 }
 
+std::size_t Hasher::instruction_count() const { return fingerprint_->instruction_count(); }
+
 }  // namespace compiler_gym::llvm

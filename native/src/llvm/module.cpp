@@ -2,6 +2,7 @@
 
 #include <new>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "compiler_gym/llvm/codegen.h"
@@ -36,6 +37,13 @@ struct Module::State {
     throw DiagnosticError(message);
   }
 
+  void throw_if_too_large() const {
+    const std::size_t count = hasher.instruction_count();
+    if (!most_instructions || count <= most_instructions) return;
+    throw TooLargeError(std::to_string(count) + " instructions, beyond the limit of " +
+                        std::to_string(most_instructions));
+  }
+
   // Destroyed in reverse: analyses before the module, the module before its context.
   std::string reported_errors;
   ::llvm::LLVMContext context;
@@ -43,6 +51,7 @@ struct Module::State {
   std::optional<PassRunner> kept_runner;
   Hasher hasher;
   std::optional<IrHash> kept_hash;
+  std::size_t most_instructions = 0;
 };
 
 // After a fatal error LLVM's data is in an unknown condition: it is leaked,
@@ -88,8 +97,14 @@ bool Module::run(const std::string& pipeline) {
     state.kept_hash.reset();
     state.runner().run(*state.module, std::move(passes));
     state.throw_reported_errors();
-    return state.current_hash() != before;
+    const bool changed = state.current_hash() != before;
+    if (changed) state.throw_if_too_large();
+    return changed;
   });
+}
+
+void Module::limit_instructions(std::size_t most) {
+  with_state([&](State& state) { state.most_instructions = most; });
 }
 
 std::string Module::bitcode() {
@@ -111,7 +126,9 @@ IrHash Module::hash() {
 }
 
 std::size_t Module::instruction_count() {
-  return with_state([](State& state) { return count_instructions(*state.module); });
+  return with_state([](State& state) {
+    return state.kept_hash ? state.hasher.instruction_count() : count_instructions(*state.module);
+  });
 }
 
 void Module::verify() {

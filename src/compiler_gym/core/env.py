@@ -193,8 +193,6 @@ class CompilerEnv(Copies):
         Raises `InvalidActionError` for an action outside the space and
         `SessionNotFound` without an episode; never for a failing compiler.
         """
-        if not self._action_space.contains(action):
-            raise self._invalid(action)
         return self._apply([action], observation_spaces, reward_spaces, timeout)
 
     def multistep(
@@ -209,12 +207,7 @@ class CompilerEnv(Copies):
 
         The reward is for all of them together. No actions is a pure observation.
         """
-        checked = list(actions)
-        contains = self._action_space.contains
-        for action in checked:
-            if not contains(action):
-                raise self._invalid(action)
-        return self._apply(checked, observation_spaces, reward_spaces, timeout)
+        return self._apply(list(actions), observation_spaces, reward_spaces, timeout)
 
     def render(self, mode: str | None = None) -> str | None:
         """Print the program as it is now, or return it as text in mode ``ansi``."""
@@ -250,7 +243,7 @@ class CompilerEnv(Copies):
         the typed error when the compiler fails on the way.
         """
         self._warn_of_another_compiler(state)
-        actions = self._actions_of(state)
+        actions = self.actions_of(state)
         self.reset(benchmark=state.benchmark)
         if not actions:
             return
@@ -280,7 +273,7 @@ class CompilerEnv(Copies):
             replies.append(reply.value)
         return replies
 
-    def _actions_of(self, state: CompilerEnvState) -> list[Any]:
+    def actions_of(self, state: CompilerEnvState) -> list[Any]:
         """Choose the action space of `state` and return its actions."""
         if state.action_space is not None:
             if state.action_space != self._action_space_name:
@@ -312,11 +305,6 @@ class CompilerEnv(Copies):
     def _goal(self) -> str | None:
         """Return what the program is optimised for, where the plug-in knows goals."""
         return None
-
-    def _invalid(self, action: Any) -> InvalidActionError:
-        return InvalidActionError(
-            f"{action!r} ({type(action).__name__}) is not an action of {self._action_space!r}"
-        )
 
     def _render_text(self) -> str:
         names = list(self.observation)

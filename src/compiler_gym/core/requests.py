@@ -18,6 +18,7 @@ from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerError,
     CompilerGymError,
+    InvalidActionError,
     ObservationError,
     ServiceError,
     SessionNotFound,
@@ -113,14 +114,18 @@ class Requests(Choices):
     def _prepare(
         self, actions: list[Any], observation_spaces: Any = None, reward_spaces: Any = None
     ) -> tuple[list[Any], Plan]:
-        """Enter `actions` in the episode; return them as the session takes them, and the plan."""
+        """Enter `actions` in the episode; return them as the session takes them, and the plan.
+
+        Raises `InvalidActionError` if one is not in the action space.
+        """
         episode, connection = self._episode, self._connection
         if episode is None or not episode.running or connection is None:
             episode = self._need_episode()
-        if self._plain_actions:
-            plain: list[Any] = [int(action) for action in actions]
-        else:
-            plain = [plain_from_value(self._action_space, action) for action in actions]
+        count, plain = self._plain_action_count, actions
+        for action in actions:
+            if type(action) is not int or not 0 <= action < count:
+                plain = self._plain_from(actions)
+                break
         if observation_spaces is None and reward_spaces is None:
             plan = self._plan
         else:
@@ -132,39 +137,57 @@ class Requests(Choices):
         self, reply: Reply, actions: list[Any], plain: list[Any], plan: Plan
     ) -> StepResult:
         """Return what a reply means for the user."""
-        if type(reply) is Stepped and reply.failure is None:
-            return self._stepped(reply, actions, plan)
-        if type(reply) is Stepped:
-            assert reply.failure is not None
+        if type(reply) is not Stepped:
+            assert isinstance(reply, Failed)
+            taken = self._episode.actions  # type: ignore[union-attr]  # checked by _prepare
+            del taken[len(taken) - len(plain) + reply.applied + 1 :]
+            return self._failed_step(error_from_name(reply.kind, reply.message), plan)
+        if reply.failure is not None:
             return self._failed_step(error_from_name(*reply.failure), plan)
-        assert isinstance(reply, Failed)
-        taken = self._episode.actions  # type: ignore[union-attr]  # checked by _prepare
-        del taken[len(taken) - len(plain) + reply.applied + 1 :]
-        return self._failed_step(error_from_name(reply.kind, reply.message), plan)
-
-    def _stepped(self, reply: Stepped, actions: list[Any], plan: Plan) -> StepResult:
-        episode = self._episode
-        assert episode is not None
+        new_space, end = reply.action_space, reply.end
         info: dict[str, Any] = {
             "action_had_no_effect": reply.no_effect,
-            "new_action_space": reply.action_space is not None,
+            "new_action_space": new_space is not None,
         }
-        if reply.applied < len(actions):
-            del episode.actions[reply.applied - len(actions) :]
+        if end or new_space is not None or reply.applied < len(actions):
+            self._follow(reply, len(actions))
+        if plan.is_bare:
+            return None, None, end, False, info
+        return self._valued(reply, actions, plan, info)
+
+    def _follow(self, reply: Stepped, count: int) -> None:
+        """Take over what a reply says of the episode, besides its observations."""
+        episode = self._episode
+        assert episode is not None
+        if reply.applied < count:
+            del episode.actions[reply.applied - count :]
         if reply.action_space is not None:
             self._replace_action_space(reply.action_space)
         if reply.end:
             episode.running = False
-        if plan.is_bare:
-            return None, None, reply.end, False, info
+
+    def _valued(
+        self, reply: Stepped, actions: list[Any], plan: Plan, info: dict[str, Any]
+    ) -> StepResult:
         try:
             reward = plan.reward(actions, reply.observations, self.observation)
             observation = plan.observe(reply.observations)
         except (CompilerError, ServiceError) as error:
             return self._failed_step(error, plan)
         if plan is self._plan:
-            episode.earn(reward)
+            self._episode.earn(reward)  # type: ignore[union-attr]  # checked by _prepare
         return observation, reward, reply.end, False, info
+
+    def _plain_from(self, actions: list[Any]) -> list[Any]:
+        space = self._action_space
+        for action in actions:
+            if not space.contains(action):
+                raise InvalidActionError(
+                    f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
+                )
+        if self._plain_action_count:
+            return list(map(int, actions))
+        return [plain_from_value(space, action) for action in actions]
 
     def _failed_step(self, error: CompilerGymError, plan: Plan) -> StepResult:
         episode = self._episode

@@ -43,6 +43,9 @@ from compiler_gym.service.zygote import load_session_class
 
 __all__ = ["Connection", "LocalConnection", "WorkerConnection", "describe_source"]
 
+AWAKE_SECONDS = 1e-3
+"""How long a client looks for a reply before it sleeps: longer than most passes take."""
+
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
 
 
@@ -78,6 +81,7 @@ class WorkerConnection:
         self._zygote = zygote
         self._limits = limits
         self._channel: Channel | None = channel
+        channel.awake_seconds = AWAKE_SECONDS
         self._awaits_reply = False
         self.pid = pid
         """The number of the worker process."""

@@ -153,6 +153,8 @@ class Servicer:
         except _RAISED as error:  # the border: whatever a session raises becomes a reply
             self.stop()
             return failed(error, applied=applied)
+        if not request.observations:
+            return Stepped(end, new_space, no_effect, [], applied)
         try:
             observations = [self._observe(name) for name in request.observations]
         except (ObservationError, UnknownNameError) as error:

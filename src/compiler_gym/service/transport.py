@@ -3,8 +3,12 @@
 
 A frame is an eight-byte little-endian length and that many bytes. A channel has
 one reader and one writer at a time; it does not interpret what it carries.
+A reader that expects its frame soon may look for it a while before it sleeps:
+waking a sleeper on an idle core costs more than most passes do.
 """
 
+import os
+import select
 import socket
 import struct
 import time
@@ -27,17 +31,23 @@ class ChannelClosed(Exception):
 class Channel:
     """One end of a socket pair that carries frames."""
 
-    __slots__ = ("_buffer", "_view", "socket")
+    __slots__ = ("_buffer", "_poll", "_view", "awake_seconds", "socket")
 
-    def __init__(self, sock: _Socket):
+    def __init__(self, sock: _Socket, *, awake_seconds: float = 0.0):
         self.socket = sock
+        self.awake_seconds = awake_seconds
+        """How long `receive` looks for a frame before it sleeps. While it looks, every other
+        process that wants the core has it."""
         self._buffer = bytearray(_FIRST_READ)
         self._view = memoryview(self._buffer)
+        poll = select.poll()
+        poll.register(sock, select.POLLIN)
+        self._poll = poll.poll
 
     @classmethod
-    def from_descriptor(cls, descriptor: int) -> "Channel":
+    def from_descriptor(cls, descriptor: int, *, awake_seconds: float = 0.0) -> "Channel":
         """Return the channel over a socket received from another process."""
-        return cls(socket.socket(fileno=descriptor))
+        return cls(socket.socket(fileno=descriptor), awake_seconds=awake_seconds)
 
     def send(self, payload: bytes, deadline: float | None = None) -> None:
         """Send one frame; raise `ChannelClosed` if nobody can read it.
@@ -50,9 +60,7 @@ class Channel:
             if len(payload) < _COPY_BELOW:
                 self.socket.sendall(header + payload)
             else:
-                self._set_timeout(deadline)
-                self.socket.sendall(header)
-                self.socket.sendall(payload)
+                self._send_large(header, payload, deadline)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise ChannelClosed from error
 
@@ -63,7 +71,10 @@ class Channel:
         when `deadline`, a `time.monotonic()` value, passes first.
         """
         try:
-            count = self._read_some(self._view, deadline)
+            if self._is_readable_soon(deadline):
+                count = self._read_ready(self._view)
+            else:
+                count = self._read_some(self._view, deadline)
             while count < 8:
                 count += self._read_some(self._view[count:], deadline)
             length: int = _LENGTH.unpack_from(self._buffer)[0]
@@ -85,11 +96,12 @@ class Channel:
 
         The descriptor is None if none was sent or this process may not open more.
         """
-        self._set_timeout(deadline)
         try:
+            self._wait(deadline)
             data, descriptors, _, _ = socket.recv_fds(self.socket, _FIRST_READ, 1)
             descriptor = descriptors[0] if descriptors else None
             while len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]:
+                self._wait(deadline)
                 more = self.socket.recv(_FIRST_READ) if data else b""
                 if not more:
                     raise ChannelClosed
@@ -106,16 +118,40 @@ class Channel:
         """Close this end; the other side sees the end of the stream."""
         self.socket.close()
 
-    def _set_timeout(self, deadline: float | None) -> None:
-        if deadline is None:
-            return
-        remaining = deadline - time.monotonic()
-        if remaining <= 0:
+    def _send_large(self, header: bytes, payload: bytes, deadline: float | None) -> None:
+        if deadline is not None:
+            self.socket.settimeout(_remaining(deadline))
+        try:
+            self.socket.sendall(header)
+            self.socket.sendall(payload)
+        finally:
+            self.socket.settimeout(None)
+
+    def _is_readable_soon(self, deadline: float | None) -> bool:
+        """Look for a frame for `awake_seconds`, yielding the core between two looks."""
+        if not self.awake_seconds:
+            return False
+        poll, clock, step_aside = self._poll, time.monotonic, os.sched_yield
+        now = clock()
+        if deadline is not None and deadline <= now:
             raise TimeoutError
-        self.socket.settimeout(remaining)
+        until = now + self.awake_seconds
+        while not poll(0):
+            if clock() > until:
+                return False
+            step_aside()
+        return True
+
+    def _wait(self, deadline: float | None) -> None:
+        """Sleep until something can be read."""
+        if deadline is not None and not self._poll(_remaining(deadline) * 1000):
+            raise TimeoutError
 
     def _read_some(self, view: memoryview, deadline: float | None) -> int:
-        self._set_timeout(deadline)
+        self._wait(deadline)
+        return self._read_ready(view)
+
+    def _read_ready(self, view: memoryview) -> int:
         count = self.socket.recv_into(view)
         if count == 0:
             raise ChannelClosed
@@ -128,3 +164,10 @@ class Channel:
         while have < length:
             have += self._read_some(view[have:], deadline)
         return message
+
+
+def _remaining(deadline: float) -> float:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds

@@ -30,6 +30,9 @@ __all__ = ["Worker"]
 CLOSE_SECONDS = 3
 """How long a session may take to close before the kernel ends its worker."""
 
+AWAKE_SECONDS = 200e-6
+"""How long a worker that has answered looks for the next request before it sleeps."""
+
 _PID = struct.Struct("<q")
 
 
@@ -45,6 +48,7 @@ class Worker:
         scratch: Path,
     ) -> None:
         self._channel = channel
+        self._channel.awake_seconds = AWAKE_SECONDS
         self._zygote = zygote
         self._scratch = scratch
         self._directories = 0
@@ -137,7 +141,7 @@ class Worker:
             bind_to_parent(self._zygote)
             self._channel.close()
             theirs.close()
-            self._channel = Channel(ours)
+            self._channel = Channel(ours, awake_seconds=AWAKE_SECONDS)
             self._servicer.moved()
             ours.sendall(_PID.pack(os.getpid()))
             self._serve_and_leave()

@@ -32,6 +32,11 @@ struct InvalidIrError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A pipeline made the module larger than its limit.
+struct TooLargeError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // The question has no answer for this module, such as code for a foreign target.
 struct UnsupportedError : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -30,6 +31,8 @@ class Hasher {
   ~Hasher();
 
   IrHash operator()(const ::llvm::Module& module);
+  // The number of instructions of the module that was hashed last.
+  std::size_t instruction_count() const;
 
  private:
   std::unique_ptr<Fingerprint> fingerprint_;

@@ -33,8 +33,11 @@ class Module {
 
   // Run a textual pass pipeline; return whether the IR changed, which is exact:
   // false means that every bit of the IR is as before. Throws PipelineError when
-  // LLVM refuses the text, DiagnosticError when a pass reported errors.
+  // LLVM refuses the text, DiagnosticError when a pass reported errors, and
+  // TooLargeError after a change that left more instructions than the limit.
   bool run(const std::string& pipeline);
+  // 0 sets no limit, as at the start.
+  void limit_instructions(std::size_t most);
 
   // The bytes that opt would write.
   std::string bitcode();

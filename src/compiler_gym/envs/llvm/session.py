@@ -51,7 +51,6 @@ class LlvmSession(CompilerSession):
         self._module = _llvm.Module(benchmark.contents, benchmark.uri)
         self._module.set_goal(_goal(benchmark))
         self._initial_count = self._module.instruction_count()
-        self._most = 0
         self._growth, self._growth_floor = 0.0, 0.0
         assert isinstance(action_space.space, CommandlineSpec)
         self._pipelines = tuple(item.flag for item in action_space.space.items)
@@ -66,13 +65,13 @@ class LlvmSession(CompilerSession):
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
             return False, None, True
-        changed = self._module.run(pipeline)
-        if changed and self._most and self._module.instruction_count() > self._most:
+        try:
+            return False, None, not self._module.run(pipeline)
+        except ModuleTooLargeError as error:
             raise ModuleTooLargeError(
                 f"{self._names[action]} grew the module from {self._initial_count} instructions at "
-                f"reset to {self._module.instruction_count()}, beyond the limit of {self._most}"
-            )
-        return False, None, not changed
+                f"reset to {error}"
+            ) from None
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""
@@ -108,7 +107,7 @@ class LlvmSession(CompilerSession):
         else:
             self._growth_floor = number
         bound = max(self._growth * self._initial_count, self._growth_floor)
-        self._most = int(bound) if self._growth else 0
+        self._module.limit_instructions(int(bound) if self._growth else 0)
 
     def _write_bitcode(self) -> str:
         self._working_dir.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""The LLVM session with a stopwatch on its passes, so that a step's price can be told apart."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.envs.llvm.session import LlvmSession
+from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec
+
+RUN_SECONDS = "benchmarks.run_seconds"
+"""The parameter that returns the seconds of each pass since it was last asked for, as JSON."""
+
+
+class TimedModule:
+    """A module whose `run` is timed; everything else is the module's own."""
+
+    def __init__(self, module: Any) -> None:
+        self.seconds: list[float] = []
+        for name in dir(module):
+            if not name.startswith("_") and name != "run":
+                setattr(self, name, getattr(module, name))
+        self._run = module.run
+
+    def run(self, pipeline: str) -> bool:
+        started = time.perf_counter()
+        changed = self._run(pipeline)
+        self.seconds.append(time.perf_counter() - started)
+        return changed
+
+
+class TimedLlvmSession(LlvmSession):
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        super().__init__(working_dir, action_space, benchmark)
+        self._module: Any = TimedModule(self._module)
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        if key == RUN_SECONDS:
+            seconds, self._module.seconds = self._module.seconds, []
+            return json.dumps(seconds)
+        return super().handle_session_parameter(key, value)
