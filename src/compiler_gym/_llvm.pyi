@@ -39,6 +39,12 @@ class Module:
     def run(self, pipeline: str) -> bool:
         """Run a textual pass pipeline; return whether the IR changed, exactly."""
 
+    def limit_instructions(self, most: int) -> None:
+        """
+        From now on `run` raises `ModuleTooLargeError` after a change to more than `most`
+        instructions; 0 sets no limit.
+        """
+
     def bitcode(self) -> bytes:
         """The bytes that `opt` would write."""
 
