@@ -14,7 +14,8 @@ Three branches tell the reader whom to ask::
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
     │   ├── StateFileError               a file of states that cannot be read
-    │   └── CacheError                   a cache that cannot be written
+    │   ├── CacheError                   a cache that cannot be written
+    │   └── RecordingError               a record of episodes that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
     │   ├── CompilerFatalError           it gave up with a fatal error
     │   ├── CompilerDiagnosticError      it reported errors
@@ -57,6 +58,7 @@ __all__ = [
     "ModuleTooLargeError",
     "ObservationError",
     "PipelineError",
+    "RecordingError",
     "RequestError",
     "ServiceError",
     "ServiceInitError",
@@ -125,6 +127,10 @@ class StateFileError(RequestError, ValueError):
 
 class CacheError(RequestError, OSError):
     """A cache directory cannot be created or written."""
+
+
+class RecordingError(RequestError, OSError):
+    """A file of episodes cannot be written."""
 
 
 class CompilerError(CompilerGymError):

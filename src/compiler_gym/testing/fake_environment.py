@@ -47,6 +47,7 @@ class FakeEnv(CompilerEnv):
     """
 
     default_benchmark: ClassVar[str | None] = "benchmark://fake-v0/7"
+    state_observation: ClassVar[str | None] = "number"
 
     def __init__(
         self,

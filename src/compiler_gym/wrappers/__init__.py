@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Environment in, environment out.
+
+``wrapper`` is the base of all, ``conversions`` the three to derive from.
+``command_lines`` changes the set of actions, ``observations`` and ``rewards`` what is
+seen and earned, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and
+``undo`` change how episodes go, ``masks`` hides useless actions, ``counter``,
+``recorder`` and ``sqlite_logger`` keep track, and ``legacy`` has the old interface.
+"""
+
+from compiler_gym.wrappers.benchmarks import (
+    CycleOverBenchmarks,
+    CycleOverBenchmarksIterator,
+    IterateOverBenchmarks,
+    RandomOrderBenchmarks,
+)
+from compiler_gym.wrappers.command_lines import (
+    CommandlineWithTerminalAction,
+    ConstrainedCommandline,
+    MacroActions,
+)
+from compiler_gym.wrappers.conversions import ActionWrapper, ObservationWrapper, RewardWrapper
+from compiler_gym.wrappers.counter import Counter
+from compiler_gym.wrappers.legacy import LegacyGym
+from compiler_gym.wrappers.masks import ActionMasks
+from compiler_gym.wrappers.never_worse import NeverWorse
+from compiler_gym.wrappers.observations import ActionHistory, LogCounts, StepBudget
+from compiler_gym.wrappers.recorder import EpisodeRecorder
+from compiler_gym.wrappers.rewards import (
+    NoEffectPenalty,
+    RuntimePointEstimateReward,
+    ValidateBenchmarkAfterEveryStep,
+)
+from compiler_gym.wrappers.sqlite_logger import SynchronousSqliteLogger
+from compiler_gym.wrappers.time_limit import TimeLimit
+from compiler_gym.wrappers.undo import ForkOnStep
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
+
+__all__ = [
+    "ActionHistory",
+    "ActionMasks",
+    "ActionWrapper",
+    "CommandlineWithTerminalAction",
+    "CompilerEnvWrapper",
+    "ConstrainedCommandline",
+    "Counter",
+    "CycleOverBenchmarks",
+    "CycleOverBenchmarksIterator",
+    "EpisodeRecorder",
+    "ForkOnStep",
+    "IterateOverBenchmarks",
+    "LegacyGym",
+    "LogCounts",
+    "MacroActions",
+    "NeverWorse",
+    "NoEffectPenalty",
+    "ObservationWrapper",
+    "RandomOrderBenchmarks",
+    "RewardWrapper",
+    "RuntimePointEstimateReward",
+    "StepBudget",
+    "SynchronousSqliteLogger",
+    "TimeLimit",
+    "ValidateBenchmarkAfterEveryStep",
+]

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""Other sets of named actions: fewer, one more, or several as one.
+
+Each follows the environment below when its action space changes, by name.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
+from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
+from compiler_gym.wrappers.conversions import ActionWrapper
+from compiler_gym.wrappers.wrapper import StepResult
+
+__all__ = ["CommandlineWithTerminalAction", "ConstrainedCommandline", "MacroActions"]
+
+END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the episode")
+
+
+class _NamedActions(ActionWrapper):
+    """Named actions that are made anew when those below change."""
+
+    _made_of: gymnasium.Space[Any] | None = None
+
+    @abstractmethod
+    def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
+        """Return this wrapper's actions, given those below."""
+
+    @property
+    def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
+        """The actions of this wrapper. Set it to a name of an action space below."""
+        self._keep_up()
+        assert self._action_space is not None
+        return self._action_space
+
+    @action_space.setter
+    def action_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
+        self._assign("action_space", value)
+
+    def _keep_up(self) -> None:
+        """Make this wrapper's actions, unless they are those of the space below already."""
+        below = self.env.action_space
+        if below is self._made_of:
+            return
+        if not isinstance(below, NamedDiscrete):
+            raise InvalidParameterError(
+                f"{type(self).__name__} needs actions with names, found {below!r}"
+            )
+        self._action_space = self._make(below)
+        self._made_of = below
+
+    def _masks_below(self) -> NDArray[np.bool_]:
+        try:
+            return self._of("action_masks")()
+        except AttributeError:
+            return np.ones(len(self._below.names), dtype=np.bool_)
+
+    @property
+    def _below(self) -> NamedDiscrete:
+        below = self.env.action_space
+        assert isinstance(below, NamedDiscrete)
+        return below
+
+    def _fork_around(self, below: Any) -> Any:
+        twin = super()._fork_around(below)
+        if self._made_of is self.env.action_space:  # ours still stands for the copy
+            twin.__dict__["_made_of"] = below.action_space
+        return twin
+
+
+class ConstrainedCommandline(_NamedActions):
+    """Offer only some of the actions, in the given order, by flag or by name.
+
+    >>> import compiler_gym
+    >>> with ConstrainedCommandline(compiler_gym.make("llvm-v0"), ["sroa", "licm"]) as env:
+    ...     env.action_space.names
+    ['sroa', 'licm']
+    """
+
+    def __init__(self, env: Any, flags: Iterable[str], name: str | None = None) -> None:
+        super().__init__(env)
+        self._flags = [flags] if isinstance(flags, str) else list(flags)
+        if not self._flags:
+            raise InvalidParameterError("expected at least one flag, found none")
+        self._name = name
+        self._numbers: list[int] = []
+        self._number_of: dict[int, int] = {}
+        self._keep_up()
+
+    def action(self, action: Any) -> int:
+        """Return the number below of `action`."""
+        self._keep_up()
+        return self._numbers[int(action)]
+
+    def reverse_action(self, action: Any) -> int:
+        """Return the number here of an action below; raise `InvalidActionError` for others."""
+        self._keep_up()
+        try:
+            return self._number_of[int(action)]
+        except KeyError:
+            raise InvalidActionError(
+                f"{self._below.names[int(action)]} is not among the actions of {self}"
+            ) from None
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the masks of the actions that are offered."""
+        self._keep_up()
+        return any_if_none(self._masks_below()[self._numbers])
+
+    def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
+        self._numbers = [number_of(below, flag) for flag in self._flags]
+        self._number_of = {number: i for i, number in reversed(list(enumerate(self._numbers)))}
+        return extended(below, self._numbers, [], self._name or below.name)
+
+
+class CommandlineWithTerminalAction(_NamedActions):
+    """Add an action that ends the episode.
+
+    What comes after it in the same `multistep` is not applied.
+    """
+
+    def __init__(self, env: Any, terminal: CommandlineFlag = END_OF_EPISODE) -> None:
+        super().__init__(env)
+        self._terminal = CommandlineFlag(*terminal)
+        self._keep_up()
+
+    def action(self, action: Any) -> Any:
+        """Return `action`: all but the last are those below."""
+        return action
+
+    def reverse_action(self, action: Any) -> Any:
+        """Return `action`."""
+        return action
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply the actions up to the terminal one, which ends the episode."""
+        checked = self.checked(actions)
+        end = len(self._below.names)
+        ends = [i for i, action in enumerate(checked) if int(action) == end]
+        seen, reward, terminated, truncated, info = super().multistep(
+            checked[: ends[0]] if ends else checked,
+            observation_spaces,
+            reward_spaces,
+            timeout=timeout,
+        )
+        return seen, reward, terminated or bool(ends and not truncated), truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the masks below, and True for the end."""
+        return np.append(self._masks_below(), True)
+
+    def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
+        return extended(below, range(len(below.names)), [self._terminal], below.name)
+
+
+class MacroActions(_NamedActions):
+    """Add actions that stand for several, each with a name.
+
+    `macros` maps a name to actions below, by name or number. The actions below keep their
+    numbers; macros follow in the order given. Wrap the result in `ConstrainedCommandline`
+    to offer macros alone.
+
+        >>> import compiler_gym
+        >>> env = MacroActions(compiler_gym.make("llvm-v0"), {"clean": ["sroa", "simplifycfg"]})
+        >>> _ = env.reset(); _ = env.step(env.action_space["clean"])
+        >>> len(env.actions)
+        2
+        >>> env.close()
+    """
+
+    def __init__(self, env: Any, macros: Mapping[str, Sequence[str | int]]) -> None:
+        super().__init__(env)
+        if not macros or not all(macros.values()):
+            raise InvalidParameterError(f"expected macros of at least one action, found {macros}")
+        self._macros = {name: list(parts) for name, parts in macros.items()}
+        self._parts: list[list[int]] = []
+        self._keep_up()
+
+    def action(self, action: Any) -> Any:
+        """Return `action` if it is one below; a macro stands for several."""
+        if int(action) >= len(self._below.names):
+            raise InvalidActionError(f"{self.action_space.names[int(action)]} is several actions")  # type: ignore[attr-defined]  # ours has names
+        return action
+
+    def reverse_action(self, action: Any) -> Any:
+        """Return `action`: those below keep their numbers."""
+        return action
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply the actions that `actions` stand for, in one request."""
+        checked = self.checked(actions)
+        flat = [part for action in checked for part in self._parts_of(int(action))]
+        return super().multistep(flat, observation_spaces, reward_spaces, timeout=timeout)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the masks below; a macro is hidden if each of its actions is."""
+        self._keep_up()
+        below = self._masks_below()
+        return np.append(below, [below[parts].any() for parts in self._parts])
+
+    def _parts_of(self, action: int) -> list[int]:
+        single = len(self._below.names)
+        return [action] if action < single else self._parts[action - single]
+
+    def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
+        self._parts = [
+            [number_of(below, part) for part in parts] for parts in self._macros.values()
+        ]
+        flags = [
+            CommandlineFlag(
+                name, _text(below, parts), " ".join(below.names[part] for part in parts)
+            )
+            for name, parts in zip(self._macros, self._parts, strict=True)
+        ]
+        return extended(below, range(len(below.names)), flags, below.name)
+
+
+def number_of(space: NamedDiscrete, action: str | int) -> int:
+    """Return the number of an action given by name, by flag or by number."""
+    if not isinstance(action, str):
+        if not space.contains(action):
+            raise InvalidActionError(f"{action!r} is not an action of {space!r}")
+        return int(action)
+    if action in space.names:
+        return space.names.index(action)
+    flags = getattr(space, "flags", [])
+    if action in flags:
+        return flags.index(action)
+    raise UnknownNameError(f"no action {action!r} in {space!r}: expected a name or a flag")
+
+
+def extended(
+    space: NamedDiscrete, numbers: Iterable[int], extra: Iterable[CommandlineFlag], name: str
+) -> gymnasium.Space[Any]:
+    """Return a space like `space` of the chosen `numbers`, followed by `extra`."""
+    kind: Any = type(space)
+    if isinstance(space, Commandline):
+        return kind([*(space.items[number] for number in numbers), *extra], name)
+    return kind([*(space.names[number] for number in numbers), *(e.name for e in extra)], name)
+
+
+def any_if_none(masks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return `masks`, or all True if all are False: an agent has to do something."""
+    return masks if masks.any() else np.ones_like(masks)
+
+
+def _text(space: NamedDiscrete, parts: list[int]) -> str:
+    """Return the actions `parts` as one piece of a command line."""
+    pipeline = getattr(space, "pipeline", None)
+    return space.to_string(parts) if pipeline is None else pipeline(parts)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Wrappers that convert actions, observations or rewards, to be given the conversion.
+
+Conversions apply to the environment's own spaces. What is asked for by name at a
+single step, with ``observation_spaces`` or ``reward_spaces``, comes as it is.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+
+__all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
+
+
+class ActionWrapper(CompilerEnvWrapper):
+    """Turn actions of this wrapper into actions of the environment below.
+
+    A subclass defines `action` and, for ``env.actions`` and command lines,
+    `reverse_action`; and sets ``self.action_space`` if its actions are others.
+    """
+
+    @abstractmethod
+    def action(self, action: Any) -> Any:
+        """Return the action below that `action` stands for."""
+        raise NotImplementedError(f"{type(self).__name__} defines no action()")
+
+    def reverse_action(self, action: Any) -> Any:
+        """Return the action of this wrapper that stands for `action` below."""
+        raise NotImplementedError(f"{type(self).__name__} defines no reverse_action()")
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply what `actions` stand for."""
+        below = [self.action(action) for action in self.checked(actions)]
+        return super().multistep(below, observation_spaces, reward_spaces, timeout=timeout)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode; a seed also seeds this wrapper's own action space."""
+        result = super().reset(seed=seed, options=options, **arguments)
+        if seed is not None:
+            self.action_space.seed(seed)
+        return result
+
+    @property
+    def actions(self) -> list[Any]:
+        """The actions of the episode, as this wrapper has them."""
+        return [self.reverse_action(action) for action in self._of("actions")]
+
+    def commandline_to_actions(self, commandline: str) -> list[Any]:
+        """Return the actions of this wrapper that `commandline` stands for."""
+        below = super().commandline_to_actions(commandline)
+        return [self.reverse_action(action) for action in below]
+
+    def checked(self, actions: Iterable[Any]) -> list[Any]:
+        """Return `actions`, or raise `InvalidActionError` if one is outside the space."""
+        space, checked = self.action_space, list(actions)
+        for action in checked:
+            if not space.contains(action):
+                raise InvalidActionError(
+                    f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
+                )
+        return checked
+
+
+class ObservationWrapper(CompilerEnvWrapper):
+    """Convert what is observed.
+
+    A subclass defines `convert_observation` and sets ``self.observation_space`` if its
+    values are in another space.
+    """
+
+    @abstractmethod
+    def convert_observation(self, observation: Any) -> Any:
+        """Return what the user sees of `observation`."""
+        raise NotImplementedError(f"{type(self).__name__} defines no convert_observation()")
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode and convert what is seen."""
+        observation, info = super().reset(seed=seed, options=options, **arguments)
+        return self.convert_observation(observation), info
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions` and convert what is seen."""
+        result = super().multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
+        if observation_spaces is not None:
+            return result
+        return self.convert_observation(result[0]), *result[1:]
+
+
+class Earnings(CompilerEnvWrapper):
+    """A wrapper whose rewards differ from those below, and that adds up its own."""
+
+    _earned: float = 0.0
+
+    def episode_began(self) -> None:
+        """Start to count from what was earned below: nothing, or what a replay earned."""
+        super().episode_began()
+        self._earned = self._of("episode_reward") or 0.0
+
+    @property
+    def episode_reward(self) -> float | None:
+        """The sum of this wrapper's rewards, or None without a reward space."""
+        return None if self._of("episode_reward") is None else self._earned
+
+    def earn(self, reward: Any) -> Any:
+        """Add `reward` to the episode's and return it."""
+        if reward is not None:
+            self._earned += sum(reward) if isinstance(reward, list) else reward
+        return reward
+
+
+class RewardWrapper(Earnings):
+    """Convert what is earned. A subclass defines `convert_reward`."""
+
+    @abstractmethod
+    def convert_reward(self, reward: Any) -> Any:
+        """Return what the user earns for `reward`."""
+        raise NotImplementedError(f"{type(self).__name__} defines no convert_reward()")
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions` and convert what is earned."""
+        seen, reward, terminated, truncated, info = super().multistep(
+            actions, observation_spaces, reward_spaces, timeout=timeout
+        )
+        if reward_spaces is None and reward is not None:
+            reward = self.earn(self.convert_reward(reward))
+        return seen, reward, terminated, truncated, info

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Masks that hide actions known to do nothing to the program as it is."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.wrappers.command_lines import any_if_none
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+
+__all__ = ["ActionMasks"]
+
+
+class ActionMasks(CompilerEnvWrapper):
+    """Give ``action_masks()``, as sb3-contrib's MaskablePPO asks for it.
+
+    False is an action that was seen to change nothing on exactly this program, in this
+    or an earlier episode, here or in a fork. Programs are told apart by the observation
+    `key`, a hash; `capacity` is how many are remembered, the latest used.
+    """
+
+    shared = frozenset({"_known"})
+
+    def __init__(self, env: Any, key: str | None = None, capacity: int = 100_000) -> None:
+        super().__init__(env)
+        self._key = key or getattr(self.unwrapped, "state_observation", None)
+        if self._key is None or self._key not in self._of("observation"):
+            raise InvalidParameterError(
+                f"{self.unwrapped} has no observation {key!r}: expected a hash of the program"
+            )
+        self._capacity = capacity
+        self._known: OrderedDict[tuple[Any, ...], set[int]] = OrderedDict()
+        self._here: Any = None
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return one boolean per action: False where it is known to do nothing."""
+        space = self.action_space
+        if not isinstance(space, gymnasium.spaces.Discrete):
+            raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
+        masks = np.ones(int(space.n), dtype=np.bool_)
+        if self._known and self.in_episode:
+            masks[list(self._known.get(self._place(), ()))] = False
+        return any_if_none(masks)
+
+    def episode_began(self) -> None:
+        """Take note that the program is another."""
+        super().episode_began()
+        self._here = None
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions` and learn which of them do nothing."""
+        several = list(actions)
+        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+        if not result[4].get("action_had_no_effect"):
+            self._here = None
+        elif several and self.in_episode:
+            self._learn(several)
+        return result
+
+    def _learn(self, actions: list[Any]) -> None:
+        if not isinstance(self.action_space, gymnasium.spaces.Discrete):
+            return
+        place = self._place()
+        self._known.setdefault(place, set()).update(map(int, actions))
+        self._known.move_to_end(place)
+        while len(self._known) > self._capacity:
+            self._known.popitem(last=False)
+
+    def _place(self) -> tuple[Any, ...]:
+        """Return what the program is known by: equal only if the program is."""
+        if self._here is None:
+            value = self._of("observation")[self._key]
+            seen = value.tobytes() if isinstance(value, np.ndarray) else value
+            self._here = (getattr(self.action_space, "name", None), seen)
+        return self._here

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Observations for agents: what was done, what is left, and counts of a size to learn from.
+
+Each extra is one more key of a dictionary: it joins a dictionary that is there already,
+and an observation that is none becomes the key ``observation``. All of them flatten:
+``gymnasium.wrappers.FlattenObservation`` makes one vector.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.spaces import Box, Dict, MultiDiscrete
+from compiler_gym.wrappers.conversions import ObservationWrapper
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+
+__all__ = ["ActionHistory", "LogCounts", "StepBudget"]
+
+
+class _Extra(CompilerEnvWrapper):
+    """Adds one key to what is observed."""
+
+    key: str
+    """Where the extra is found."""
+
+    @abstractmethod
+    def extra_space(self) -> gymnasium.Space[Any]:
+        """Return the space of the extra."""
+
+    @abstractmethod
+    def extra(self) -> Any:
+        """Return the extra, as it is now."""
+
+    @property
+    def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
+        """The observation below and the extra."""
+        below = self.env.observation_space
+        inner: dict[str, gymnasium.Space[Any]] = {}
+        if isinstance(below, gymnasium.spaces.Dict):
+            inner = dict(below.spaces)
+        elif below is not None:
+            inner = {"observation": below}
+        if self.key in inner:
+            raise InvalidParameterError(f"there is an observation {self.key!r} already")
+        return Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
+
+    @observation_space.setter
+    def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
+        self._assign("observation_space", value)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode and add the extra."""
+        observation, info = super().reset(seed=seed, options=options, **arguments)
+        return self._joined(observation), info
+
+    def _joined(self, observation: Any) -> dict[str, Any]:
+        below = self.env.observation_space
+        if isinstance(below, gymnasium.spaces.Dict):
+            return {**observation, self.key: self.extra()}
+        if below is None:
+            return {self.key: self.extra()}
+        return {"observation": observation, self.key: self.extra()}
+
+
+class ActionHistory(_Extra):
+    """Add ``action_history``: the last actions, the newest last.
+
+    Each of `length` places holds the number of an action, or the number of actions where
+    none was taken yet: flattened, that is one of n + 1 for each place.
+    """
+
+    key = "action_history"
+
+    def __init__(self, env: Any, length: int = 8) -> None:
+        super().__init__(env)
+        if length < 1:
+            raise InvalidParameterError(f"length is {length}: expected at least 1")
+        self._length = length
+        self._taken: list[int] = []
+        self.extra_space()
+
+    def extra_space(self) -> gymnasium.Space[Any]:
+        """Return the space of the history."""
+        return MultiDiscrete([self._nothing + 1] * self._length, self.key)
+
+    def extra(self) -> NDArray[np.int64]:
+        """Return the history."""
+        last = self._taken[-self._length :]
+        empty = [self._nothing] * (self._length - len(last))
+        return np.array([*empty, *last], dtype=np.int64)
+
+    def episode_began(self) -> None:
+        """Forget the history, or take over what a replay has applied."""
+        super().episode_began()
+        self._taken = [int(action) for action in self._of("actions")]
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions` and take note of them."""
+        several = list(actions)
+        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+        self._taken = [*self._taken, *map(int, several)][-self._length :]
+        if observation_spaces is not None:
+            return result
+        return self._joined(result[0]), *result[1:]
+
+    @property
+    def _nothing(self) -> int:
+        space = self.env.action_space
+        if not isinstance(space, gymnasium.spaces.Discrete):
+            raise InvalidParameterError(f"a history needs numbered actions, found {space!r}")
+        return int(space.n)
+
+
+class StepBudget(_Extra):
+    """Add ``steps_left``: the share of an episode's steps that is left, from 1 down to 0.
+
+    It ends nothing: `TimeLimit` does, and without `steps` its limit is taken.
+    """
+
+    key = "steps_left"
+
+    def __init__(self, env: Any, steps: int | None = None) -> None:
+        super().__init__(env)
+        if steps is None:
+            steps = getattr(self, "max_episode_steps", None)
+        if not isinstance(steps, int) or steps < 1:
+            raise InvalidParameterError(
+                f"steps is {steps!r}: expected a number above 0, or a TimeLimit below"
+            )
+        self._steps = steps
+        self._used = 0
+
+    def extra_space(self) -> gymnasium.Space[Any]:
+        """Return the space of the share."""
+        return Box(0.0, 1.0, self.key, (1,), np.float32)
+
+    def extra(self) -> NDArray[np.float32]:
+        """Return the share."""
+        return np.array([max(1.0 - self._used / self._steps, 0.0)], dtype=np.float32)
+
+    def episode_began(self) -> None:
+        """Count from the start, or from what a replay has applied."""
+        super().episode_began()
+        self._used = len(self._of("actions"))
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions` and count them."""
+        several = list(actions)
+        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+        self._used += len(several)
+        if observation_spaces is not None:
+            return result
+        return self._joined(result[0]), *result[1:]
+
+
+class LogCounts(ObservationWrapper):
+    """Observe ``log(1 + count)`` as float32: counts of programs differ by factors."""
+
+    @property
+    def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
+        """The logarithms of what is below."""
+        below = self.env.observation_space
+        if not isinstance(below, gymnasium.spaces.Box) or (below.low < 0).any():
+            raise InvalidParameterError(
+                f"expected an array of numbers from 0 up to observe, found {below!r}"
+            )
+        high = np.nextafter(np.log1p(below.high.astype(np.float64)), np.inf).astype(np.float32)
+        return Box(np.zeros_like(high), np.nextafter(high, np.float32(np.inf)), "log-counts")
+
+    @observation_space.setter
+    def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
+        self._assign("observation_space", value)
+
+    def convert_observation(self, observation: Any) -> NDArray[np.float32]:
+        """Return the logarithms."""
+        return np.log1p(np.asarray(observation, dtype=np.float64)).astype(np.float32)

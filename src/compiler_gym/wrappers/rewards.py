@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Wrappers that change what an action earns, or measure it in another way."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.spaces import RuntimeReward
+from compiler_gym.wrappers.conversions import Earnings
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+
+__all__ = ["NoEffectPenalty", "RuntimePointEstimateReward", "ValidateBenchmarkAfterEveryStep"]
+
+
+class NoEffectPenalty(Earnings):
+    """Take `penalty` from the reward of a step whose actions changed nothing."""
+
+    def __init__(self, env: Any, penalty: float = 0.01) -> None:
+        super().__init__(env)
+        if not penalty >= 0:
+            raise InvalidParameterError(f"penalty is {penalty}: expected a number >= 0")
+        self.penalty = penalty
+        """What is taken away."""
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions`; looking without an action costs nothing."""
+        several = list(actions)
+        seen, reward, terminated, truncated, info = super().multistep(
+            several, observation_spaces, reward_spaces, timeout=timeout
+        )
+        if reward_spaces is None and reward is not None:
+            if several and info.get("action_had_no_effect"):
+                reward = _lowered(reward, self.penalty)
+            self.earn(reward)
+        return seen, reward, terminated, truncated, info
+
+
+class ValidateBenchmarkAfterEveryStep(Earnings):
+    """Validate the program after every step, and end the episode if it is broken.
+
+    The reward is then `reward_penalty`, and ``info`` holds the `ValidationResult` as
+    ``validation`` and what is wrong as ``error_details``.
+    """
+
+    def __init__(self, env: Any, reward_penalty: float = -1e3) -> None:
+        super().__init__(env)
+        self.reward_penalty = reward_penalty
+        """What a broken program earns."""
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions` and validate."""
+        seen, reward, terminated, truncated, info = super().multistep(
+            actions, observation_spaces, reward_spaces, timeout=timeout
+        )
+        if not truncated and self.in_episode:
+            result = self.validate()
+            if not result.okay():
+                reward, terminated = self.reward_penalty, True
+                details = {"validation": result, "error_details": result.error_details}
+                info = {**info, **details}
+        if reward_spaces is None:
+            self.earn(reward)
+        return seen, reward, terminated, truncated, info
+
+
+class RuntimePointEstimateReward(CompilerEnvWrapper):
+    """Earn the seconds that the program runs faster, by one number out of several runs.
+
+    Needs an environment that observes ``Runtime``. The numbers of runs are set there.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        runtime_count: int = 30,
+        warmup_count: int = 0,
+        estimator: Callable[[Iterable[float]], float] = np.median,  # type: ignore[assignment]  # of floats
+    ) -> None:
+        super().__init__(env)
+        base: Any = self.unwrapped
+        if "Runtime" not in base.observation:
+            raise InvalidParameterError(
+                f"{type(base).__name__} observes no Runtime: expected an environment that does"
+            )
+        base.runtime_observation_count = runtime_count
+        base.runtime_warmup_runs_count = warmup_count
+        self.reward_space = RuntimeReward(runtime_count, warmup_count, estimator)
+
+
+def _lowered(reward: Any, by: float) -> Any:
+    return [one - by for one in reward] if isinstance(reward, list) else reward - by
