@@ -49,6 +49,9 @@ class CompilerEnv(Copies):
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
     default_benchmark: ClassVar[str | None] = None
     """The program of a reset that was given none."""
+    state_observation: ClassVar[str | None] = None
+    """An observation that is equal only where the program is, and all that can be done with it:
+    a hash."""
 
     def __init__(
         self,

@@ -116,9 +116,9 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         self._of("apply")(state)
         self.episode_began()
 
-    def validate(self, state: CompilerEnvState | None = None) -> Any:
+    def validate(self, state: CompilerEnvState | None = None, **options: Any) -> Any:
         """Replay `state` (default: the current one) and return a `ValidationResult`."""
-        return self._of("validate")(state)
+        return self._of("validate")(state, **options)
 
     def commandline(self) -> str:
         """Return the episode as the compiler's command line."""

@@ -109,6 +109,7 @@ class LlvmEnv(CompilerEnv):
 
     command_line_styles: ClassVar[Mapping[str, Any]] = {"opt": LlvmCommandLine}
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+    state_observation: ClassVar[str | None] = "IrHash"
 
     def __init__(
         self,
