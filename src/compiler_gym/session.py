@@ -234,12 +234,15 @@ class CompilerSession(ABC):
     constructor."""
 
     @classmethod
-    def prepare(cls, options: dict[str, str]) -> None:
+    def prepare(cls, options: dict[str, str]) -> "type[CompilerSession] | None":
         """Load what every session needs, once, before workers are forked.
 
         `options` is what the environment was made with, for example the path of
         a compiler. Raise `EnvironmentNotSupported` when it cannot run here.
+        Return the class to serve where the options decide what it offers: one
+        process may serve several compilers of a kind. None is this class.
         """
+        return None
 
     @abstractmethod
     def __init__(

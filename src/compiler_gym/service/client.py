@@ -39,7 +39,7 @@ from compiler_gym.service.messages import (
 from compiler_gym.service.servicer import Servicer, describe
 from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
-from compiler_gym.service.zygote import load_session_class
+from compiler_gym.service.zygote import prepared_session_class
 
 __all__ = ["Connection", "LocalConnection", "WorkerConnection", "describe_source"]
 
@@ -226,8 +226,7 @@ class LocalConnection:
     """A session in this process: no isolation, no process to reach."""
 
     def __init__(self, source: SessionSource) -> None:
-        session_class = load_session_class(source.session)
-        session_class.prepare(dict(source.options))
+        session_class = prepared_session_class(source.session, dict(source.options))
         self._scratch = transient_cache_path(f"local-{os.getpid()}-{id(self)}")
         self._directories = 0
         self._owner = os.getpid()
@@ -267,8 +266,7 @@ class LocalConnection:
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:
     """Return what the sessions of `source` offer."""
     if in_process:
-        session_class = load_session_class(source.session)
-        session_class.prepare(dict(source.options))
+        session_class = prepared_session_class(source.session, dict(source.options))
         return describe(session_class)
     description = zygote_for(source).description
     assert description is not None

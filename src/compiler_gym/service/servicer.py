@@ -160,6 +160,9 @@ class Servicer:
         except (ObservationError, UnknownNameError) as error:
             failure = [type(error).__name__, str(error)]
             return Stepped(end, new_space, no_effect, [], applied, failure)
+        except _RAISED as error:  # a compiler that works when it is looked at fails here
+            self.stop()
+            return failed(error, applied=applied)
         return Stepped(end, new_space, no_effect, observations, applied)
 
     def _observe(self, name: str) -> Any:

@@ -29,7 +29,16 @@ from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker import Worker
 from compiler_gym.session import CompilerSession
 
-__all__ = ["Ended", "Job", "Reap", "Spawn", "Spawned", "load_session_class", "main"]
+__all__ = [
+    "Ended",
+    "Job",
+    "Reap",
+    "Spawn",
+    "Spawned",
+    "load_session_class",
+    "main",
+    "prepared_session_class",
+]
 
 
 class Job(Struct):
@@ -87,8 +96,7 @@ def main() -> None:
     channel = Channel(control)
     _end_with_peer(control, on=True)
     try:
-        session_class = load_session_class(job.session)
-        session_class.prepare(job.options)
+        session_class = prepared_session_class(job.session, job.options)
         described = encode(describe(session_class))
     except BaseException as error:
         channel.send(encode(failed(_as_unsupported(error, job.session))))
@@ -111,6 +119,12 @@ def load_session_class(path: str) -> type[CompilerSession]:
     if not (isinstance(found, type) and issubclass(found, CompilerSession)):
         raise TypeError(f"{path} is not a CompilerSession")
     return found
+
+
+def prepared_session_class(path: str, options: dict[str, str]) -> type[CompilerSession]:
+    """Return the class that serves ``"package.module:Class"`` with `options`, prepared."""
+    named = load_session_class(path)
+    return named.prepare(options) or named
 
 
 class _Zygote:

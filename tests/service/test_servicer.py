@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""What a servicer says of a session that fails when it is looked at."""
+
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.errors import CompilerDiagnosticError
+from compiler_gym.service.messages import Failed, Start, Step
+from compiler_gym.service.servicer import Servicer
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BenchmarkSpec,
+    CompilerSession,
+    DiscreteSpec,
+    ObservationSpaceSpec,
+    ScalarSpec,
+)
+
+
+class LazySession(CompilerSession):
+    """Works when it is looked at, and fails after the action 1."""
+
+    action_spaces = (ActionSpaceSpec("Numbers", DiscreteSpec(2)),)
+    observation_spaces = (ObservationSpaceSpec("sum", ScalarSpec(0, None, "int"), default=0),)
+
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        self.sum = 0
+
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        self.sum += action
+        return False, None, False
+
+    def get_observation(self, name: str) -> Any:
+        if self.sum:
+            raise CompilerDiagnosticError("error: 1 is too much")
+        return self.sum
+
+
+def test_actions_before_an_observation_that_fails_count_as_applied(tmp_path: Path) -> None:
+    servicer = Servicer(LazySession, lambda: tmp_path / "session")
+    servicer.handle(Start(BenchmarkSpec("benchmark://x-v0/1", b""), None, [], {}))
+    reply = servicer.handle(Step([0, 1, 0], ["sum"]))
+    assert isinstance(reply, Failed)
+    assert (reply.kind, reply.applied) == ("CompilerDiagnosticError", 3)
