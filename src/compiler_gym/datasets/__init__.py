@@ -26,6 +26,7 @@ from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
 from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
@@ -52,6 +53,7 @@ __all__ = [
     "RunLimits",
     "RunReport",
     "RunSpec",
+    "SeededDataset",
     "TarDataset",
     "TarDatasetWithManifest",
     "ValidationCallback",

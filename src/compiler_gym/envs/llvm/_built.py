@@ -6,11 +6,9 @@ that it was made from. A cache that cannot be written costs time, never a progra
 """
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
+from compiler_gym.files import tool_identity, write_whole
 from compiler_gym.paths import cache_path
 
 __all__ = ["kept", "tool_identity", "write_whole"]
@@ -34,26 +32,3 @@ def kept(made_from: Iterable[str | bytes], make: Callable[[], bytes]) -> bytes:
     except OSError:
         pass
     return contents
-
-
-def write_whole(path: Path, contents: bytes) -> None:
-    """Write the file `path` so that nobody ever sees a part of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(contents)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
-
-
-def tool_identity(path: str) -> str:
-    """Return a text that changes when the program at `path` is replaced.
-
-    Asking a compiler for its version takes longer than many programs take to compile.
-    """
-    real = os.path.realpath(path)
-    found = os.stat(real)
-    return f"{real} {found.st_size} {found.st_mtime_ns}"

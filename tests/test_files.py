@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Files are written whole, and a program that was replaced is another one."""
+
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.files import tool_identity, write_whole
+
+
+def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a" / "b", b"1")
+    write_whole(tmp_path / "a" / "b", b"2")
+    assert [p.read_bytes() for p in (tmp_path / "a").iterdir()] == [b"2"]
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    with pytest.raises(OSError, match=r"\w"):
+        write_whole(tmp_path / "b", b"1")
+    assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_a_replaced_program_has_another_identity(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("1")
+    before = tool_identity(str(tool))
+    assert tool_identity(str(tool)) == before
+    tool.write_text("12")
+    assert tool_identity(str(tool)) != before
