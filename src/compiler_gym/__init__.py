@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.registration import COMPILER_GYM_ENVS, make
     from compiler_gym.search import random_search
-    from compiler_gym.validation import ValidationError, ValidationResult
+    from compiler_gym.validation import ValidationError, ValidationResult, validate_states
 
 __all__ = [
     "COMPILER_GYM_ENVS",
@@ -42,6 +42,7 @@ __all__ = [
     "random_search",
     "site_data_path",
     "transient_cache_path",
+    "validate_states",
 ]
 
 _WHERE = {
@@ -54,6 +55,7 @@ _WHERE = {
     "ValidationResult": "compiler_gym.validation",
     "make": "compiler_gym.registration",
     "random_search": "compiler_gym.search",
+    "validate_states": "compiler_gym.validation",
 }
 
 

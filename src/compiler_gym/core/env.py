@@ -247,7 +247,8 @@ class CompilerEnv(Copies):
         """
         self._warn_of_another_compiler(state)
         actions = self.actions_of(state)
-        self.reset(benchmark=state.benchmark)
+        at_hand = self._benchmark is not None and str(self._benchmark.uri) == state.benchmark
+        self.reset(benchmark=self._benchmark if at_hand else state.benchmark)
         if not actions:
             return
         _, _, _, truncated, info = self.multistep(actions)

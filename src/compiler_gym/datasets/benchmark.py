@@ -128,8 +128,8 @@ class Benchmark:
         return len({filename for filename, _ in sources})
 
     def validation_callbacks(self) -> list[ValidationCallback]:
-        """Return the callbacks, in the order in which they were added."""
-        return list(self._callbacks)
+        """Return every check: the program's runs where they are known, then those added."""
+        return [*([_runs_as_expected] if self.run is not None else []), *self._callbacks]
 
     def add_validation_callback(self, validation_callback: ValidationCallback) -> None:
         """Add a check that `validate` calls with the environment."""
@@ -137,11 +137,11 @@ class Benchmark:
 
     def is_validatable(self) -> bool:
         """Return whether the program has at least one validation callback."""
-        return bool(self._callbacks)
+        return bool(self.validation_callbacks())
 
     def ivalidate(self, env: Any) -> Iterator[Any]:
         """Yield each finding of each callback as soon as it is made."""
-        for callback in self._callbacks:
+        for callback in self.validation_callbacks():
             yield from callback(env)
 
     def validate(self, env: Any) -> list[Any]:
@@ -200,6 +200,15 @@ class BenchmarkWithSource(Benchmark):
     def source(self) -> str:
         """The text of the source file; bytes that are not UTF-8 are replaced."""
         return self._sources[0].contents.decode(errors="replace")
+
+
+def _runs_as_expected(env: Any) -> Iterable[Any]:
+    """Return what is wrong with the program that `env` holds when it is run.
+
+    An environment that runs no programs finds nothing.
+    """
+    errors = getattr(env, "behaviour_errors", None)
+    return () if errors is None else errors()
 
 
 def _bytes_of(data: bytes | Path) -> bytes:

@@ -79,13 +79,14 @@ class BundledProgram(Benchmark):
 
     @property
     def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read when asked for
-        """The program's own C files and headers."""
-        folder = bundled_folder() / self._name
-        own = sorted(path for path in folder.iterdir() if path.suffix in (".c", ".h"))
+        """The C files and headers, named so that they find each other in one directory."""
+        folder = (bundled_folder() / self._name).resolve()
         listed = [(folder / source).resolve() for source in _program(self._name).sources]
-        shared = {path.parent for path in listed if path.parent != folder.resolve()}
-        beside = sorted(p for d in shared for p in d.iterdir() if p.suffix in (".c", ".h"))
-        return tuple(BenchmarkSource(path.name, path.read_bytes()) for path in (*own, *beside))
+        shared = sorted({path.parent for path in listed if path.parent != folder})
+        paths = [path for place in (folder, *shared) for path in sorted(place.iterdir())]
+        files = [path for path in paths if path.suffix in (".c", ".h")]
+        root = folder.parent if shared else folder
+        return tuple(BenchmarkSource(str(p.relative_to(root)), p.read_bytes()) for p in files)
 
 
 def bundled_folder() -> Path:

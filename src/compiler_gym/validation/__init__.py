@@ -1,10 +1,53 @@
 # SPDX-License-Identifier: MIT
 """Replays an episode and reports findings: records, not exceptions.
 
-``result`` is the record, ``replay`` compares a state with a fresh run of it.
+``result`` holds the records, ``ladder`` climbs from check to check, ``replay``
+compares a state with a fresh run of it, ``behaviour`` runs programs and compares
+what they do, ``volatile`` knows a time or an address when it sees one, ``trace``
+finds the first action on which two machines disagree, and ``states`` validates
+many states at once.
 """
 
-from compiler_gym.validation.replay import validate_by_replay
-from compiler_gym.validation.result import ValidationError, ValidationResult
+from compiler_gym.validation.behaviour import (
+    MOST_CASES,
+    Reference,
+    chosen_cases,
+    compare_behaviour,
+)
+from compiler_gym.validation.ladder import (
+    REPLAY,
+    Finding,
+    Rung,
+    Subject,
+    choose_rungs,
+    climb,
+    validate_by_replay,
+)
+from compiler_gym.validation.replay import replay, replay_differences
+from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
+from compiler_gym.validation.states import validate_states
+from compiler_gym.validation.trace import Trace, first_disagreement, trace
 
-__all__ = ["ValidationError", "ValidationResult", "validate_by_replay"]
+__all__ = [
+    "MOST_CASES",
+    "REPLAY",
+    "Finding",
+    "Reference",
+    "Rung",
+    "RungResult",
+    "Subject",
+    "Trace",
+    "ValidationError",
+    "ValidationResult",
+    "Verdict",
+    "choose_rungs",
+    "chosen_cases",
+    "climb",
+    "compare_behaviour",
+    "first_disagreement",
+    "replay",
+    "replay_differences",
+    "trace",
+    "validate_by_replay",
+    "validate_states",
+]

@@ -2,12 +2,22 @@
 """What a validation found."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from enum import Enum
 from typing import Any
 
 from compiler_gym.core import CompilerEnvState
 
-__all__ = ["ValidationError", "ValidationResult"]
+__all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]
+
+
+class Verdict(Enum):
+    """How one check ended."""
+
+    OK = "ok"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    """It could not be told: something is missing, unsupported or took too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +28,22 @@ class ValidationError:
     """A sentence that names the kind of finding."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Its facts."""
+
+    def __str__(self) -> str:
+        return self.type + "".join(f", {key}={value!r}" for key, value in self.data.items())
+
+
+@dataclass(frozen=True, slots=True)
+class RungResult:
+    """What one rung of the ladder said, and what asking cost."""
+
+    name: str
+    verdict: Verdict
+    seconds: float
+    """Wall time."""
+    reason: str = ""
+    """What was checked, or why it could not be told."""
+    errors: tuple[ValidationError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +64,11 @@ class ValidationResult:
     benchmark_semantics_validation_failed: bool = False
     """Whether the program does something else now."""
     errors: tuple[ValidationError, ...] = ()
+    rungs: tuple[RungResult, ...] = ()
+    """Each check by itself, in the order in which they were made."""
 
     def okay(self) -> bool:
-        """Return whether nothing wrong was found."""
+        """Return whether nothing wrong was found; what could not be told is not wrong."""
         return not (
             self.actions_replay_failed
             or self.reward_validation_failed
@@ -51,10 +79,18 @@ class ValidationResult:
     @property
     def error_details(self) -> str:
         """The findings in one line, empty if there are none."""
-        return "; ".join(
-            error.type + "".join(f", {key}={value!r}" for key, value in error.data.items())
-            for error in self.errors
-        )
+        return "; ".join(map(str, self.errors))
+
+    def rung(self, name: str) -> RungResult | None:
+        """Return what the rung `name` said, or None if it was not asked."""
+        return next((rung for rung in self.rungs if rung.name == name), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values for a JSON file."""
+        plain = asdict(self)
+        for rung in plain["rungs"]:
+            rung["verdict"] = rung["verdict"].value
+        return {"okay": self.okay(), **plain}
 
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":
@@ -73,4 +109,5 @@ class ValidationResult:
                 r.benchmark_semantics_validation_failed for r in found
             ),
             errors=tuple(error for result in found for error in result.errors),
+            rungs=tuple(rung for result in found for rung in result.rungs),
         )

@@ -17,14 +17,15 @@ from compiler_gym.envs.llvm._own import (
     make_benchmark_from_command_line,
 )
 from compiler_gym.envs.llvm._tool import run_tool
+from compiler_gym.envs.llvm._validate_runs import compare_module
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
 from compiler_gym.envs.llvm.rewards import make_rewards
-from compiler_gym.envs.llvm.validators import validate
+from compiler_gym.envs.llvm.validators import QUICK, validate
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
-from compiler_gym.validation import ValidationResult
+from compiler_gym.validation import ValidationError, ValidationResult
 
 __all__ = [
     "LlvmCommandLine",
@@ -180,9 +181,24 @@ class LlvmEnv(CompilerEnv):
             cmd, timeout=timeout, run=run, replace_driver=replace_driver
         )
 
-    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
-        """Replay `state` (default: the current one) in a fresh worker and compare."""
-        return validate(self.state if state is None else state, self._sibling)
+    def validate(
+        self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = QUICK
+    ) -> ValidationResult:
+        """Replay `state` (default: the current one) in a fresh worker, run it and compare.
+
+        `rungs` names the checks: see ``compiler_gym.envs.llvm.validators.RUNGS``. None
+        makes all of them, the sanitizers too, which takes seconds.
+        """
+        return validate(self.state if state is None else state, self._sibling, rungs)
+
+    def behaviour_errors(self) -> tuple[ValidationError, ...]:
+        """Build the program as it is now, run it on its inputs and return what is wrong.
+
+        Nothing is returned where it cannot be told: `validate` says so.
+        """
+        benchmark = self.benchmark
+        assert benchmark is not None
+        return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
 
     def _sibling(self) -> "LlvmEnv":
         """Return a new environment with these spaces and no episode."""

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Validate many states at once, each in environments of its own."""
+
+import os
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.validation.result import ValidationError, ValidationResult
+
+__all__ = ["validate_states"]
+
+
+def validate_states(
+    make_env: Callable[[], CompilerEnv],
+    states: Iterable[CompilerEnvState],
+    nproc: int | None = None,
+    inorder: bool = False,
+    **options: Any,
+) -> Generator[ValidationResult, None, None]:
+    """Yield what is found of each of `states`, as soon as it is known.
+
+    `nproc` states are validated at a time (default: one per processor); with
+    `inorder` results come in the order of the states. `options` are handed to
+    ``env.validate``. A state that cannot be validated at all gives a result with
+    the error in it. Closing the iterator stops after the states under way.
+    """
+    jobs = nproc or len(os.sched_getaffinity(0))
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="validate")
+    source = iter(states)
+    waiting: list[Future[ValidationResult]] = []
+    try:
+        while True:
+            while len(waiting) < 2 * jobs and (state := next(source, None)) is not None:
+                waiting.append(pool.submit(_validate, make_env, state, options))
+            if not waiting:
+                return
+            for future in [waiting[0]] if inorder else _finished(waiting):
+                waiting.remove(future)
+                yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _finished(waiting: list[Future[ValidationResult]]) -> list[Future[ValidationResult]]:
+    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    return [future for future in waiting if future in done]
+
+
+def _validate(
+    make_env: Callable[[], CompilerEnv], state: CompilerEnvState, options: dict[str, Any]
+) -> ValidationResult:
+    try:
+        with make_env() as env:
+            return env.validate(state, **options)
+    except CompilerGymError as error:
+        finding = ValidationError(
+            "the state cannot be validated",
+            {"error": type(error).__name__, "details": str(error)},
+        )
+        return ValidationResult(state, 0.0, actions_replay_failed=True, errors=(finding,))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What a state looks like after each of its actions, to find where two machines part.
+
+A trace is small and can be mailed: one line of names and hashes. Comparing two
+needs no compiler.
+"""
+
+import json
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState, StateVersionWarning
+from compiler_gym.errors import CompilerGymError, StateFileError
+
+__all__ = ["Trace", "first_disagreement", "trace"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The hashes of a program before any action and after each."""
+
+    benchmark: str
+    action_space: str | None
+    compiler_version: str
+    actions: tuple[str, ...]
+    """The names of the actions."""
+    hashes: tuple[str | None, ...]
+    """One more than there are actions, or fewer where the compiler failed."""
+    error: str = ""
+    """How the compiler failed, if it did."""
+
+    def to_line(self) -> str:
+        """Return one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_line(cls, line: str) -> "Trace":
+        """Return the trace in one line of JSON; raise `StateFileError` if it holds none."""
+        try:
+            plain: dict[str, Any] = json.loads(line)
+            plain["actions"], plain["hashes"] = tuple(plain["actions"]), tuple(plain["hashes"])
+            return cls(**plain)
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateFileError(f"expected a trace in one line of JSON: {error}") from error
+
+
+def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
+    """Apply `state` to `env` action by action and return what the program was after each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StateVersionWarning)
+        actions = env.actions_of(state)
+    env.reset(benchmark=state.benchmark)
+    hashes, error = [env.state.state_hash], ""
+    for action in actions:
+        _, _, _, truncated, info = env.step(action)
+        if truncated and "error" in info:
+            error = f"{info['error_type']}: {info['error_details']}"
+            break
+        hashes.append(_hash(env))
+    names = getattr(env.action_space, "names", None)
+    return Trace(
+        state.benchmark,
+        getattr(env.action_space, "name", None),
+        env.compiler_version,
+        tuple(names[action] if names else str(action) for action in actions),
+        tuple(hashes),
+        error,
+    )
+
+
+def first_disagreement(one: Trace, other: Trace) -> int | None:
+    """Return after how many actions two traces differ for the first time, or None.
+
+    0 means that the program differs before any action. Raises `StateFileError` for
+    traces of different episodes.
+    """
+    for name in ("benchmark", "actions"):
+        if getattr(one, name) != getattr(other, name):
+            raise StateFileError(
+                f"expected two traces of one episode, found another {name}: "
+                f"{getattr(one, name)!r} and {getattr(other, name)!r}"
+            )
+    for number in range(len(one.actions) + 1):
+        if _at(one, number) != _at(other, number):
+            return number
+    return None
+
+
+def _at(found: Trace, number: int) -> str | None:
+    return found.hashes[number] if number < len(found.hashes) else None
+
+
+def _hash(env: CompilerEnv) -> str | None:
+    try:
+        return env.state.state_hash
+    except CompilerGymError:
+        return None

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Programs are compared by what they do; a flaky one is not judged. The programs are scripts."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.datasets import ExpectedOutput, RunCase, RunLimits, RunSpec
+from compiler_gym.validation import (
+    Finding,
+    Reference,
+    Verdict,
+    chosen_cases,
+    compare_behaviour,
+)
+
+LIMITS = RunLimits(seconds=2.0)
+Compare = Callable[..., Finding]
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Compare:
+    """Return a function that compares two scripts on cases."""
+
+    def script(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+        return path
+
+    def run(right: str, changed: str, *cases: RunCase, limits: RunLimits = LIMITS) -> Finding:
+        reference = Reference(lambda: script("reference", right), limits)
+        program = script("program", changed)
+        return compare_behaviour(program, reference, cases or (RunCase(),), limits=limits)
+
+    return run
+
+
+def test_the_same_behaviour_is_fine(compare: Compare) -> None:
+    cases = [RunCase((word,), name=word) for word in ("one", "two")]
+    finding = compare("echo $1; exit 3", 'printf "%s\\n" $1; exit 3', *cases)
+    assert (finding.verdict, finding.reason) == (Verdict.OK, "2 inputs")
+
+
+@pytest.mark.parametrize(
+    ("right", "changed", "words"),
+    [
+        ("echo 1", "echo 2", "line 1: expected '1', found '2'"),
+        ("exit 0", "exit 4", "expected 0, found 4"),
+        ("exit 0", "kill -SEGV $$", "expected 0, found -11"),
+        ("echo 1 > out", "echo 2 > out", "file out"),
+        ("echo 1 > out", "true", "file out"),
+        ("true", "sleep 9", "time"),
+    ],
+)
+def test_a_difference_is_a_failure_and_says_in_what(
+    compare: Compare, right: str, changed: str, words: str
+) -> None:
+    limits = RunLimits(seconds=0.5)
+    finding = compare(right, changed, RunCase(outputs=("out",)), limits=limits)
+    assert finding.verdict is Verdict.FAILED
+    assert words in str(finding.errors[0])
+
+
+def test_recorded_outputs_need_no_reference(tmp_path: Path, compare: Compare) -> None:
+    case = RunCase(expected=ExpectedOutput.of(stdout=b"1\n"))
+    assert compare("exit 9", "echo 1", case).verdict is Verdict.OK
+    assert not (tmp_path / "reference").exists()
+
+
+def test_a_reference_that_never_gave_what_is_recorded_says_nothing(compare: Compare) -> None:
+    case = RunCase(expected=ExpectedOutput.of(stdout=b"1\n"))
+    finding = compare("echo 2", "echo 2", case)
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "does not give what is recorded either" in finding.reason
+
+
+@pytest.mark.parametrize(
+    ("right", "kind"),
+    [
+        ("date +%N", ""),
+        ("cat /proc/sys/kernel/random/uuid", ""),
+        ('printf "0x%s\\n" $(head -c 6 /dev/urandom | od -An -tx1 | tr -d " ")', "in an address"),
+    ],
+)
+def test_a_flaky_program_is_not_judged(compare: Compare, right: str, kind: str) -> None:
+    finding = compare(right, right)
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "flaky, the reference differs from run to run" in finding.reason
+    assert kind in finding.reason
+
+
+def test_an_output_that_differs_by_the_clock_alone_is_not_judged(compare: Compare) -> None:
+    now = int(time.time())
+    finding = compare(f"echo started {now}", f"echo started {now + 3}")
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "differs only in what looks like a time" in finding.reason
+
+
+def test_a_program_that_became_random_is_a_failure(compare: Compare) -> None:
+    finding = compare("echo 1", "cat /proc/sys/kernel/random/uuid")
+    assert finding.verdict is Verdict.FAILED
+    assert "something else on every run" in str(finding.errors[0])
+
+
+def test_a_reference_that_does_not_end_says_nothing(compare: Compare) -> None:
+    finding = compare("sleep 9", "true", limits=RunLimits(seconds=0.2))
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "the reference passes its limit of time" in finding.reason
+
+
+def test_one_wrong_input_among_many_is_found(compare: Compare) -> None:
+    cases = [RunCase((str(i),), name=str(i)) for i in range(9)]
+    finding = compare("echo $1", "[ $1 = 7 ] && echo 8 || echo $1", *cases)
+    assert finding.verdict is Verdict.FAILED
+    assert [error.data["case"] for error in finding.errors] == ["7"]
+
+
+def test_the_shortest_cases_are_chosen_and_spread(compare: Compare) -> None:
+    cases = tuple(RunCase(name=str(i), size="test" if i < 10 else "ref") for i in range(20))
+    assert [case.name for case in chosen_cases(RunSpec(cases), most=5)] == list("02468")
+    assert len(chosen_cases(RunSpec((RunCase(size="ref"),)))) == 1
