@@ -12,7 +12,6 @@ from typing import Any, Self
 from compiler_gym.core.plan import RewardChoice
 from compiler_gym.core.requests import Requests
 from compiler_gym.core.views import ObservationView, RewardView
-from compiler_gym.errors import ServiceError
 from compiler_gym.service.messages import Step, Stepped
 from compiler_gym.spaces import Reward
 
@@ -29,19 +28,15 @@ class Copies(Requests):
         """Return an independent environment in exactly the same state.
 
         Its process is a copy of this one's. It has its own random generators,
-        which continue as these would.
+        which continue as these would. Raises `ServiceError` if the worker is lost on the
+        way; the next step then reports the end of the episode.
         """
         twin = self._twin()
         if self.in_episode:
             assert self._connection is not None
             assert self._episode is not None
             twin._episode = self._episode.fork()
-            try:
-                forked = self._connection.fork()
-            except ServiceError:
-                if not self._connection.is_open:
-                    self._episode.running = False
-                raise
+            forked = self._connection.fork()
             if forked is None:
                 twin._replay(self._episode.actions)
             else:

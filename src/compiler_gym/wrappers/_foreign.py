@@ -12,9 +12,13 @@ from typing import Any
 import gymnasium
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import CompilerGymError, InvalidParameterError
 
-__all__ = ["attribute_of", "fork_of", "multistep_of", "reset_of"]
+__all__ = ["StepResult", "attribute_of", "blamed", "fork_of", "multistep_of", "reset_of"]
+
+
+StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
+"""Observation, reward, terminated, truncated, info."""
 
 
 def reset_of(
@@ -32,7 +36,7 @@ def multistep_of(
     observation_spaces: Any,
     reward_spaces: Any,
     timeout: float | None,
-) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+) -> StepResult:
     """Apply `actions` in `env`, one by one if it knows no other way."""
     if isinstance(env, CompilerEnv):
         return env.multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
@@ -66,6 +70,14 @@ def fork_of(env: Any) -> Any:
     return twin
 
 
+def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
+    """Return the result of a step that failed because of `error`."""
+    if not result[3]:
+        return result
+    details = {"error": error, "error_type": type(error).__name__, "error_details": str(error)}
+    return (*result[:4], {**result[4], **details})
+
+
 def attribute_of(env: Any, name: str) -> Any:
     """Return the attribute `name` of `env` or of what it wraps."""
     if isinstance(env, CompilerEnv) or not isinstance(env, gymnasium.Wrapper):
@@ -73,7 +85,7 @@ def attribute_of(env: Any, name: str) -> Any:
     return getattr(env, name) if hasattr(env, name) else attribute_of(env.env, name)
 
 
-def _observed(env: Any, timeout: float | None) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+def _observed(env: Any, timeout: float | None) -> StepResult:
     """Return the result of no action: a look at the program."""
     seen, reward, terminated, truncated, info = multistep_of(env.env, [], None, None, timeout)
     if isinstance(env, gymnasium.ObservationWrapper):

@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import InvalidParameterError, ServiceError
 from compiler_gym.wrappers._foreign import fork_of, multistep_of
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
@@ -69,9 +69,8 @@ class NeverWorse(CompilerEnvWrapper):
         failed = "error" in result[4]
         ended = result[2] or result[3]
         if self._total > self._best_total and not failed:
-            self._best_total = self._total
-            if not ended:
-                self._keep()
+            if ended or self._keep():
+                self._best_total = self._total
         elif ended:
             return self._settled(result, observation_spaces, timeout)
         return result
@@ -98,19 +97,25 @@ class NeverWorse(CompilerEnvWrapper):
     def _try_baseline(self) -> None:
         trial = fork_of(self.env)
         try:
-            _, reward, _, truncated, info = multistep_of(trial, self._baseline, None, None, None)
+            _, reward, _, _, info = multistep_of(trial, self._baseline, None, None, None)
         except BaseException:
             trial.close()
             raise
-        if "error" not in info and not truncated and reward > self._best_total:
+        if "error" not in info and reward > self._best_total:
             self._forget()
             self._best, self._best_total = trial, reward
         else:
             trial.close()
 
-    def _keep(self) -> None:
+    def _keep(self) -> bool:
+        """Keep a fork as the best state, unless the worker is lost: the next step says so."""
+        try:
+            better = fork_of(self.env)
+        except ServiceError:
+            return False
         self._forget()
-        self._best = fork_of(self.env)
+        self._best = better
+        return True
 
     def _forget(self) -> None:
         best, self._best = self._best, None

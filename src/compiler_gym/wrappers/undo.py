@@ -4,7 +4,8 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
-from compiler_gym.wrappers._foreign import fork_of
+from compiler_gym.errors import ServiceError
+from compiler_gym.wrappers._foreign import blamed, fork_of
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["ForkOnStep"]
@@ -55,14 +56,21 @@ class ForkOnStep(CompilerEnvWrapper):
     ) -> StepResult:
         """Keep a fork, then apply `actions`; looking without an action keeps none."""
         several = list(actions)
+        forks: list[Any] = []
+        lost: ServiceError | None = None
         if several:
-            self.stack.append(fork_of(self.env))
+            try:
+                forks.append(fork_of(self.env))
+            except ServiceError as error:
+                lost = error
         try:
-            return super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+            result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
         except BaseException:  # a request that was refused is no step
-            if several:
-                self.stack.pop().close()
+            for fork in forks:
+                fork.close()
             raise
+        self.stack += forks
+        return result if lost is None else blamed(result, lost)
 
     def close(self) -> None:
         """Close the environment and every fork."""

@@ -17,12 +17,9 @@ from gymnasium.envs.registration import EnvSpec, WrapperSpec
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Benchmark
 from compiler_gym.spaces import Reward
-from compiler_gym.wrappers._foreign import attribute_of, fork_of, multistep_of, reset_of
+from compiler_gym.wrappers._foreign import StepResult, attribute_of, fork_of, multistep_of, reset_of
 
 __all__ = ["CompilerEnvWrapper", "StepResult"]
-
-StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
-"""Observation, reward, terminated, truncated, info."""
 
 
 class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -127,6 +124,10 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
     def commandline_to_actions(self, commandline: str) -> list[Any]:
         """Return the actions that `commandline` stands for."""
         return self._of("commandline_to_actions")(commandline)
+
+    def actions_of(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what the environment below returns."""
+        return self._of("actions_of")(*args, **kwargs)
 
     def send_param(self, key: str, value: str) -> str:
         """Hand one parameter to the session."""

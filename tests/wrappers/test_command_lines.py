@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Fewer actions, one more, or several as one, on plain names and on LLVM's pipelines."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler_gym
+from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
+from compiler_gym.spaces import CommandlineFlag
+from compiler_gym.testing import FakeEnv
+from compiler_gym.wrappers import (
+    CommandlineWithTerminalAction,
+    ConstrainedCommandline,
+    MacroActions,
+)
+
+ADD, DOUBLE, NEGATE, NOTHING, CHILD = range(5)
+
+
+def test_only_the_flags_given_are_offered_in_their_order(env: FakeEnv) -> None:
+    wrapped = ConstrainedCommandline(env, ["negate", "add"], name="few")
+    assert wrapped.action_space.names == ["negate", "add"]
+    assert wrapped.action_space.name == "few"
+    wrapped.reset()
+    wrapped.multistep([1, 0, 1])
+    assert env.actions == [ADD, NEGATE, ADD]
+    assert wrapped.actions == [1, 0, 1]
+    assert wrapped.commandline() == "add negate add"
+    with pytest.raises(InvalidActionError, match="2"):
+        wrapped.step(2)
+    with pytest.raises(InvalidActionError, match="double is not among"):
+        wrapped.commandline_to_actions("double")
+
+
+def test_flags_that_do_not_exist_are_refused(env: FakeEnv) -> None:
+    with pytest.raises(UnknownNameError, match="no action 'multiply'"):
+        ConstrainedCommandline(env, ["multiply"])
+    with pytest.raises(InvalidParameterError, match="found none"):
+        ConstrainedCommandline(env, [])
+
+
+def test_actions_without_names_are_refused(make_env: Any) -> None:
+    for wrap in (
+        CommandlineWithTerminalAction,
+        lambda env: ConstrainedCommandline(env, ["add"]),
+        lambda env: MacroActions(env, {"twice": ["add", "add"]}),
+    ):
+        with pytest.raises(InvalidParameterError, match="actions with names"):
+            wrap(make_env(action_space="Menu"))
+
+
+def test_the_constraint_follows_another_action_space(env: FakeEnv) -> None:
+    wrapped = ConstrainedCommandline(env, ["nothing", "double"])
+    wrapped.reset(action_space="Behaviours")
+    assert wrapped.action_space.names == ["nothing", "double"]
+    wrapped.step(1)
+    assert env.actions == [DOUBLE]
+    wrapped.action_space = "Safe"
+    wrapped.reset()
+    assert wrapped.action_space.names == ["nothing", "double"]
+
+
+def test_the_terminal_action_ends_the_episode_and_hides_what_follows(env: FakeEnv) -> None:
+    wrapped = CommandlineWithTerminalAction(env)
+    end = wrapped.action_space["end-of-episode"]
+    assert end == CHILD + 1
+    wrapped.reset(benchmark="fake-v0/7")
+    assert wrapped.step(ADD)[2] is False
+    observation, reward, terminated, truncated, _ = wrapped.multistep([ADD, end, ADD])
+    assert (terminated, truncated) == (True, False)
+    assert (observation[0], reward) == (9, -1)
+    assert wrapped.actions == [ADD, ADD]
+    wrapped.reset()
+    observation, reward, terminated, *_ = wrapped.step(end)
+    assert (observation[0], reward, terminated) == (7, 0, True)
+
+
+def test_a_failure_before_the_terminal_action_is_a_truncation(make_env: Any) -> None:
+    wrapped = CommandlineWithTerminalAction(
+        make_env(action_space="Behaviours"), CommandlineFlag("stop", "stop", "")
+    )
+    wrapped.reset()
+    space = wrapped.action_space
+    *_, terminated, truncated, _ = wrapped.multistep([space["abort"], space["stop"]])
+    assert (terminated, truncated) == (False, True)
+
+
+def test_macros_are_several_actions_under_one_name(env: FakeEnv) -> None:
+    wrapped = MacroActions(env, {"thrice": ["add"] * 3, "mixed": [NEGATE, "double"]})
+    assert wrapped.action_space.names[-2:] == ["thrice", "mixed"]
+    wrapped.reset(benchmark="fake-v0/7")
+    assert wrapped.step(wrapped.action_space["thrice"])[1] == -3
+    wrapped.multistep([ADD, wrapped.action_space["mixed"]])
+    assert env.actions == wrapped.actions == [ADD, ADD, ADD, ADD, NEGATE, DOUBLE]
+
+
+def test_macros_of_nothing_or_of_unknown_actions_are_refused(env: FakeEnv) -> None:
+    with pytest.raises(InvalidParameterError, match="at least one action"):
+        MacroActions(env, {"empty": []})
+    with pytest.raises(UnknownNameError, match="no action 'multiply'"):
+        MacroActions(env, {"wrong": ["multiply"]})
+    with pytest.raises(InvalidActionError, match="99 is not an action"):
+        MacroActions(env, {"wrong": [99]})
+
+
+def test_wrappers_of_actions_go_together(env: FakeEnv) -> None:
+    macros = MacroActions(env, {"twice": ["add", "add"]})
+    wrapped = CommandlineWithTerminalAction(ConstrainedCommandline(macros, ["twice", "negate"]))
+    assert wrapped.action_space.names == ["twice", "negate", "end-of-episode"]
+    wrapped.reset()
+    assert wrapped.multistep([0, 1, 2])[2]
+    assert env.actions == [ADD, ADD, NEGATE]
+    with wrapped.fork() as fork, pickle.loads(pickle.dumps(wrapped)) as twin:
+        for other in (fork, twin):
+            assert other.action_space == wrapped.action_space
+            other.step(0)
+            assert other.unwrapped.actions == [ADD, ADD, NEGATE, ADD, ADD]
+
+
+def test_a_fork_draws_the_same_actions_from_then_on(env: FakeEnv) -> None:
+    wrapped = ConstrainedCommandline(env, ["negate", "add", "double"])
+    wrapped.reset(seed=3)
+    wrapped.action_space.sample()
+    with wrapped.fork() as fork:
+        draws = [[e.action_space.sample() for _ in range(20)] for e in (fork, wrapped)]
+    assert draws[0] == draws[1]
+
+
+def test_masks_pass_through_to_other_actions(env: FakeEnv) -> None:
+    class Masked(ConstrainedCommandline):
+        def action_masks(self) -> Any:
+            return np.array([True, False, True, False])
+
+    below = Masked(env, ["add", "double", "negate", "nothing"])
+    assert ConstrainedCommandline(below, ["double", "negate"]).action_masks().tolist() == [
+        False,
+        True,
+    ]
+    assert CommandlineWithTerminalAction(below).action_masks().tolist()[-1] is True
+    macros = MacroActions(below, {"no": ["double", "nothing"], "yes": ["double", "add"]})
+    assert macros.action_masks().tolist() == [True, False, True, False, False, True]
+    none_left = ConstrainedCommandline(below, ["double", "nothing"])
+    assert none_left.action_masks().tolist() == [True, True]
+    assert ConstrainedCommandline(env, ["add"]).action_masks().tolist() == [True]
+
+
+def test_llvm_takes_names_and_pipelines_and_writes_one_command() -> None:
+    macros = {"clean": ["sroa", "function(simplifycfg)"]}
+    base = compiler_gym.make("llvm-v0", reward_space="IrInstructionCount")
+    names = base.action_space.names
+    flags = [base.action_space.flags[names.index("simplifycfg")], "sroa"]
+    with ConstrainedCommandline(base, flags) as wrapped:
+        assert wrapped.action_space.names == ["simplifycfg", "sroa"]
+        wrapped.reset(benchmark="cbench-v1/crc32")
+        assert wrapped.step(1)[1] > 0
+        assert wrapped.commandline_to_actions(wrapped.commandline()) == [1]
+    macros = {"clean": ["sroa", "simplifycfg"]}
+    with MacroActions(compiler_gym.make("llvm-v0"), macros) as wrapped:
+        wrapped.reset(benchmark="cbench-v1/crc32")
+        wrapped.step(wrapped.action_space["clean"])
+        assert wrapped.actions == [names.index("sroa"), names.index("simplifycfg")]
+        assert wrapped.commandline() == wrapped.action_space.to_string(
+            [wrapped.action_space["clean"]]
+        )

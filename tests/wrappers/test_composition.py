@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Random stacks of wrappers: in any order they are an environment, and forks are exact."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+
+from compiler_gym.spaces import CommandlineFlag
+from compiler_gym.testing import FakeEnv, same
+from compiler_gym.wrappers import (
+    ActionHistory,
+    ActionMasks,
+    CommandlineWithTerminalAction,
+    CompilerEnvWrapper,
+    ConstrainedCommandline,
+    Counter,
+    CycleOverBenchmarks,
+    EpisodeRecorder,
+    ForkOnStep,
+    IterateOverBenchmarks,
+    MacroActions,
+    NeverWorse,
+    NoEffectPenalty,
+    RandomOrderBenchmarks,
+    RewardWrapper,
+    StepBudget,
+    SynchronousSqliteLogger,
+    TimeLimit,
+    ValidateBenchmarkAfterEveryStep,
+)
+
+URIS = [f"benchmark://fake-v0/{number}" for number in range(3, 8)]
+
+
+class Halved(RewardWrapper):
+    def convert_reward(self, reward: Any) -> float:
+        return reward / 2
+
+
+class Valid(FakeEnv):
+    """Finds every program well."""
+
+    def validate(self, state: Any = None) -> Any:
+        class Fine:
+            def okay(self) -> bool:
+                return True
+
+        return Fine()
+
+
+def few(env: Any, number: int) -> Any:
+    return ConstrainedCommandline(env, list(env.action_space.names)[: 2 + number])
+
+
+def ending(env: Any, number: int) -> Any:
+    flag = CommandlineFlag(f"stop{number}", f"stop{number}", "")
+    return env if flag.name in env.action_space.names else CommandlineWithTerminalAction(env, flag)
+
+
+def macro(env: Any, number: int) -> Any:
+    name, parts = f"macro{number}", [0, 1, 0]
+    return env if name in env.action_space.names else MacroActions(env, {name: parts})
+
+
+def extra(wrap: Callable[[Any, int], Any]) -> Callable[[Any, int], Any]:
+    """Leave out an extra that is there already."""
+
+    def once(env: Any, number: int) -> Any:
+        wrapped = wrap(env, number)
+        below = env.observation_space
+        known = getattr(below, "spaces", {})
+        return env if wrapped.key in known else wrapped
+
+    return once
+
+
+WRAPPERS: list[Callable[[Any, int], Any]] = [
+    lambda env, n: CompilerEnvWrapper(env),
+    lambda env, n: TimeLimit(env, 3 + n),
+    lambda env, n: Counter(env),
+    lambda env, n: ForkOnStep(env),
+    lambda env, n: CycleOverBenchmarks(env, URIS),
+    lambda env, n: IterateOverBenchmarks(env, URIS),
+    lambda env, n: RandomOrderBenchmarks(env, URIS, np.random.default_rng(n)),
+    lambda env, n: NoEffectPenalty(env, n / 4),
+    lambda env, n: ValidateBenchmarkAfterEveryStep(env),
+    lambda env, n: NeverWorse(env, [0] * n),
+    lambda env, n: ActionMasks(env),
+    lambda env, n: Halved(env),
+    lambda env, n: EpisodeRecorder(env, Path(tempfile.gettempdir()) / f"{n}.jsonl"),
+    lambda env, n: SynchronousSqliteLogger(env, Path(tempfile.gettempdir()) / f"{n}.db"),
+    lambda env, n: gymnasium.wrappers.TransformReward(env, lambda reward: 4 * reward),
+    few,
+    ending,
+    macro,
+    extra(lambda env, n: ActionHistory(env, 1 + n)),
+    extra(lambda env, n: StepBudget(env, 4 + n)),
+]
+
+LAYERS = st.lists(st.tuples(st.integers(0, len(WRAPPERS) - 1), st.integers(0, 3)), max_size=6)
+
+
+def stack_of(layers: list[tuple[int, int]], folder: str) -> Any:
+    tempfile.tempdir = folder
+    try:
+        env: Any = Valid(observation_space="vector", reward_space="number")
+        for which, number in layers:
+            env = WRAPPERS[which](
+                env if hasattr(env, "multistep") else CompilerEnvWrapper(env), number
+            )
+        return env if hasattr(env, "multistep") else CompilerEnvWrapper(env)
+    finally:
+        tempfile.tempdir = None
+
+
+def walk(env: Any, choices: list[float]) -> list[Any]:
+    """Return what came of actions chosen by their place in the space, up to the end."""
+    results = []
+    for choice in choices:
+        action = int(choice * int(env.action_space.n))
+        seen, reward, terminated, truncated, info = env.step(action)
+        assert env.observation_space.contains(seen), (seen, env.observation_space)
+        assert isinstance(reward, float)
+        assert "error" not in info
+        results.append((seen, reward, terminated, truncated))
+        if terminated or truncated:
+            break
+    return results
+
+
+CHOICES = st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=5)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(LAYERS, CHOICES, CHOICES)
+def test_any_stack_is_an_environment_whose_forks_are_exact(
+    layers: list[tuple[int, int]], before: list[float], after: list[float]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, stack_of(layers, folder) as env:
+        observation, _ = env.reset(seed=3)
+        assert env.observation_space.contains(observation)
+        walked = walk(env, before)
+        with env.fork() as fork:
+            assert fork.actions == env.actions
+            assert str(fork) == str(env)
+            if not any(walked[-1][2:]):
+                assert same(walk(fork, after), walk(env, after))
+            assert np.isclose(fork.episode_reward, env.episode_reward)
+            fork.reset()
+            env.reset()
+            assert fork.benchmark == env.benchmark
+            assert same(walk(fork, before), walk(env, before))
+        files = Path(folder).glob("*.jsonl")
+        assert all(json.loads(line) for path in files for line in path.read_text().splitlines())
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(LAYERS, CHOICES)
+def test_any_stack_does_to_the_program_what_its_actions_say(
+    layers: list[tuple[int, int]], choices: list[float]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, stack_of(layers, folder) as env:
+        env.reset(seed=1)
+        walk(env, choices)
+        base = env.unwrapped
+        with Valid(observation_space="vector", reward_space="number") as plain:
+            plain.reset(benchmark=base.benchmark)
+            observation, reward, *_ = plain.multistep(base.actions)
+            assert same(observation, base.observation["vector"])
+            assert reward == base.episode_reward
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(LAYERS, CHOICES)
+def test_any_stack_survives_a_crash_below(
+    layers: list[tuple[int, int]], choices: list[float]
+) -> None:
+    import os
+    import signal
+
+    from compiler_gym.testing import worker_pid
+
+    with tempfile.TemporaryDirectory() as folder, stack_of(layers, folder) as env:
+        env.reset(seed=1)
+        worker = worker_pid(env.unwrapped)
+        assert worker is not None
+        os.kill(worker, signal.SIGKILL)
+        names = env.action_space.names
+        if not names[0].startswith("stop"):
+            observation, _, _, truncated, info = env.step(0)
+            assert truncated
+            assert info["error_type"] == "WorkerCrashedError"
+            assert env.observation_space.contains(observation)
+        env.reset()
+        walk(env, choices)

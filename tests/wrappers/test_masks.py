@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Actions known to do nothing are hidden, on that program only."""
+
+from typing import Any
+
+import pytest
+
+import compiler_gym
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.testing import FakeEnv
+from compiler_gym.wrappers import ActionMasks, TimeLimit
+
+ADD, DOUBLE, NEGATE, NOTHING, CHILD = range(5)
+
+
+def test_an_action_is_hidden_where_it_did_nothing(env: FakeEnv) -> None:
+    masked = ActionMasks(env)
+    masked.reset(benchmark="fake-v0/0")
+    assert masked.action_masks().tolist() == [True] * 5
+    masked.step(NOTHING)
+    masked.step(DOUBLE)
+    assert masked.action_masks().tolist() == [True, False, True, False, True]
+    masked.step(ADD)
+    assert masked.action_masks().all()
+    masked.reset(benchmark="fake-v0/0")
+    assert masked.action_masks().tolist() == [True, False, True, False, True]
+    masked.multistep([ADD, NEGATE])
+    masked.step(ADD)
+    assert masked.action_masks().tolist() == [True, False, True, False, True]
+
+
+def test_several_actions_that_did_nothing_are_all_hidden(env: FakeEnv) -> None:
+    masked = ActionMasks(env)
+    masked.reset(benchmark="fake-v0/0")
+    masked.multistep([NOTHING, NEGATE])
+    assert masked.action_masks().tolist() == [True, True, False, False, True]
+    masked.multistep([])
+    assert masked.action_masks().sum() == 3
+
+
+def test_what_a_fork_learns_is_known_to_all(env: FakeEnv) -> None:
+    masked = ActionMasks(TimeLimit(env, 9))
+    masked.reset(benchmark="fake-v0/0")
+    with masked.fork() as fork:
+        fork.step(NOTHING)
+    assert masked.action_masks().tolist() == [True, True, True, False, True]
+
+
+def test_an_agent_always_has_something_to_do(make_env: Any) -> None:
+    masked = ActionMasks(make_env(), capacity=1)
+    masked.reset(benchmark="fake-v0/0")
+    masked._known[masked._place()] = set(range(5))
+    assert masked.action_masks().all()
+
+
+def test_only_so_many_programs_are_remembered(env: FakeEnv) -> None:
+    masked = ActionMasks(env, capacity=2)
+    masked.reset(benchmark="fake-v0/0")
+    for _ in range(4):
+        masked.step(NOTHING)
+        masked.step(ADD)
+    assert len(masked._known) == 2
+
+
+def test_it_needs_a_hash_and_numbered_actions(make_env: Any) -> None:
+    with pytest.raises(InvalidParameterError, match="a hash of the program"):
+        ActionMasks(make_env(), key="no such observation")
+    masked = ActionMasks(make_env(action_space="Composite"))
+    masked.reset()
+    with pytest.raises(InvalidParameterError, match="numbered actions"):
+        masked.action_masks()
+
+
+def test_hidden_actions_of_llvm_really_do_nothing() -> None:
+    with ActionMasks(compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32")) as masked:
+        masked.reset(seed=2)
+        for _ in range(30):
+            masked.step(masked.action_space.sample())
+        for action in (~masked.action_masks()).nonzero()[0]:
+            with masked.fork() as fork:
+                assert fork.step(int(action))[4]["action_had_no_effect"]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Rewards are changed, added up and measured in another way."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import compiler_gym
+from compiler_gym.core import DerivedObservation
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.testing import FakeEnv
+from compiler_gym.validation import ValidationError, ValidationResult
+from compiler_gym.wrappers import (
+    NoEffectPenalty,
+    RuntimePointEstimateReward,
+    ValidateBenchmarkAfterEveryStep,
+)
+
+ADD, NOTHING = 0, 3
+
+
+def test_doing_nothing_costs_something(env: FakeEnv) -> None:
+    strict = NoEffectPenalty(env, penalty=0.5)
+    strict.reset()
+    assert strict.step(NOTHING)[1] == -0.5
+    assert strict.step(ADD)[1] == -1
+    assert strict.multistep([])[1] == 0
+    assert strict.multistep([NOTHING, ADD])[1] == -1
+    assert strict.episode_reward == -2.5
+    assert env.episode_reward == -2
+    with pytest.raises(InvalidParameterError, match="penalty is -1"):
+        NoEffectPenalty(env, -1)
+
+
+def test_a_penalty_needs_no_reward_space(make_env: Any) -> None:
+    strict = NoEffectPenalty(make_env(reward_space=None))
+    strict.reset()
+    assert strict.step(NOTHING)[1] is None
+    strict.reset(reward_space=["number"])
+    assert strict.step(NOTHING)[1] == [-0.01]
+
+
+class Suspicious(FakeEnv):
+    """Finds programs above 8 broken."""
+
+    def validate(self, state: Any = None) -> ValidationResult:
+        broken = self.observation["number"] > 8
+        errors = (ValidationError("it does something else"),) if broken else ()
+        return ValidationResult(self.state, 0.0, errors=errors)
+
+
+def test_a_broken_program_ends_the_episode_with_a_penalty() -> None:
+    arguments = {"reward_space": "number", "action_space": "Behaviours"}
+    with ValidateBenchmarkAfterEveryStep(Suspicious(**arguments), reward_penalty=-9) as checked:
+        checked.reset(benchmark="fake-v0/7")
+        assert checked.step(ADD)[1:4] == (-1, False, False)
+        _, reward, terminated, _, info = checked.step(ADD)
+        assert (reward, terminated) == (-9, True)
+        assert info["error_details"] == "it does something else"
+        assert not info["validation"].okay()
+        assert checked.episode_reward == -10
+        checked.reset(benchmark="fake-v0/7")
+        assert checked.step(checked.action_space["abort"])[3]
+
+
+def test_an_llvm_program_is_validated_after_every_step() -> None:
+    base = compiler_gym.make("llvm-ic-v0", benchmark="cbench-v1/crc32")
+    with ValidateBenchmarkAfterEveryStep(base) as checked:
+        checked.reset()
+        _, reward, terminated, truncated, info = checked.step(checked.action_space["sroa"])
+        assert (terminated, truncated) == (False, False), info
+        assert reward > 0
+
+
+class Timed(FakeEnv):
+    """Runs as long as the number says."""
+
+    runtime_observation_count = 1
+    runtime_warmup_runs_count = 0
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        number = self.observation.spec("number")
+        for derived in (
+            DerivedObservation("Runtime", "number", self._times),
+            DerivedObservation("IsRunnable", "number", lambda number: number < 100),
+        ):
+            self.observation.spaces[derived.id] = number.derive(derived)
+
+    def _times(self, number: int) -> list[float]:
+        return [float(number)] * (self.runtime_observation_count - 1) + [1e9]
+
+
+def test_the_runtime_is_one_number_of_several() -> None:
+    with RuntimePointEstimateReward(Timed(), runtime_count=3, warmup_count=2) as timed:
+        assert timed.unwrapped.runtime_observation_count == 3
+        assert timed.unwrapped.runtime_warmup_runs_count == 2
+        timed.reset(benchmark="fake-v0/7")
+        assert timed.step(ADD)[1] == -1
+    with RuntimePointEstimateReward(Timed(), 3, estimator=np.max) as timed:
+        timed.reset()
+        assert timed.step(ADD)[1] == 0
+
+
+def test_an_environment_without_runtimes_is_refused(env: FakeEnv) -> None:
+    with pytest.raises(InvalidParameterError, match="observes no Runtime"):
+        RuntimePointEstimateReward(env)

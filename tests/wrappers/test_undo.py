@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Steps are taken back exactly, and no process stays behind."""
+
+from typing import Any
+
+import pytest
+
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
+from compiler_gym.wrappers import ForkOnStep, TimeLimit
+
+
+def test_undo_goes_back_one_step_at_a_time(env: FakeEnv) -> None:
+    undoing = ForkOnStep(env)
+    undoing.reset(benchmark="fake-v0/7")
+    undoing.step(0)
+    undoing.multistep([1, 2])
+    assert undoing.observation["number"] == -16
+    assert undoing.undo() is undoing
+    assert undoing.observation["number"] == 8
+    assert undoing.actions == [0]
+    assert undoing.episode_reward == -1
+    undoing.undo()
+    undoing.undo()
+    assert undoing.observation["number"] == 7
+    assert undoing.stack == []
+
+
+def test_a_crash_can_be_undone(make_env: Any) -> None:
+    undoing = ForkOnStep(make_env(action_space="Behaviours"))
+    undoing.reset(benchmark="fake-v0/7")
+    assert undoing.step(undoing.action_space["segfault"])[3]
+    undoing.undo()
+    assert undoing.in_episode
+    assert undoing.observation["number"] == 7
+
+
+def test_looking_and_refused_actions_are_no_steps(env: FakeEnv) -> None:
+    undoing = ForkOnStep(env)
+    undoing.reset()
+    undoing.multistep([])
+    with pytest.raises(InvalidActionError, match="not an action"):
+        undoing.step(99)
+    assert undoing.stack == []
+
+
+def test_a_fork_can_undo_what_was_done_before_it(env: FakeEnv) -> None:
+    undoing = ForkOnStep(TimeLimit(env, 9))
+    undoing.reset(benchmark="fake-v0/7")
+    undoing.step(0)
+    with undoing.fork() as fork:
+        fork.undo()
+        assert fork.observation["number"] == 7
+        assert fork.elapsed_steps == 0
+    assert undoing.observation["number"] == 8
+    undoing.undo()
+    assert undoing.elapsed_steps == 0
+
+
+def test_no_process_stays_behind(env: FakeEnv) -> None:
+    undoing = ForkOnStep(env)
+    undoing.reset()
+    for _ in range(3):
+        undoing.step(0)
+    workers = [worker_pid(e) for e in (*undoing.stack, undoing.unwrapped)]
+    assert len({pid for pid in workers if pid}) == 4
+    undoing.close()
+    assert wait_until(lambda: not any(is_running(pid) for pid in workers if pid))

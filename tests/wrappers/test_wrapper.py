@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""A wrapper is an environment: every name, every copy, every kind of wrapper below."""
+
+import copy
+import pickle
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import compiler_gym
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import InvalidActionError, InvalidParameterError
+from compiler_gym.testing import FakeEnv
+from compiler_gym.wrappers import (
+    CompilerEnvWrapper,
+    Counter,
+    CycleOverBenchmarks,
+    ForkOnStep,
+    LogCounts,
+    StepBudget,
+    TimeLimit,
+)
+
+ADD, DOUBLE, NEGATE, NOTHING = range(4)
+
+
+def public_names(cls: type) -> set[str]:
+    return {
+        name
+        for base in cls.__mro__
+        if base.__module__.startswith("compiler_gym")
+        for name, value in vars(base).items()
+        if not name.startswith("_") and (callable(value) or isinstance(value, property))
+    }
+
+
+def test_every_public_name_of_an_environment_is_handed_on() -> None:
+    missing = {
+        name
+        for name in public_names(CompilerEnv)
+        if not any(name in vars(base) for base in (CompilerEnvWrapper, gymnasium.Wrapper))
+    }
+    assert missing == set()
+
+
+def test_a_wrapper_is_an_environment_of_both_kinds(env: FakeEnv) -> None:
+    wrapped = CompilerEnvWrapper(env)
+    assert isinstance(wrapped, CompilerEnv)
+    assert isinstance(wrapped, gymnasium.Wrapper)
+    assert wrapped.unwrapped is env
+
+
+def test_a_wrapper_changes_nothing_by_itself(make_env: Any) -> None:
+    plain, wrapped = make_env(), CompilerEnvWrapper(make_env())
+    for one in (plain, wrapped):
+        one.reset(seed=3, benchmark="benchmark://fake-v0/5")
+    for actions in ([ADD], [DOUBLE, NEGATE], []):
+        left, right = plain.multistep(actions), wrapped.multistep(actions)
+        assert np.array_equal(left[0], right[0])
+        assert left[1:] == right[1:]
+    for name in ("actions", "episode_reward", "in_episode", "compiler_version", "version"):
+        assert getattr(wrapped, name) == getattr(plain, name)
+    assert wrapped.state == plain.state
+    assert wrapped.commandline() == plain.commandline()
+    assert wrapped.action_space == plain.action_space
+    assert wrapped.observation_space == plain.observation_space
+    assert wrapped.reward_space == plain.reward_space
+    assert wrapped.reward_range == plain.reward_range
+    assert wrapped.observation["number"] == plain.observation["number"]
+    assert wrapped.send_params(("fake.echo", "hello")) == ["hello"]
+    assert wrapped.commandline_to_actions("add nothing") == [ADD, NOTHING]
+
+
+def test_what_is_set_on_a_wrapper_reaches_the_environment(env: FakeEnv) -> None:
+    wrapped = TimeLimit(CompilerEnvWrapper(env), 9)
+    wrapped.observation_space = "number"
+    wrapped.reward_space = None
+    wrapped.action_space = "Behaviours"
+    wrapped.benchmark = "benchmark://fake-v0/4"
+    assert env.observation_space == wrapped.observation_space
+    assert env.reward_space is None
+    assert "segfault" in wrapped.action_space.names
+    assert wrapped.reset()[0] == 4
+    assert str(wrapped.benchmark) == "benchmark://fake-v0/4"
+
+
+def test_a_property_of_the_compilers_own_environment_can_be_set_through_a_wrapper() -> None:
+    class Tunable(FakeEnv):
+        _level = 0
+
+        @property
+        def level(self) -> int:
+            return self._level
+
+        @level.setter
+        def level(self, value: int) -> None:
+            self._level = value
+
+    with TimeLimit(Counter(Tunable()), 3) as wrapped:
+        wrapped.level = 7
+        assert wrapped.unwrapped.level == 7
+        assert wrapped.level == 7
+
+
+def test_a_name_that_nobody_has_is_an_attribute_error(env: FakeEnv) -> None:
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = TimeLimit(env, 3).no_such_name
+
+
+def test_a_wrapper_of_gymnasium_may_stand_anywhere(env: FakeEnv) -> None:
+    inner = gymnasium.wrappers.TransformReward(Counter(env), lambda reward: 10 * reward)
+    stack = TimeLimit(ForkOnStep(inner), 4)
+    stack.reset(benchmark="benchmark://fake-v0/7")
+    assert stack.step(ADD)[1] == -10
+    assert stack.multistep([ADD, ADD])[1] == -20
+    with stack.fork() as fork:
+        assert fork.step(ADD)[3]
+        assert fork.counters["step"] == 4
+        assert fork.env.env.func is inner.func
+    assert stack.undo().actions == [ADD]
+    assert np.array_equal(stack.multistep([])[0], [8, 64, 1])
+
+
+def test_a_wrapper_of_gymnasium_takes_no_spaces_for_a_step(env: FakeEnv) -> None:
+    stack = CompilerEnvWrapper(gymnasium.wrappers.TransformReward(env, lambda reward: reward))
+    stack.reset()
+    with pytest.raises(InvalidParameterError, match="wrapper of Gymnasium"):
+        stack.step(ADD, ["number"])
+
+
+def test_a_fork_of_a_stack_goes_its_own_way(env: FakeEnv) -> None:
+    stack = StepBudget(TimeLimit(CycleOverBenchmarks(env, ["fake-v0/1", "fake-v0/2"]), 3))
+    stack.reset()
+    stack.step(ADD)
+    with stack.fork() as fork:
+        assert type(fork) is StepBudget
+        fork.step(DOUBLE)
+        assert fork.step(DOUBLE)[3]
+        fork.reset()
+        assert str(fork.benchmark) == "benchmark://fake-v0/2"
+    assert stack.actions == [ADD]
+    assert stack.elapsed_steps == 1
+    stack.reset()
+    assert str(stack.benchmark) == "benchmark://fake-v0/2"
+
+
+def test_a_deep_copy_is_a_fork_and_a_shallow_one_is_refused(env: FakeEnv) -> None:
+    stack = TimeLimit(env, 3)
+    stack.reset()
+    stack.step(ADD)
+    with copy.deepcopy(stack) as twin:
+        assert twin.actions == [ADD]
+        assert twin.elapsed_steps == 1
+    with pytest.raises(TypeError, match="fork"):
+        copy.copy(stack)
+
+
+def test_a_pickle_of_a_stack_replays_the_episode(env: FakeEnv) -> None:
+    stack = StepBudget(TimeLimit(CycleOverBenchmarks(env, ["fake-v0/1", "fake-v0/2"]), 4))
+    stack.reset()
+    stack.step(ADD)
+    with pickle.loads(pickle.dumps(stack)) as twin:
+        assert twin.actions == [ADD]
+        assert twin.elapsed_steps == 1
+        assert twin.step(DOUBLE)[0]["steps_left"] == pytest.approx(0.5)
+        twin.reset()
+        assert str(twin.benchmark) == "benchmark://fake-v0/2"
+
+
+def test_a_spec_makes_the_same_stack_again() -> None:
+    base = compiler_gym.make("llvm-autophase-ic-v0")
+    with StepBudget(TimeLimit(base, max_episode_steps=5)) as stack:
+        assert stack.spec is not None
+        twin = gymnasium.make(stack.spec)
+        with twin:
+            assert type(twin) is StepBudget
+            assert twin.get_wrapper_attr("max_episode_steps") == 5
+            assert twin.observation_space == stack.observation_space
+
+
+@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version:UserWarning")
+def test_gymnasium_finds_nothing_to_complain_about() -> None:
+    base = compiler_gym.make("llvm-autophase-ic-v0", benchmark="cbench-v1/crc32")
+    with StepBudget(TimeLimit(LogCounts(base), 5)) as stack:
+        check_env(stack)
+
+
+def test_an_action_outside_the_space_is_refused(env: FakeEnv) -> None:
+    stack = TimeLimit(env, 3)
+    stack.reset()
+    with pytest.raises(InvalidActionError, match="not an action"):
+        stack.step(99)
+    assert stack.elapsed_steps == 0
+
+
+def test_a_crash_ends_an_episode_and_the_next_reset_works(make_env: Any) -> None:
+    stack = StepBudget(TimeLimit(make_env(action_space="Behaviours"), 5))
+    stack.reset()
+    observation, _, terminated, truncated, info = stack.step(stack.action_space["segfault"])
+    assert (terminated, truncated) == (False, True)
+    assert info["error_type"] == "WorkerCrashedError"
+    assert stack.observation_space.contains(observation)
+    assert stack.reset()[0]["steps_left"] == 1.0
+
+
+def test_apply_brings_wrappers_up_to_date(make_env: Any) -> None:
+    source = make_env()
+    source.reset()
+    source.multistep([ADD, DOUBLE])
+    stack = StepBudget(TimeLimit(make_env(), 4))
+    stack.apply(source.state)
+    assert stack.elapsed_steps == 2
+    assert stack.step(ADD)[0]["steps_left"] == pytest.approx(0.25)
