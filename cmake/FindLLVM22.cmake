@@ -31,8 +31,8 @@ endif()
 _llvm22_query(_llvm22_include --includedir)
 _llvm22_query(_llvm22_libdir --libdir)
 _llvm22_query(_llvm22_libs --link-static --libs
-  analysis bitreader bitwriter irprinter irreader linker mc object passes target
-  x86asmparser x86codegen x86desc x86info)
+  analysis bitreader bitwriter irprinter irreader linker mc mca object passes target
+  x86asmparser x86codegen x86desc x86disassembler x86info x86targetmca)
 
 find_library(LLVM22_ZLIB NAMES libz.a REQUIRED)
 find_library(LLVM22_ZSTD NAMES libzstd.a REQUIRED)

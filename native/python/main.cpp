@@ -9,8 +9,11 @@ NB_MODULE(_llvm, m) {
   bind_runtime(m);
   bind_features(m);
   bind_functions(m);
+  bind_ir2vec(m);
   bind_linker(m);
+  bind_machine(m);
   bind_module(m);
+  bind_pass_record(m);
   bind_pipeline(m);
   bind_program_graph(m);
   bind_tokens(m);

@@ -21,6 +21,39 @@ def autophase_names() -> list[str]:
 def inst_count_names() -> list[str]:
     """The names of Module.inst_count(), in order."""
 
+def function_table(module: Module) -> dict:
+    """
+    Features of each function that has a body: rows of little-endian int64.
+    """
+
+def function_feature_names() -> list[str]:
+    """The columns of function_table()."""
+
+def call_graph(module: Module) -> dict:
+    """Functions and who calls whom, as columns."""
+
+def loop_forest(module: Module) -> dict:
+    """Natural loops, outer before inner, as columns."""
+
+class Ir2VecVocabulary:
+    """A vocabulary of IR2Vec."""
+
+    def __init__(self, path: str) -> None:
+        """Read LLVM's JSON form, or raise `BenchmarkInitError`."""
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector."""
+
+    def symbolic(self, module: Module) -> dict:
+        """
+        Vectors of the functions, a row each, and their sum, as little-endian float64: an
+        instruction's is made of its opcode, type and operands.
+        """
+
+    def flow_aware(self, module: Module) -> dict:
+        """The same, where an operand counts as what defined it."""
+
 def link_modules(modules: Sequence[bytes]) -> bytes:
     """Link modules into one, or raise `BenchmarkInitError`."""
 
@@ -29,6 +62,21 @@ def split_functions(data: bytes) -> list[tuple[str, bytes]]:
 
 def strip_noop_bitcasts(data: bytes) -> bytes:
     """The same module without casts from a type to itself."""
+
+MCA_PROCESSOR: str = 'skylake'
+
+def object_instruction_count(module: Module) -> int:
+    """
+    The machine instructions of the module's object file, as `llvm-objdump -d` lists them.
+    """
+
+def machine_blocks(module: Module) -> list[tuple[int, int, int, float, float]]:
+    """
+    Blocks of machine code, hottest first: (section, address, size, frequency, cycles).
+    """
+
+def object_code_with_blocks(module: Module) -> bytes:
+    """The object file with a map of its blocks."""
 
 class Module:
     """One LLVM module, changed in place by passes."""
@@ -95,6 +143,11 @@ class Module:
     def source_filename(self) -> str:
         """The source file name that the IR records."""
 
+def run_recorded(module: Module, pipeline: str) -> dict:
+    """
+    Run a pipeline as Module.run() does and return what it did, remarks included.
+    """
+
 def check_pipeline(pipeline: str) -> None:
     """
     Raise `PipelineError` if the text is refused, or accepted and then fatal to all programs.
@@ -102,3 +155,23 @@ def check_pipeline(pipeline: str) -> None:
 
 def registered_passes() -> list[tuple[str, str, str]]:
     """Every pass LLVM knows as (kind, name, parameters)."""
+
+def program_graph(module: Module) -> dict:
+    """The ProGraML graph as columns of little-endian int32."""
+
+def program_graph_texts() -> list[str]:
+    """What node_text of program_graph() is an index into."""
+
+def program_graph_json(module: Module) -> str:
+    """The ProGraML graph as node-link JSON."""
+
+def lexed_ir(module: Module) -> dict:
+    """
+    IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.
+    """
+
+def token_categories() -> list[str]:
+    """What category is an index into."""
+
+def token_kinds() -> list[tuple[int, str]]:
+    """The kinds that are not keywords: (number, name)."""

@@ -8,6 +8,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "reader.h"
@@ -24,9 +25,19 @@ struct Compilation {
   ::llvm::legacy::PassManager passes;
 };
 
-}  // namespace
+// What an object holds beside what llc writes.
+enum class Extra { None, Blocks };
 
-std::string object_code_of(std::string_view bitcode) {
+// The option that adds frequencies to the map of blocks; without such a map it does nothing.
+void map_frequencies() {
+  static const bool done = [] {
+    auto* option = ::llvm::cl::getRegisteredOptions().lookup("pgo-analysis-map");
+    return option && !option->addOccurrence(0, "", "bb-freq");
+  }();
+  if (!done) throw UnsupportedError("this LLVM cannot map the frequencies of blocks");
+}
+
+std::string emit(std::string_view bitcode, Extra extra) {
   start();
   auto compilation = std::make_unique<Compilation>();
   auto& [errors, context, module, machine, passes] = *compilation;
@@ -42,6 +53,10 @@ std::string object_code_of(std::string_view bitcode) {
       throw UnsupportedError("this build makes code for x86 only, the module's target is '" +
                              module->getTargetTriple().str() + "'");
     }
+    if (extra == Extra::Blocks) {
+      map_frequencies();
+      machine->Options.BBAddrMap = true;
+    }
     module->setDataLayout(machine->createDataLayout());
     passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
     if (machine->addPassesToEmitFile(passes, out, nullptr, ::llvm::CodeGenFileType::ObjectFile,
@@ -56,6 +71,14 @@ std::string object_code_of(std::string_view bitcode) {
   }
   if (!errors.empty()) throw DiagnosticError(trimmed(errors));
   return object.str().str();
+}
+
+}  // namespace
+
+std::string object_code_of(std::string_view bitcode) { return emit(bitcode, Extra::None); }
+
+std::string object_code_with_blocks_of(std::string_view bitcode) {
+  return emit(bitcode, Extra::Blocks);
 }
 
 std::uint64_t text_size_of(std::string_view object) {

@@ -196,6 +196,8 @@ InstCount inst_count(const ::llvm::Module& module) {
   return out;
 }
 
+std::size_t inst_count_place(unsigned opcode) { return place_of(opcode); }
+
 std::vector<std::string> inst_count_names() {
   std::vector<std::string> names(inst_count_size);
   names[0] = "TotalInstsCount";

@@ -103,6 +103,17 @@ bool Module::run(const std::string& pipeline) {
   });
 }
 
+PassRecord Module::run_recorded(const std::string& pipeline) {
+  PassRecord record;
+  const auto before = with_state([](State& state) { return Snapshot(*state.module); });
+  with_state([&](State& state) {
+    const RemarkCollector collector(state.context, record.remarks);
+    record.changed = run(pipeline);
+  });
+  inspect([&](const ::llvm::Module& now) { before.compare(now, record); });
+  return record;
+}
+
 void Module::limit_instructions(std::size_t most) {
   with_state([&](State& state) { state.most_instructions = most; });
 }

@@ -12,6 +12,10 @@ namespace compiler_gym::llvm {
 // no code generator for the module's target.
 std::string object_code_of(std::string_view bitcode);
 
+// The same object with a map of its blocks and of how often LLVM thinks each runs, for
+// machine.h. The machine code is the same.
+std::string object_code_with_blocks_of(std::string_view bitcode);
+
 // The bytes of machine code: the sum of the sections that hold instructions, as
 // `llvm-size -A` lists them (.text, .text.unlikely, .text.startup, ...). The "text"
 // column of plain `llvm-size` is larger: it adds read-only data and unwind tables.

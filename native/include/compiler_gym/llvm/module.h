@@ -18,6 +18,7 @@
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
 #include "compiler_gym/llvm/levels.h"
+#include "compiler_gym/llvm/pass_record.h"
 
 namespace compiler_gym::llvm {
 
@@ -38,6 +39,9 @@ class Module {
   bool run(const std::string& pipeline);
   // 0 sets no limit, as at the start.
   void limit_instructions(std::size_t most);
+
+  // The same, slower, and say what it did.
+  PassRecord run_recorded(const std::string& pipeline);
 
   // The bytes that opt would write.
   std::string bitcode();

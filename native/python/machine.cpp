@@ -1,0 +1,44 @@
+// Python face of compiler_gym/llvm/machine.h.
+
+#include "compiler_gym/llvm/machine.h"
+
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "compiler_gym/llvm/codegen.h"
+
+namespace compiler_gym::python {
+
+void bind_machine(nb::module_& m) {
+  m.attr("MCA_PROCESSOR") = llvm::mca_processor;
+  m.def(
+      "object_instruction_count",
+      [](llvm::Module& module) { return llvm::machine_instructions_of(module.object_code()); },
+      "module"_a, Unlocked(),
+      "The machine instructions of the module's object file, as `llvm-objdump -d` lists them.");
+  m.def(
+      "machine_blocks",
+      [](llvm::Module& module) {
+        const auto blocks = [&] {
+          nb::gil_scoped_release unlocked;
+          return llvm::machine_blocks_of(llvm::object_code_with_blocks_of(module.bitcode()));
+        }();
+        std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, double, double>> rows;
+        for (const auto& [section, address, size, frequency, cycles] : blocks) {
+          rows.emplace_back(section, address, size, frequency, cycles);
+        }
+        return rows;
+      },
+      "module"_a,
+      "Blocks of machine code, hottest first: (section, address, size, frequency, cycles).");
+  m.def(
+      "object_code_with_blocks",
+      [](llvm::Module& module) {
+        return unlocked_bytes(
+            [&] { return llvm::object_code_with_blocks_of(module.bitcode()); });
+      },
+      "module"_a, "The object file with a map of its blocks.");
+}
+
+}  // namespace compiler_gym::python

@@ -1,0 +1,124 @@
+#include "compiler_gym/llvm/machine.h"
+
+#include <algorithm>
+
+#include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/runtime.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCDisassembler/MCDisassembler.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Object/ObjectFile.h"
+#include "simulator.h"
+
+namespace compiler_gym::llvm {
+
+using ::llvm::object::ELFObjectFileBase;
+using ::llvm::object::ObjectFile;
+
+namespace {
+
+std::unique_ptr<ObjectFile> open(std::string_view object) {
+  start();
+  const ::llvm::MemoryBufferRef buffer(::llvm::StringRef(object.data(), object.size()), "object");
+  auto file = ObjectFile::createObjectFile(buffer);
+  if (!file) throw InitError(::llvm::toString(file.takeError()));
+  if (!(*file)->isELF() || !(*file)->makeTriple().isX86()) {
+    throw UnsupportedError("machine code is read for x86 only, found " +
+                           (*file)->makeTriple().str());
+  }
+  return std::move(*file);
+}
+
+::llvm::ArrayRef<std::uint8_t> bytes_of(const ::llvm::object::SectionRef& section) {
+  auto contents = section.getContents();
+  if (!contents) throw InitError(::llvm::toString(contents.takeError()));
+  return ::llvm::arrayRefFromStringRef(*contents);
+}
+
+struct Code {
+  MachineBlock block;
+  ::llvm::StringRef bytes;
+  std::size_t instructions;
+};
+
+std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator) {
+  std::vector<Code> found;
+  for (const ::llvm::object::SectionRef section : file.sections()) {
+    if (!section.isText()) continue;
+    std::vector<::llvm::object::PGOAnalysisMap> frequencies;
+    auto maps = file.readBBAddrMap(section.getIndex(), &frequencies);
+    if (!maps) throw InitError(::llvm::toString(maps.takeError()));
+    const auto bytes = bytes_of(section);
+    for (const auto& [map, frequency] : ::llvm::zip_equal(*maps, frequencies)) {
+      if (frequency.BBEntries.empty()) continue;
+      const auto entry = frequency.BBEntries.front().BlockFreq.getFrequency();
+      std::size_t place = 0;
+      for (const auto& range : map.getBBRanges()) {
+        for (const auto& block : range.BBEntries) {
+          const auto times = frequency.BBEntries[place++].BlockFreq.getFrequency();
+          const auto address = range.BaseAddress + block.Offset;
+          const auto code = bytes.slice(address, block.Size);
+          const auto text = ::llvm::toStringRef(code);
+          const double share = entry ? static_cast<double>(times) / static_cast<double>(entry) : 0;
+          found.push_back({{section.getIndex(), address, block.Size, share, 0},
+                           text,
+                           simulator.count(code)});
+        }
+      }
+    }
+  }
+  return found;
+}
+
+// Where the hot blocks end, with the hottest first.
+std::size_t end_of_hot(const std::vector<Code>& blocks) {
+  double total = 0, seen = 0;
+  const auto weight = [](const Code& code) {
+    return code.block.frequency * static_cast<double>(code.instructions);
+  };
+  for (const auto& code : blocks) total += weight(code);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (seen >= 0.99 * total) return i;
+    seen += weight(blocks[i]);
+  }
+  return blocks.size();
+}
+
+}  // namespace
+
+std::uint64_t machine_instructions_of(std::string_view object) {
+  const auto file = open(object);
+  Simulator simulator(file->makeTriple());
+  std::uint64_t count = 0;
+  for (const auto& section : file->sections()) {
+    if (section.isText()) count += simulator.count(bytes_of(section));
+  }
+  return count;
+}
+
+std::vector<MachineBlock> machine_blocks_of(std::string_view object) {
+  const auto file = open(object);
+  Simulator simulator(file->makeTriple());
+  auto codes = blocks_of(*::llvm::cast<ELFObjectFileBase>(file.get()), simulator);
+  std::stable_sort(codes.begin(), codes.end(), [](const Code& a, const Code& b) {
+    return a.block.frequency * static_cast<double>(a.instructions) >
+           b.block.frequency * static_cast<double>(b.instructions);
+  });
+  const auto hot = end_of_hot(codes);
+  ::llvm::StringMap<double> known;  // many blocks are the same bytes
+  std::vector<MachineBlock> blocks;
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    auto& [block, bytes, instructions] = codes[i];
+    if (i < hot) {
+      const auto [place, is_new] = known.try_emplace(bytes, 0.0);
+      if (is_new) place->second = simulator.cycles(::llvm::arrayRefFromStringRef(bytes));
+      block.cycles = place->second;
+    } else {
+      block.cycles = static_cast<double>(instructions) / simulator.width();
+    }
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+}  // namespace compiler_gym::llvm
