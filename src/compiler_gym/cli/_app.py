@@ -6,14 +6,17 @@ import sys
 import typer
 
 from compiler_gym.cli._failures import exit_status_of
+from compiler_gym.cli.bisect import bisect
 from compiler_gym.cli.cc import cc
 from compiler_gym.cli.datasets import datasets
 from compiler_gym.cli.demo import demo
 from compiler_gym.cli.describe import describe
 from compiler_gym.cli.envs import envs
 from compiler_gym.cli.explore import explore
+from compiler_gym.cli.replay import replay
 from compiler_gym.cli.run import run
 from compiler_gym.cli.search import search
+from compiler_gym.cli.validate import validate
 from compiler_gym.cli.version import version
 
 __all__ = ["app", "main"]
@@ -26,7 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, envs, describe, search, explore, version):
+for command in (demo, envs, describe, search, replay, validate, bisect, explore, version):
     app.command()(command)
 # An action may look like an option: -Oz is one.
 app.command(context_settings={"ignore_unknown_options": True})(run)

@@ -160,8 +160,10 @@ def _replay(
         )
     elif errors:
         finding = Finding.failed(errors)
+    elif state.has_reward and not _compared(state, replayed):
+        finding = Finding.unknown("no reward to compare with: which space is the recorded one of?")
     else:
-        finding = Finding.ok(_compared(state, replayed))
+        finding = Finding.ok(_compared(state, replayed) or "nothing was recorded to compare with")
     return _result(REPLAY, started, finding), replayed
 
 
@@ -186,4 +188,4 @@ def _has_compared_rewards(state: CompilerEnvState, replayed: CompilerEnvState | 
 def _compared(state: CompilerEnvState, replayed: CompilerEnvState) -> str:
     compared = ["reward"] if _has_compared_rewards(state, replayed) else []
     compared += ["hash"] if state.state_hash and replayed.state_hash else []
-    return f"same {' and '.join(compared)}" if compared else "nothing recorded to compare with"
+    return f"same {' and '.join(compared)}" if compared else ""

@@ -29,6 +29,18 @@ class Trace:
     """One more than there are actions, or fewer where the compiler failed."""
     error: str = ""
     """How the compiler failed, if it did."""
+    commandline: str = ""
+    environment: str | None = None
+
+    @property
+    def state(self) -> CompilerEnvState:
+        """The episode, to be traced elsewhere."""
+        return CompilerEnvState(
+            self.benchmark,
+            self.commandline,
+            action_space=self.action_space,
+            environment=self.environment,
+        )
 
     def to_line(self) -> str:
         """Return one line of JSON."""
@@ -66,6 +78,8 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
         tuple(names[action] if names else str(action) for action in actions),
         tuple(hashes),
         error,
+        state.commandline,
+        None if env.spec is None else env.spec.id,
     )
 
 

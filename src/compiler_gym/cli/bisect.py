@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym bisect``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._states import StatesEnvName, env_for, program_name
+from compiler_gym.cli.replay import DIFFERS
+
+if TYPE_CHECKING:
+    from compiler_gym.validation import Trace
+
+__all__ = ["bisect"]
+
+
+def bisect(
+    trace: Annotated[Path, typer.Argument(help="What `replay --trace` wrote on one machine.")],
+    other: Annotated[
+        Path | None,
+        typer.Argument(help="What it wrote on another machine [default: replay here]."),
+    ] = None,
+    env: StatesEnvName = None,
+    json: Json = False,
+) -> None:
+    """Find the first action after which two machines or versions disagree.
+
+    On the one:    compiler-gym replay states.jsonl --trace theirs.jsonl
+
+    On the other:  compiler-gym bisect theirs.jsonl
+
+    Leaves with status 1 if they disagree.
+    """
+    from compiler_gym.errors import StateFileError
+    from compiler_gym.validation import first_disagreement
+
+    ours = _read(trace)
+    theirs = _read(other) if other is not None else [_here(found, env) for found in ours]
+    if len(ours) != len(theirs):
+        raise StateFileError(f"expected as many traces in each, found {len(ours)}, {len(theirs)}")
+    rows = [
+        _row(one, two, first_disagreement(one, two)) for one, two in zip(ours, theirs, strict=True)
+    ]
+    if json:
+        print_json(rows)
+    else:
+        _show(rows)
+    if any(row["after"] is not None for row in rows):
+        raise typer.Exit(DIFFERS)
+
+
+def _read(path: Path) -> "list[Trace]":
+    from compiler_gym.errors import StateFileError
+    from compiler_gym.validation import Trace
+
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateFileError(f"cannot read {path}: {error}") from error
+    return [Trace.from_line(line) for line in lines if line.strip()]
+
+
+def _here(found: "Trace", env: str | None) -> "Trace":
+    from compiler_gym.validation import trace
+
+    with env_for(found.environment, env, None)() as made:
+        return trace(made, found.state)
+
+
+def _row(one: "Trace", other: "Trace", after: int | None) -> dict[str, Any]:
+    action = one.actions[after - 1] if after else None
+    versions = [one.compiler_version, other.compiler_version]
+    return {
+        "benchmark": one.benchmark,
+        "actions": len(one.actions),
+        "after": after,
+        "action": action,
+        "versions": versions,
+        "errors": [one.error, other.error],
+    }
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
+    shown = table("Program", "Actions", "Versions", "First disagreement", right=("Actions",))
+    for row in rows:
+        after = row["after"]
+        words = "none" if after is None else "before any action"
+        if after:
+            words = f"action {after}: {row['action']}"
+        errors = "; ".join(error for error in row["errors"] if error)
+        shown.add_row(
+            program_name(row["benchmark"]),
+            str(row["actions"]),
+            " / ".join(dict.fromkeys(row["versions"])),
+            f"{words} ({errors})" if errors else words,
+        )
+    output().print(shown)

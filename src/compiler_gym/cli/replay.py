@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym replay``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._failures import REFUSED, exit_status_of
+from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._states import (
+    RewardName,
+    StateFiles,
+    StatesEnvName,
+    env_for,
+    program_name,
+    read_states,
+)
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv, CompilerEnvState
+
+__all__ = ["replay"]
+
+DIFFERS = 1
+"""The exit status when a replay gives something else."""
+
+
+def replay(
+    files: StateFiles,
+    env: StatesEnvName = None,
+    reward: RewardName = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="Write what each action led to, for `compiler-gym bisect` elsewhere."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Apply recorded states again and show what comes out differently.
+
+    Leaves with status 1 if a replay differs from what was recorded.
+    """
+    states, damage = read_states(files)
+    rows: list[_Row] = []
+    traces: list[str] = []
+    for state in states:
+        with env_for(state.environment, env, reward)() as made:
+            rows.append(_replayed(made, state))
+            if trace is not None:
+                traces.append(_traced(made, state))
+    if trace is not None:
+        _write(trace, traces)
+    if json:
+        print_json([row.to_json() for row in rows])
+    else:
+        _show(rows)
+    if damage is not None:
+        exit_status_of(damage)
+        raise typer.Exit(REFUSED)
+    if any(row.differs for row in rows):
+        raise typer.Exit(DIFFERS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What was recorded, and what came of it here."""
+
+    recorded: "CompilerEnvState"
+    replayed: "CompilerEnvState | None"
+    differences: tuple[str, ...]
+    note: str = ""
+    """Why a difference means nothing, or what was not compared."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether something is wrong that another version does not explain."""
+        return self.replayed is None or (bool(self.differences) and not self.note)
+
+    def to_json(self) -> dict[str, Any]:
+        replayed = self.replayed
+        return {
+            "benchmark": self.recorded.benchmark,
+            "commandline": self.recorded.commandline,
+            "reward": self.recorded.reward,
+            "replayed_reward": None if replayed is None else replayed.reward,
+            "hash": self.recorded.state_hash,
+            "replayed_hash": None if replayed is None else replayed.state_hash,
+            "walltime": self.recorded.walltime,
+            "replayed_walltime": None if replayed is None else replayed.walltime,
+            "differences": list(self.differences),
+            "note": self.note,
+        }
+
+
+def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
+    from compiler_gym.errors import CompilerGymError
+    from compiler_gym.validation import replay as replay_in
+    from compiler_gym.validation import replay_differences
+
+    try:
+        replayed = replay_in(env, state)
+    except (CompilerGymError, ValueError) as error:
+        return _Row(state, None, (f"{type(error).__name__}: {error}",))
+    differences = tuple(map(str, replay_differences(state, replayed)))
+    note = ""
+    if state.compiler_version not in (None, replayed.compiler_version):
+        note = (
+            f"recorded with version {state.compiler_version} of the compiler, "
+            f"replayed with {replayed.compiler_version}"
+        )
+    elif state.has_reward and not replayed.has_reward:
+        note = "the reward is not compared: name its space with --reward"
+    return _Row(state, replayed, differences, note)
+
+
+def _traced(env: "CompilerEnv", state: "CompilerEnvState") -> str:
+    from compiler_gym.validation import trace
+
+    return trace(env, state).to_line() + "\n"
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    from compiler_gym.errors import CacheError
+
+    try:
+        path.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
+
+
+def _show(rows: list[_Row]) -> None:
+    console = output()
+    shown = table(
+        "Program", "Actions", "Recorded", "Replayed", "Program reached", "",
+        right=("Recorded", "Replayed"),
+    )  # fmt: skip
+    for row in rows:
+        replayed = row.replayed
+        hashes = (row.recorded.state_hash, None if replayed is None else replayed.state_hash)
+        same = "not recorded" if None in hashes else "same" if hashes[0] == hashes[1] else "other"
+        shown.add_row(
+            program_name(row.recorded.benchmark),
+            row.recorded.action_space or "",
+            _number(row.recorded.reward),
+            _number(None if replayed is None else replayed.reward),
+            same,
+            "[red]differs[/]" if row.differs else "[yellow]see below[/]" if row.note else "ok",
+        )
+    console.print(shown)
+    for row in rows:
+        for line in (*filter(None, [row.note]), *row.differences):
+            name = program_name(row.recorded.benchmark)
+            console.print(f"{name}: {line}", soft_wrap=True, markup=False)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6g}"

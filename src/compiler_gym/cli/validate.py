@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym validate``."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
+from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._states import (
+    RewardName,
+    StateFiles,
+    StatesEnvName,
+    env_for,
+    program_name,
+    read_states,
+)
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnvState
+    from compiler_gym.validation import ValidationResult
+
+__all__ = ["validate"]
+
+INVALID = 1
+"""The exit status when a state is wrong."""
+_COLOURS = {"ok": "green", "failed": "bold red", "unknown": "yellow"}
+
+
+def validate(
+    files: StateFiles,
+    env: StatesEnvName = None,
+    reward: RewardName = None,
+    rungs: Annotated[
+        str | None,
+        typer.Option(help="Which checks, separated by commas [default: all]; see --quick."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Replay, verify and run; no sanitizers, no proofs.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(help="States at a time [default: one per processor].")
+    ] = None,
+    output_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            help="Append each result to FILE as a line of JSON; states in it are not done again.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Prove that recorded states replay and that the programs still do their job.
+
+    Each check says ok, failed or unknown. Leaves with status 1 if a state is wrong,
+    and with what was done so far when it is interrupted.
+    """
+    states, damage = read_states(files)
+    log = _Log(output_file)
+    left = [state for state in states if not log.holds(state)]
+    options: dict[str, Any] = {} if quick else {"rungs": None}
+    if rungs is not None:
+        options["rungs"] = [name.strip() for name in rungs.split(",") if name.strip()]
+    results: list[ValidationResult] = []
+    with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
+        for result in _results(left, env, reward, jobs, options):
+            results.append(result)
+            log.add(result)
+            counter.show(results)
+            if interrupts.requested:
+                break
+    documents = [*log.known, *(result.to_json() for result in results)]
+    print_json(documents) if json else _show(documents)
+    if damage is not None:
+        exit_status_of(damage)
+        raise typer.Exit(REFUSED)
+    if interrupts.requested and len(results) < len(left):
+        errors().print(f"interrupted: {len(left) - len(results)} states were not validated")
+        raise typer.Exit(INTERRUPTED)
+    if not all(document["okay"] for document in documents):
+        raise typer.Exit(INVALID)
+
+
+def _results(
+    states: "Iterable[CompilerEnvState]",
+    env: str | None,
+    reward: str | None,
+    jobs: int | None,
+    options: dict[str, Any],
+) -> "Iterator[ValidationResult]":
+    """Yield the results, one environment after the other."""
+    from compiler_gym.validation import validate_states
+
+    by_environment = groupby(
+        sorted(states, key=lambda state: state.environment or ""),
+        key=lambda state: state.environment,
+    )
+    for environment, group in by_environment:
+        make_env = env_for(environment, env, reward)
+        with closing(validate_states(make_env, list(group), jobs, **options)) as results:
+            yield from results
+
+
+class _Log:
+    """The file of results, if there is one: read to go on, appended to at once."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._file: IO[str] | None = None
+        self.known: list[dict[str, Any]] = list(_lines_of(path)) if path else []
+        """The results that were there."""
+        self._done = {_key(document["state"]) for document in self.known}
+
+    def holds(self, state: "CompilerEnvState") -> bool:
+        """Return whether `state` was validated before."""
+        from dataclasses import asdict
+
+        return _key(asdict(state)) in self._done
+
+    def add(self, result: "ValidationResult") -> None:
+        """Append one result, so that it is kept whatever happens next."""
+        import json
+
+        from compiler_gym.cli._output import to_plain
+
+        if self._file is not None:
+            self._file.write(json.dumps(to_plain(result.to_json())) + "\n")
+            self._file.flush()
+
+    def __enter__(self) -> "_Log":
+        from compiler_gym.errors import CacheError
+
+        if self._path is not None:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("a", encoding="utf-8")
+            except OSError as error:
+                raise CacheError(f"cannot write {self._path}: {error.strerror}") from error
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the whole lines of a file of results; the last may have been cut by a kill."""
+    import json
+
+    if not path.is_file():
+        return
+    text = path.read_text(encoding="utf-8", errors="replace")
+    whole, _, cut = text.rpartition("\n")
+    if cut:
+        path.write_text(whole + "\n" if whole else "", encoding="utf-8")
+    for line in whole.splitlines():
+        try:
+            document = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if isinstance(document, dict) and "state" in document:
+            yield document
+
+
+def _key(state: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("benchmark", "commandline", "reward", "action_space", "reward_space", "state_hash")
+    return tuple(state[name] for name in names)
+
+
+class _Counter:
+    """One line on standard error that counts, where somebody looks at it."""
+
+    def __init__(self, total: int, *, is_quiet: bool) -> None:
+        self._total = total
+        console = errors()
+        self._status = None
+        if console.is_terminal and not is_quiet:
+            self._status = console.status(f"validating {total} states")
+
+    def show(self, results: "list[ValidationResult]") -> None:
+        """Show how far it is."""
+        if self._status is not None:
+            wrong = sum(not result.okay() for result in results)
+            self._status.update(f"{len(results)} of {self._total} states, {wrong} wrong")
+
+    def __enter__(self) -> "_Counter":
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+
+def _show(documents: list[dict[str, Any]]) -> None:
+    console = output()
+    names = list(dict.fromkeys(r["name"] for document in documents for r in document["rungs"]))
+    shown = table("Program", "Reward", *names, "Seconds", "", right=("Reward", "Seconds"))
+    for document in documents:
+        verdicts = {rung["name"]: rung["verdict"] for rung in document["rungs"]}
+        state = document["state"]
+        shown.add_row(
+            program_name(state["benchmark"]),
+            "-" if state["reward"] is None else f"{state['reward']:.4f}",
+            *(_coloured(verdicts.get(name, "")) for name in names),
+            f"{document['walltime']:.2f}",
+            "[green]okay[/]" if document["okay"] else "[bold red]WRONG[/]",
+        )
+    console.print(shown)
+    wrong = [document for document in documents if not document["okay"]]
+    for document in wrong:
+        for error in document["errors"]:
+            facts = "".join(f", {key}={value!r}" for key, value in error["data"].items())
+            name = program_name(document["state"]["benchmark"])
+            console.print(f"{name}: {error['type']}{facts}", soft_wrap=True, markup=False)
+    _show_unknown(documents)
+    console.print(f"{len(documents)} states, {len(wrong)} wrong")
+
+
+def _show_unknown(documents: list[dict[str, Any]]) -> None:
+    """Say once for each reason what could not be told."""
+    reasons: dict[tuple[str, str], int] = {}
+    for document in documents:
+        for rung in document["rungs"]:
+            if rung["verdict"] == "unknown":
+                key = (rung["name"], rung["reason"].partition("\n")[0])
+                reasons[key] = reasons.get(key, 0) + 1
+    for (name, reason), times in reasons.items():
+        many = f" ({times} states)" if times > 1 else ""
+        output().print(f"{name} unknown: {reason}{many}", soft_wrap=True, markup=False)
+
+
+def _coloured(verdict: str) -> str:
+    return f"[{_COLOURS[verdict]}]{verdict}[/]" if verdict else ""
