@@ -65,6 +65,18 @@ class Connection(Protocol):
         """
         ...
 
+    def submit(self, request: Request, timeout: float | None = None) -> None:
+        """Begin a request without waiting; `gather` returns the reply. Raises as `call` does."""
+        ...
+
+    def gather(self, timeout: float | None = None) -> Reply:
+        """Return the reply to the last request submitted, as `call` does."""
+        ...
+
+    def abandon(self) -> None:
+        """End the session even in the middle of a request."""
+        ...
+
     def fork(self) -> "Connection | None":
         """Return a connection to an exact copy of the session, or None if replay is needed."""
         ...
@@ -192,6 +204,13 @@ class WorkerConnection:
         if channel is not None:
             channel.close()
 
+    def abandon(self) -> None:
+        """End the worker even in the middle of a request."""
+        if self._awaits_reply:
+            self._discard()
+        else:
+            self.close()
+
     def _discard(self) -> None:
         """Close and make sure that a worker in mid-request ends too."""
         if self._channel is None:
@@ -231,6 +250,7 @@ class LocalConnection:
         self._directories = 0
         self._owner = os.getpid()
         self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
+        self._reply: Reply | None = None
 
     @property
     def is_open(self) -> bool:
@@ -246,6 +266,21 @@ class LocalConnection:
         except BaseException:  # an interrupt: the session may be in the middle of anything
             self.close()
             raise
+
+    def submit(self, request: Request, timeout: float | None = None) -> None:
+        """Serve `request` now; `gather` returns the reply."""
+        self._reply = self.call(request, timeout)
+
+    def gather(self, timeout: float | None = None) -> Reply:
+        """Return the reply to the last request submitted."""
+        reply, self._reply = self._reply, None
+        if reply is None:
+            raise ServiceIsClosed("no request was submitted")
+        return reply
+
+    def abandon(self) -> None:
+        """End the session."""
+        self.close()
 
     def fork(self) -> None:
         """Return None: a session in this process is copied by replay."""
