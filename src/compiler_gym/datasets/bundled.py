@@ -48,7 +48,7 @@ class BundledPrograms(Dataset):
         for name in _names():
             yield f"{self.name}/{name}"
 
-    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> "BundledProgram":
         """Return the program at `uri`."""
         name = uri.path.strip("/")
         if name not in _names():
@@ -76,6 +76,12 @@ class BundledProgram(Benchmark):
     @run.setter
     def run(self, value: RunSpec | None) -> None:
         self._spec = value
+
+    @property
+    def units(self) -> tuple[Path, ...]:
+        """The C files that are compiled, on disk."""
+        folder = bundled_folder() / self._name
+        return tuple((folder / source).resolve() for source in _program(self._name).sources)
 
     @property
     def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read when asked for

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One folder per compiler. Nobody imports them: they are reached by name.
 
-``CompilerEnv``, ``LlvmEnv`` and ``COMPILER_GYM_ENVS`` are fetched on first use, under
+``CompilerEnv``, ``GccEnv``, ``LlvmEnv`` and ``COMPILER_GYM_ENVS`` are fetched on first use, under
 the path CompilerGym 0.2.5 documents.
 """
 
@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
+    from compiler_gym.envs.gcc.environment import GccEnv
     from compiler_gym.envs.llvm.environment import LlvmEnv
     from compiler_gym.registration import COMPILER_GYM_ENVS
 
-__all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "LlvmEnv"]
+__all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "GccEnv", "LlvmEnv"]
 
 _WHERE = {
     "COMPILER_GYM_ENVS": "compiler_gym.registration",
     "CompilerEnv": "compiler_gym.core",
+    "GccEnv": "compiler_gym.envs.gcc.environment",
     "LlvmEnv": "compiler_gym.envs.llvm.environment",
 }
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""GCC: choose its command-line options for a program.
+
+Importing this names the compiler and nothing more. ``session`` runs in workers,
+``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
+are made from the options that a compiler says it has, ``datasets`` are the
+programs, ``validators`` the proof that a program still does its job.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.registration import Compiler, EnvironmentId
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
+    from compiler_gym.envs.gcc._options import (
+        GccFlagAlignOption,
+        GccFlagEnumOption,
+        GccFlagIntOption,
+        GccFlagOption,
+        GccOOption,
+        GccParamEnumOption,
+        GccParamIntOption,
+        Option,
+    )
+    from compiler_gym.envs.gcc._own import make_benchmark, make_benchmark_from_source
+    from compiler_gym.envs.gcc._spec import GccSpec
+    from compiler_gym.envs.gcc.environment import GccEnv
+
+__all__ = [
+    "DEFAULT_GCC",
+    "Gcc",
+    "GccEnv",
+    "GccFlagAlignOption",
+    "GccFlagEnumOption",
+    "GccFlagIntOption",
+    "GccFlagOption",
+    "GccOOption",
+    "GccParamEnumOption",
+    "GccParamIntOption",
+    "GccSpec",
+    "Option",
+    "gcc",
+    "make_benchmark",
+    "make_benchmark_from_source",
+]
+
+gcc = Compiler(
+    name="gcc",
+    description="The command-line options of GCC on one program",
+    environment="compiler_gym.envs.gcc.environment:GccEnv",
+    environments=(EnvironmentId("gcc-v0"),),
+)
+"""What the entry point names."""
+
+_WHERE = {
+    "DEFAULT_GCC": "_gcc",
+    "Gcc": "_gcc",
+    "GccEnv": "environment",
+    "GccSpec": "_spec",
+    "make_benchmark": "_own",
+    "make_benchmark_from_source": "_own",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'compiler_gym.envs.gcc' has no attribute {name!r}")
+    module = _WHERE.get(name, "_options")
+    found = getattr(importlib.import_module(f"compiler_gym.envs.gcc.{module}"), name)
+    globals()[name] = found
+    return found

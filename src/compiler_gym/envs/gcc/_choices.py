@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""One index for each option, or -1 to leave it to the compiler; and how that is written.
+
+The same functions serve the worker, which compiles with a command line, and the
+client, which shows and reads one. Nothing is run here.
+"""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from compiler_gym.envs.gcc._options import ABSENT, Option
+from compiler_gym.errors import InvalidActionError
+
+__all__ = ["OBJECT", "SOURCE", "CommandReader", "command_line", "words_of"]
+
+SOURCE, OBJECT = "src.c", "obj.o"
+"""How a command line names the program and what becomes of it."""
+
+_FIXED = ("-w", "-c", SOURCE, "-o", OBJECT)
+_PENDING = "# choosing "
+
+
+def words_of(options: Sequence[Option], choices: Sequence[int]) -> list[str]:
+    """Return the settings that `choices` choose, as words of a command line."""
+    return [options[i][choice] for i, choice in enumerate(choices) if choice >= 0]
+
+
+def command_line(
+    program: str,
+    words: Iterable[str],
+    flags: Iterable[str] = (),
+    *,
+    pending: str | None = None,
+) -> str:
+    """Return the command that compiles a program with the settings `words`.
+
+    `flags` are what the program needs, such as ``-std=c11``; `pending` is the option
+    whose value is to be chosen next, if there is one.
+
+        >>> command_line("gcc-12", ["-O2"])
+        'gcc-12 -O2 -w -c src.c -o obj.o'
+    """
+    text = shlex.join([program, *words, *flags, *_FIXED])
+    return text if pending is None else f"{text} {_PENDING}{pending}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandReader:
+    """Reads choices back from a command line."""
+
+    options: Sequence[Option]
+    flags: tuple[str, ...] = ()
+    """What the program needs: words that are no choice."""
+
+    def read(self, text: str) -> tuple[list[int], str | None]:
+        """Return the choices in `text` and the option whose value is pending, if any.
+
+        A later setting of an option replaces an earlier one, as for the compiler.
+        Raises `InvalidActionError` for a word that is no setting of any option.
+        """
+        command, _, pending = text.partition(_PENDING)
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise InvalidActionError(f"{text!r} is no command line: {error}") from None
+        if words and not words[0].startswith("-"):
+            words = words[1:]
+        if words[-1:] == [OBJECT]:
+            words = [word for word in words if word not in _FIXED]
+        words = [word for word in words if word not in self.flags]
+        choices = [ABSENT] * len(self.options)
+        for word in _joined(words):
+            at, index = self.find(word)
+            choices[at] = index
+        return choices, pending or None
+
+    def find(self, word: str) -> tuple[int, int]:
+        """Return the number of the option that has the setting `word`, and its index there."""
+        for at, option in enumerate(self.options):
+            # The name tells most apart without a look at the settings.
+            if (
+                not word.startswith((option.name.rstrip("="), "-fno-"))
+                and option.name[:5] != "-fno-"
+            ):
+                continue
+            try:
+                return at, option.index(word)
+            except ValueError:
+                continue
+        raise InvalidActionError(
+            f"{word!r} is not a setting of this compiler: see env.gcc_spec.options"
+        )
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Return `words` with ``--param x=1`` written as one."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1] == "--param":
+            found[-1] = f"--param={word}"
+        else:
+            found.append("-O1" if word == "-O" else word)
+    return found

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""What is known of programs that were compiled before: in memory, and on disk.
+
+There is one file for each program and compiler. Each line of it holds the facts
+of one command line; whoever learns something appends a line. A cache that cannot
+be read or written costs time, never a result, and a torn line is passed over.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Facts", "Memo", "memo_of"]
+
+Facts = dict[str, Any]
+"""Names of observations and their plain values, for one command line."""
+
+MOST_BYTES = 64 << 20
+"""A file that has grown beyond this is started anew."""
+
+_MOST_PROGRAMS = 64
+_KEY = 32
+_programs: dict[Path, "Memo"] = {}
+
+
+class Memo:
+    """The facts of one program under one compiler, by command line.
+
+    >>> import tempfile
+    >>> memo = Memo(Path(tempfile.mkdtemp()) / "facts")
+    >>> memo.add("-O2", {"obj_size": 1200})
+    >>> Memo(memo.path).facts("-O2")
+    {'obj_size': 1200}
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._known: dict[str, Facts] = {}
+        self._stored: dict[bytes, list[bytes]] = {}
+        self._read_to = 0
+
+    def facts(self, command: str) -> Facts:
+        """Return what is known of `command`; an empty dictionary if nothing is."""
+        known = self._known.get(command)
+        if known is None:
+            known = self._known[command] = self._load(command)
+        return known
+
+    def add(self, command: str, facts: Facts) -> None:
+        """Remember more facts of `command`."""
+        self.facts(command).update(facts)
+        line = _key(command) + b" " + json.dumps(facts).encode() + b"\n"
+        try:
+            self._append(line)
+        except OSError:
+            # The next process computes it again.
+            pass
+
+    def _load(self, command: str) -> Facts:
+        key = _key(command)
+        self._read_more()
+        found: Facts = {}
+        for line in self._stored.pop(key, ()):
+            try:
+                found.update(json.loads(line))
+            except ValueError:
+                continue
+        return found
+
+    def _read_more(self) -> None:
+        """Read the lines that were appended since the last look, by any process."""
+        try:
+            size = os.stat(self.path).st_size
+            if size < self._read_to:
+                self._read_to = 0
+            if size == self._read_to:
+                return
+            with open(self.path, "rb") as file:
+                file.seek(self._read_to)
+                data = file.read()
+        except OSError:
+            return
+        whole = data.rfind(b"\n") + 1
+        self._read_to += whole
+        for line in data[:whole].splitlines():
+            self._stored.setdefault(line[:_KEY], []).append(line[_KEY + 1 :])
+
+    def _append(self, line: bytes) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        descriptor = os.open(self.path, flags, 0o666)
+        try:
+            if os.fstat(descriptor).st_size > MOST_BYTES:
+                os.ftruncate(descriptor, 0)
+            # One write to a file opened for appending: lines of two processes do not mix.
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+
+
+def memo_of(path: Path) -> Memo:
+    """Return the memo kept at `path`, the same for every session of this process."""
+    memo = _programs.pop(path, None) or Memo(path)
+    while len(_programs) >= _MOST_PROGRAMS:
+        del _programs[next(iter(_programs))]
+    _programs[path] = memo
+    return memo
+
+
+def _key(command: str) -> bytes:
+    return hashlib.blake2b(command.encode(), digest_size=_KEY // 2).hexdigest().encode()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What is read off a compilation: sizes, hashes and counts, from assembly and objects.
+
+Only the standard library is used, and no other program is run.
+"""
+
+import hashlib
+import re
+import struct
+from collections import Counter
+
+from compiler_gym.errors import SessionError
+
+__all__ = ["digest", "instruction_counts", "text_size"]
+
+_INSTRUCTION = re.compile(r"^\t(?!\.)([a-zA-Z][\w.]*)", re.MULTILINE)
+_ELF_MAGIC = b"\x7fELF"
+_EXECUTABLE = 0x4
+_SECTION_TYPE_NOBITS = 8
+
+
+def digest(data: bytes) -> str:
+    """Return the SHA-1 of `data`, 40 hexadecimal digits."""
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
+
+
+def instruction_counts(assembly: str) -> dict[str, int]:
+    """Return how often each mnemonic occurs, in alphabetical order.
+
+    >>> instruction_counts("main:\\n\\tpushq\\t%rbp\\n\\t.cfi_startproc\\n\\tret\\n")
+    {'pushq': 1, 'ret': 1}
+    """
+    counts = Counter(_INSTRUCTION.findall(assembly))
+    return dict(sorted(counts.items()))
+
+
+def text_size(contents: bytes) -> int:
+    """Return the size in bytes of the sections of an ELF object that hold code."""
+    if contents[:4] != _ELF_MAGIC or len(contents) < 64:
+        raise SessionError(f"expected an ELF object, found {contents[:4]!r}")
+    wide, order = contents[4] == 2, "<" if contents[5] == 1 else ">"
+    if wide:
+        start, entry, count = _unpack(order + "Q10xHH", contents, 40, (0, 1, 2))
+        layout = order + "IIQQQQ"
+    else:
+        start, entry, count = _unpack(order + "I10xHH", contents, 32, (0, 1, 2))
+        layout = order + "IIIIII"
+    if count == 0:  # so many sections that their number stands in the first one
+        count = struct.unpack_from(layout, contents, start)[5]
+    total = 0
+    for number in range(count):
+        _, kind, flags, _, _, size = struct.unpack_from(layout, contents, start + number * entry)
+        if flags & _EXECUTABLE and kind != _SECTION_TYPE_NOBITS:
+            total += size
+    return total
+
+
+def _unpack(layout: str, data: bytes, at: int, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    values = struct.unpack_from(layout, data, at)
+    return tuple(values[index] for index in wanted)

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MIT
+"""A program as GCC reads it: one source text, or an archive of several with their headers.
+
+The bytes of a benchmark are either C source as it is, or a tar archive whose first
+member says which files are compiled and with which flags. Nothing is compiled here.
+"""
+
+import io
+import json
+import re
+import tarfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+
+from compiler_gym.errors import BenchmarkInitError
+
+__all__ = [
+    "LANGUAGES",
+    "Program",
+    "collect",
+    "compile_flags",
+    "headers_for",
+    "pack",
+    "suffix_of",
+    "unpack",
+]
+
+LANGUAGES: Mapping[str, str] = MappingProxyType(
+    {
+        ".c": "c",
+        ".cc": "c++",
+        ".cpp": "c++",
+        ".cxx": "c++",
+        ".C": "c++",
+        ".c++": "c++",
+        ".i": "cpp-output",
+        ".ii": "c++-cpp-output",
+    }
+)
+"""The language of a source file, by what its name ends in, as ``gcc -x`` has it."""
+
+_MANIFEST = "program.json"
+_MOST_HEADERS = 5000
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Source files, which of them are compiled, and the flags they need."""
+
+    units: tuple[str, ...]
+    """The files that are compiled, by their relative names."""
+    files: Mapping[str, bytes]
+    """Every file, the headers too."""
+    flags: tuple[str, ...] = field(default=())
+    """What the sources need to be understood, such as ``-DNDEBUG`` and ``-std=c99``."""
+
+
+def pack(program: Program) -> bytes:
+    """Return `program` as the bytes of a benchmark; equal programs give equal bytes."""
+    alone = program.units == tuple(program.files) and len(program.units) == 1
+    if alone and not program.flags and LANGUAGES.get(suffix_of(program.units[0])) == "c":
+        return program.files[program.units[0]]
+    manifest = {"units": program.units, "flags": program.flags}
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        _add(archive, _MANIFEST, json.dumps(manifest).encode())
+        for name in sorted(program.files):
+            _add(archive, name, program.files[name])
+    return out.getvalue()
+
+
+def unpack(contents: bytes) -> Program:
+    """Return the program in the bytes of a benchmark; raise `BenchmarkInitError` if it is none."""
+    if contents[257:262] != b"ustar":
+        if b"\0" in contents:
+            raise BenchmarkInitError(
+                "expected C source or an archive of sources, found binary data: "
+                "bitcode is for LLVM, GCC compiles source"
+            )
+        return Program(("src.c",), {"src.c": contents})
+    try:
+        with tarfile.open(fileobj=io.BytesIO(contents)) as archive:
+            files = {m.name: _read(archive, m) for m in archive.getmembers() if m.isfile()}
+        manifest = json.loads(files.pop(_MANIFEST))
+        units, flags = tuple(manifest["units"]), tuple(manifest["flags"])
+    except (tarfile.TarError, KeyError, TypeError, ValueError, EOFError) as error:
+        raise BenchmarkInitError(
+            f"the archive of sources is damaged: expected {_MANIFEST} and files ({error!r})"
+        ) from error
+    for name in (*files, *units):
+        _require_relative(name)
+    missing = [unit for unit in units if unit not in files]
+    if missing or not units:
+        raise BenchmarkInitError(f"the archive of sources lacks {', '.join(missing) or 'sources'}")
+    return Program(units, files, flags)
+
+
+def collect(units: Sequence[Path], flags: Iterable[str] = (), base: Path | None = None) -> Program:
+    """Return the program of source files on disk, with the headers that they include.
+
+    Headers are looked for beside the file that names them and in the directories of
+    ``-I``; what is found nowhere is left to the compiler, which knows the system's.
+    """
+    for unit in units:
+        _require_source(unit)
+    kept, folders = _split_flags(flags, base or Path.cwd())
+    paths = [Path(unit).expanduser().absolute() for unit in units]
+    found = _closure(paths, folders)
+    used = [folder for folder in folders if any(path.is_relative_to(folder) for path in found)]
+    root = _common([*used, *(path.parent for path in found)])
+    names = {path: path.relative_to(root).as_posix() for path in found}
+    includes = tuple(f"-I{folder.relative_to(root).as_posix()}" for folder in used)
+    return Program(
+        tuple(names[path] for path in paths),
+        {names[path]: found[path] for path in sorted(found)},
+        (*includes, *kept),
+    )
+
+
+def compile_flags(program: Program) -> tuple[str, ...]:
+    """Return the flags that a program needs when it has been preprocessed."""
+    return tuple(flag for flag in program.flags if not flag.startswith(("-I", "-D", "-U")))
+
+
+def headers_for(text: bytes, folder: Path) -> dict[str, bytes]:
+    """Return the headers below `folder` that `text` includes, by their names there."""
+    found = _closure(_included(folder / "src.c", text, [folder]), [folder])
+    return {path.relative_to(folder).as_posix(): found[path] for path in sorted(found)}
+
+
+def suffix_of(name: str) -> str:
+    """Return what a file's name ends in, from its last dot."""
+    return PurePosixPath(name).suffix
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(data)
+    archive.addfile(member, io.BytesIO(data))
+
+
+def _read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    assert file is not None
+    return file.read()
+
+
+def _require_relative(name: str) -> None:
+    path = PurePosixPath(name)
+    if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise BenchmarkInitError(f"a source file would leave its directory: {name!r}")
+
+
+def _require_source(path: Path) -> None:
+    if Path(path).expanduser().is_dir():
+        raise BenchmarkInitError(f"expected a source file, found a directory: {path}")
+    if path.suffix not in LANGUAGES:
+        raise BenchmarkInitError(
+            f"cannot tell what {path} is: expected a name ending in {', '.join(LANGUAGES)}"
+        )
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _split_flags(flags: Iterable[str], base: Path) -> tuple[tuple[str, ...], list[Path]]:
+    """Return `flags` without ``-I``, and the directories that those named."""
+    kept: list[str] = []
+    folders: list[Path] = []
+    words = iter(flags)
+    for word in words:
+        if word in ("-I", "-isystem", "-iquote"):
+            folders.append(base / next(words, "."))
+        elif word.startswith("-I"):
+            folders.append(base / word[2:])
+        else:
+            kept.append(word)
+    return tuple(kept), [Path(_normal(folder)) for folder in folders]
+
+
+def _included(path: Path, text: bytes, folders: Sequence[Path]) -> list[Path]:
+    """Return the headers that `text` includes and that lie beside it or in `folders`."""
+    found: list[Path] = []
+    for quote, name in _INCLUDE.findall(text):
+        places = ([path.parent] if quote == b'"' else []) + list(folders)
+        candidates = (Path(_normal(place / name.decode(errors="replace"))) for place in places)
+        header = next((candidate for candidate in candidates if candidate.is_file()), None)
+        if header is not None:
+            found.append(header)
+    return found
+
+
+def _closure(paths: Sequence[Path], folders: Sequence[Path]) -> dict[Path, bytes]:
+    """Return the files `paths` and the headers they include, directly or not."""
+    found: dict[Path, bytes] = {}
+    pending = list(paths)
+    while pending:
+        path = pending.pop()
+        if path in found:
+            continue
+        found[path] = _bytes_of(path)
+        if len(found) > _MOST_HEADERS:
+            raise BenchmarkInitError(f"{paths[0]} includes more than {_MOST_HEADERS} headers")
+        pending += _included(path, found[path], folders)
+    return found
+
+
+def _normal(path: Path) -> Path:
+    parts: list[str] = []
+    for part in path.expanduser().absolute().parts:
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return Path(*parts)
+
+
+def _common(folders: Sequence[Path]) -> Path:
+    root = folders[0]
+    while not all(folder.is_relative_to(root) for folder in folders):
+        root = root.parent
+    return root

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""What users hold: the environment, and a word for each thing that can be asked of it."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
+from compiler_gym.envs.gcc import _own
+from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
+from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc._options import ABSENT
+from compiler_gym.envs.gcc._program import compile_flags, unpack
+from compiler_gym.envs.gcc._replay import Replay
+from compiler_gym.envs.gcc._spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE
+from compiler_gym.envs.gcc.datasets import make_datasets
+from compiler_gym.envs.gcc.rewards import make_rewards
+from compiler_gym.envs.gcc.validators import validate
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Reward
+from compiler_gym.validation import ValidationResult
+
+__all__ = ["GccEnv"]
+
+
+class GccEnv(CompilerEnv):
+    """Choose the command-line options with which GCC compiles a program.
+
+    - Actions: ``Categorical`` (default) sets or bumps one option, ``Choices`` sets all
+      at once, ``OptionThenValue`` chooses an option and then its value.
+    - Observations: source, RTL, assembly, object, their sizes and hashes, instructions
+      by mnemonic, the choices and the command line; sizes also at -O0 to -O3 and -Os.
+    - Rewards: bytes of assembly, object or code saved, plain or against -Os, -O2 and -O3.
+    - End: never by itself; an episode is truncated when GCC refuses a combination of
+      options, crashes, hangs or takes too much memory.
+    - Programs: ``cbench-v1``, csmith's, files, and what `make_benchmark` makes.
+
+    Nothing is compiled before something is observed, and no command line twice.
+
+        >>> import compiler_gym
+        >>> with compiler_gym.make("gcc-v0", reward_space="obj_size") as env:
+        ...     _ = env.reset(benchmark="cbench-v1/crc32")
+        ...     _, reward, *_ = env.step(env.action_space["-Os"])
+        >>> reward > 0
+        True
+    """
+
+    default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+
+    def __init__(
+        self,
+        *,
+        gcc_bin: str | Path = DEFAULT_GCC,
+        datasets_site_path: Path | None = None,
+        datasets: Iterable[Dataset] | None = None,
+        rewards: Iterable[Reward] = (),
+        derived_observation_spaces: Iterable[DerivedObservation] = (),
+        **options: Any,
+    ) -> None:
+        self.gcc_bin = str(gcc_bin)
+        """The compiler: a name on PATH, a path, or ``docker:`` and the name of an image."""
+        self._known_flags: tuple[BenchmarkUri | None, tuple[str, ...]] = (None, ())
+        known = make_datasets(gcc_bin, datasets_site_path) if datasets is None else datasets
+        super().__init__(
+            SessionSource("compiler_gym.envs.gcc.session:GccSession", (("gcc_bin", self.gcc_bin),)),
+            rewards=(*make_rewards(), *rewards),
+            derived_observation_spaces=derived_observation_spaces,
+            datasets=known,
+            **options,
+        )
+
+    @property
+    def gcc_spec(self) -> GccSpec:
+        """The compiler, its version and its options."""
+        return get_spec(self.gcc_bin)
+
+    @property
+    def source(self) -> str:
+        """The program's preprocessed source."""
+        return self.observation["source"]
+
+    @property
+    def rtl(self) -> str:
+        """GCC's last register transfer language."""
+        return self.observation["rtl"]
+
+    @property
+    def asm(self) -> str:
+        """The assembly."""
+        return self.observation["asm"]
+
+    @property
+    def asm_size(self) -> int:
+        """The size of the assembly in bytes."""
+        return self.observation["asm_size"]
+
+    @property
+    def asm_hash(self) -> str:
+        """The SHA-1 of the assembly."""
+        return self.observation["asm_hash"]
+
+    @property
+    def instruction_counts(self) -> dict[str, int]:
+        """How often each mnemonic occurs in the assembly."""
+        return self.observation["instruction_counts"]
+
+    @property
+    def obj(self) -> bytes:
+        """The object file."""
+        return self.observation["obj"]
+
+    @property
+    def obj_size(self) -> int:
+        """The size of the object file in bytes."""
+        return self.observation["obj_size"]
+
+    @property
+    def obj_hash(self) -> str:
+        """The SHA-1 of the object file."""
+        return self.observation["obj_hash"]
+
+    @property
+    def text_size(self) -> int:
+        """The size in bytes of the object's sections that hold code."""
+        return self.observation["text_size"]
+
+    @property
+    def command_line(self) -> str:
+        """The command that compiles the program as it is now."""
+        return self.observation["command_line"]
+
+    @property
+    def choices(self) -> list[int]:
+        """The number of the chosen setting of each option; -1 leaves it to the compiler.
+
+        Setting it counts as one action, which replays and states repeat.
+        """
+        return self.observation["choices"].tolist()
+
+    @choices.setter
+    def choices(self, choices: Sequence[int]) -> None:
+        *_, truncated, info = self._choose(choices)
+        if truncated:
+            raise info["error"]
+
+    @property
+    def timeout(self) -> float:
+        """The seconds that one run of GCC may take, in this episode."""
+        return float(self.send_param("timeout", ""))
+
+    @timeout.setter
+    def timeout(self, seconds: float) -> None:
+        self.send_param("timeout", str(seconds))
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions do something now, by their number; for `OptionThenValue`.
+
+        Learners that know masks, such as MaskablePPO, call this.
+        """
+        if self._action_space_name == CHOICES:
+            raise InvalidActionError(f"the actions of {CHOICES} have no numbers: expected another")
+        if self._action_space_name == OPTION_THEN_VALUE:
+            return self.observation["action_mask"].astype(bool)
+        return np.ones(self.action_space.n, dtype=bool)  # type: ignore[attr-defined]  # discrete
+
+    def commandline(self) -> str:
+        """Return the command that compiles the program with what the episode has chosen."""
+        replay = Replay(self.gcc_spec.options, self._action_space_name)
+        choices, pending = replay.choices(self.actions)
+        words = words_of(self.gcc_spec.options, choices)
+        program = self.gcc_spec.gcc.program
+        return command_line(program, words, self._program_flags(), pending=pending)
+
+    def commandline_to_actions(self, commandline: str) -> list[Any]:
+        """Return actions of the action space that lead to what `commandline` chooses.
+
+        Raises `InvalidActionError` when it is no command of this compiler, or sets a
+        number that is too far away for actions that count; `apply` reaches any.
+        """
+        options = self.gcc_spec.options
+        choices, pending = CommandReader(options, self._program_flags()).read(commandline)
+        return Replay(options, self._action_space_name).actions(choices, pending)
+
+    def apply(self, state: CompilerEnvState) -> None:
+        """Reset to the program of `state` and choose what its command line says."""
+        options = self.gcc_spec.options
+        if state.action_space is not None and state.action_space != self._action_space_name:
+            self.action_space = state.action_space
+        self.reset(benchmark=state.benchmark)
+        choices, pending = CommandReader(options, self._program_flags()).read(state.commandline)
+        if any(choice != ABSENT for choice in choices):
+            self.choices = choices
+        if pending is not None:
+            self.step(Replay(options, self._action_space_name).number(pending))
+
+    def make_benchmark(
+        self,
+        inputs: Any,
+        copt: Iterable[str] | None = None,
+        *,
+        run: RunSpec | None = None,
+    ) -> Benchmark:
+        """Return a program made of files; see `compiler_gym.envs.gcc.make_benchmark`."""
+        return _own.make_benchmark(inputs, copt, run=run)
+
+    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
+        """Replay `state` (default: the current one) in a fresh worker and compare."""
+        return validate(self.state if state is None else state, self._sibling)
+
+    def _choose(self, choices: Sequence[int]) -> Any:
+        """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
+        chosen = [int(choice) + 1 for choice in choices]
+        space = self._action_space_named(CHOICES)
+        if not space.contains(chosen):
+            raise InvalidActionError(
+                f"expected {len(self.gcc_spec.options)} choices, each from -1 to the number of the "
+                f"option's last setting, found {list(choices)!r}"
+            )
+        kept, kept_spec = self._action_space, self._action_specs[self._action_space_name]
+        self._use_action_space(space, self._action_specs[CHOICES])
+        try:
+            return self._apply([chosen], None, None, None)
+        finally:
+            self._use_action_space(kept, kept_spec)
+
+    def _program_flags(self) -> tuple[str, ...]:
+        """Return the flags that the program of the episode needs."""
+        benchmark = self._benchmark
+        if benchmark is None:
+            return ()
+        if self._known_flags[0] != benchmark.uri:
+            self._known_flags = (benchmark.uri, compile_flags(unpack(benchmark.contents)))
+        return self._known_flags[1]
+
+    def _sibling(self) -> "GccEnv":
+        """Return a new environment with these spaces and no episode."""
+        twin = self._twin()
+        assert isinstance(twin, GccEnv)
+        return twin
+
+    def _state_hash(self) -> str | None:
+        return self.observation["obj_hash"]
+
+    def _render_text(self) -> str:
+        steps = len(self.actions)
+        head = f"# {self._need_episode().benchmark} after {steps} action{'s' * (steps != 1)}"
+        return f"{head}\n{self.commandline()}\n{self.asm}"

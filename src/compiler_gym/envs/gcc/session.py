@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""How GCC fulfils the contract: a choice for every option, and one program to compile.
+
+Runs only in a worker. The state is the choices and nothing else; nothing is
+compiled before somebody looks, and the same command line is never compiled twice.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compiler_gym.envs.gcc._choices import command_line, words_of
+from compiler_gym.envs.gcc._compile import Builder
+from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc._memo import Facts, memo_of
+from compiler_gym.envs.gcc._options import ABSENT
+from compiler_gym.envs.gcc._products import digest, instruction_counts, text_size
+from compiler_gym.envs.gcc._program import unpack
+from compiler_gym.envs.gcc._sources import Sources
+from compiler_gym.envs.gcc._spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.actions import (
+    CATEGORICAL,
+    action_spaces,
+    apply_move,
+    moves,
+    values_of,
+)
+from compiler_gym.envs.gcc.observations import BASELINES, COSTS, observation_spaces
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerDiagnosticError,
+    CompilerGymError,
+    InvalidActionError,
+    InvalidParameterError,
+    UnknownNameError,
+)
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BenchmarkSpec,
+    CompilerSession,
+    ObservationSpaceSpec,
+)
+
+__all__ = ["GccSession"]
+
+Step = tuple[bool, ActionSpaceSpec | None, bool]
+
+
+class GccSession(CompilerSession):
+    """One program and the settings it is compiled with."""
+
+    compiler_version: ClassVar[str] = ""
+    action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
+    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = ()
+    spec: ClassVar[GccSpec]
+    """The compiler that `prepare` was told."""
+    _moves: ClassVar[tuple[Any, ...]]
+
+    @classmethod
+    def prepare(cls, options: dict[str, str]) -> "type[GccSession]":
+        """Return the session of the compiler that the option ``gcc_bin`` names."""
+        spec = get_spec(options.get("gcc_bin", DEFAULT_GCC))
+        facts = {
+            "spec": spec,
+            "compiler_version": spec.version,
+            "action_spaces": action_spaces(spec.options),
+            "observation_spaces": observation_spaces(spec.options),
+            "_moves": moves(spec.options),
+            "__doc__": cls.__doc__,
+        }
+        return type(cls.__name__, (cls,), facts)
+
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        spec = self.spec
+        self._choices = [ABSENT] * len(spec.options)
+        self._pending: int | None = None
+        self._action_space = action_space.name
+        sources = Sources(spec)
+        self._units, self._digest = sources.read(unpack(benchmark.contents), working_dir)
+        self._builder = Builder(spec.gcc, self._units, working_dir)
+        self._memo = memo_of(sources.memo_path(self._digest))
+        self._words: list[str] | None = []
+
+    def apply_action(self, action: Any) -> Step:
+        """Choose settings; a list is an action of `Choices`, whatever the action space."""
+        if isinstance(action, list):
+            return self._choose_all([choice - 1 for choice in action])
+        if self._action_space == CATEGORICAL:
+            return self._move(action)
+        return self._choose_stepwise(action)
+
+    def get_observation(self, name: str) -> Any:
+        """Return the plain value of observation `name`, compiling if it must."""
+        own = _OWN.get(name)
+        if own is not None:
+            return own(self)
+        if name in _PRODUCTS:
+            return _PRODUCTS[name](self, self._current_words())
+        cost, _, level = name.rpartition("_")
+        if cost in COSTS and level in BASELINES:
+            return self._fact(cost, [BASELINES[level]])
+        if name in _FACTS:
+            return self._fact(name, self._current_words())
+        raise UnknownNameError(f"no observation space {name!r}")
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        """Handle ``timeout``: the seconds that one run of GCC may take; empty asks for them."""
+        if key != "timeout":
+            return None
+        if value:
+            self._builder.timeout = _seconds(value)
+        return f"{self._builder.timeout:g}"
+
+    def moved(self, working_dir: Path) -> None:
+        """Compile in `working_dir` from now on."""
+        self._builder.moved(working_dir)
+
+    def _choose_all(self, choices: list[int]) -> Step:
+        options = self.spec.options
+        if len(choices) != len(options):
+            raise InvalidActionError(f"expected {len(options)} choices, found {len(choices)}")
+        for option, choice in zip(options, choices, strict=True):
+            if not ABSENT <= choice < len(option):
+                raise InvalidActionError(
+                    f"expected a choice from -1 to {len(option) - 1} for {option}, found {choice}"
+                )
+        same = choices == self._choices and self._pending is None
+        self._choices, self._words, self._pending = list(choices), None, None
+        return False, None, same
+
+    def _move(self, action: Any) -> Step:
+        if type(action) is not int or not 0 <= action < len(self._moves):
+            raise InvalidActionError(f"{action!r} is not in [0, {len(self._moves)})")
+        changed = apply_move(self.spec.options, self._choices, self._moves[action])
+        if changed:
+            self._words = None
+        return False, None, not changed
+
+    def _choose_stepwise(self, action: Any) -> Step:
+        """Choose an option, or the value of the one chosen; nothing, if the mask says so."""
+        if type(action) is not int or action < 0:
+            raise InvalidActionError(f"expected the number of an action, found {action!r}")
+        if self._pending is None:
+            if action >= len(self.spec.options):
+                return False, None, True
+            self._pending = action
+            return False, None, False
+        values = values_of(self.spec.options[self._pending])
+        if action >= len(values):
+            return False, None, True
+        self._choices[self._pending] = values[action]
+        self._pending, self._words = None, None
+        return False, None, False
+
+    def _current_words(self) -> list[str]:
+        if self._words is None:
+            self._words = words_of(self.spec.options, self._choices)
+        return self._words
+
+    def _fact(self, name: str, words: list[str]) -> Any:
+        """Return one fact of the program compiled with `words`, from the memo if it is known."""
+        command = " ".join(words)
+        facts = self._memo.facts(command)
+        if name in facts:
+            return facts[name]
+        if "error" in facts:
+            raise _blamed(facts["error"], words)
+        computed = _FACTS[name](self, words)
+        self._memo.add(command, computed)
+        return computed[name]
+
+    def _product(self, kind: Callable[[Builder, list[str]], bytes], words: list[str]) -> bytes:
+        command = " ".join(words)
+        facts = self._memo.facts(command)
+        if "error" in facts:
+            raise _blamed(facts["error"], words)
+        try:
+            return kind(self._builder, words)
+        except CompilerDiagnosticError as error:
+            self._memo.add(command, {"error": str(error)})
+            raise _blamed(str(error), words) from error
+
+    def _asm_facts(self, words: list[str]) -> Facts:
+        text = self._product(Builder.assembly, words)
+        return {"asm_size": len(text), "asm_hash": digest(text)}
+
+    def _obj_facts(self, words: list[str]) -> Facts:
+        data = self._product(Builder.object, words)
+        return {"obj_size": len(data), "obj_hash": digest(data), "text_size": text_size(data)}
+
+    def _counts(self, words: list[str]) -> Facts:
+        text = self._product(Builder.assembly, words).decode(errors="replace")
+        return {"instruction_counts": json.dumps(instruction_counts(text))}
+
+    def _command_line(self) -> str:
+        pending = None if self._pending is None else self.spec.options[self._pending].name
+        program = self.spec.gcc.program
+        return command_line(program, self._current_words(), self._units.flags, pending=pending)
+
+    def _action_mask(self) -> bytes:
+        width = len(self.spec.options)
+        values = 0 if self._pending is None else len(values_of(self.spec.options[self._pending]))
+        allowed = values or width
+        return bytes([1] * allowed + [0] * (self._mask_width() - allowed))
+
+    @classmethod
+    def _mask_width(cls) -> int:
+        return next(s.space.shape[0] for s in cls.observation_spaces if s.name == "action_mask")  # type: ignore[union-attr]  # a box
+
+
+def _blamed(message: str, words: list[str]) -> CompilerGymError:
+    """Return the error of a compilation: the program's where no setting can have caused it."""
+    if words:
+        return CompilerDiagnosticError(message)
+    return BenchmarkInitError(f"the program does not compile:\n{message}")
+
+
+def _seconds(value: str) -> float:
+    try:
+        seconds = float(value)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise InvalidParameterError(f"timeout is {value!r}: expected seconds above 0")
+    return seconds
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")
+
+
+_OWN: dict[str, Callable[[GccSession], Any]] = {
+    "source": lambda s: _text(b"".join(s._units.files[unit] for unit in s._units.units)),
+    "choices": lambda s: list(s._choices),
+    "command_line": GccSession._command_line,
+    "action_mask": GccSession._action_mask,
+}
+_PRODUCTS: dict[str, Callable[[GccSession, list[str]], Any]] = {
+    "asm": lambda s, words: _text(s._product(Builder.assembly, words)),
+    "obj": lambda s, words: s._product(Builder.object, words),
+    "rtl": lambda s, words: _text(s._product(Builder.rtl, words)),
+}
+_FACTS: dict[str, Callable[[GccSession, list[str]], Facts]] = {
+    "asm_size": GccSession._asm_facts,
+    "asm_hash": GccSession._asm_facts,
+    "instruction_counts": GccSession._counts,
+    "obj_size": GccSession._obj_facts,
+    "obj_hash": GccSession._obj_facts,
+    "text_size": GccSession._obj_facts,
+}
