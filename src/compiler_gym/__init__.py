@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         CompilerEnvStateReader,
         CompilerEnvStateWriter,
     )
-    from compiler_gym.registration import COMPILER_GYM_ENVS, make
+    from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
     from compiler_gym.search import random_search
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
 
@@ -39,6 +39,7 @@ __all__ = [
     "__version__",
     "cache_path",
     "make",
+    "make_vec",
     "random_search",
     "site_data_path",
     "transient_cache_path",
@@ -54,6 +55,7 @@ _WHERE = {
     "ValidationError": "compiler_gym.validation",
     "ValidationResult": "compiler_gym.validation",
     "make": "compiler_gym.registration",
+    "make_vec": "compiler_gym.registration",
     "random_search": "compiler_gym.search",
     "validate_states": "compiler_gym.validation",
 }

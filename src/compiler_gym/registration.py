@@ -5,7 +5,7 @@ Compilers are found through the entry-point group ``compiler_gym.compilers``, th
 bundled ones like a stranger's. Nothing of a compiler is loaded to list it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
@@ -13,11 +13,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from compiler_gym.core import CompilerEnv
+    from compiler_gym.core import CompilerEnv, CompilerVectorEnv
 
-__all__ = ["COMPILER_GYM_ENVS", "Compiler", "EnvironmentId", "compilers", "make"]
+__all__ = ["COMPILER_GYM_ENVS", "Compiler", "EnvironmentId", "compilers", "make", "make_vec"]
 
 GROUP = "compiler_gym.compilers"
+_VECTORS = "compiler_gym.core.vector_entry"
+"""Where Gymnasium finds vector forms; a name, because nothing is loaded to register."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ def register_with_gymnasium() -> None:
                     register(
                         id,
                         entry_point=compiler.environment,
+                        vector_entry_point=f"{_VECTORS}:{compiler.environment.replace(':', '.')}",
                         kwargs=dict(environment.kwargs),
                         nondeterministic=compiler.nondeterministic,
                         order_enforce=False,
@@ -81,6 +84,32 @@ def make(id: str, **kwargs: Any) -> "CompilerEnv":
 
     register_with_gymnasium()
     return gymnasium.make(id, **kwargs).unwrapped  # type: ignore[return-value]  # ours
+
+
+def make_vec(
+    id: str,
+    num_envs: int = 1,
+    *,
+    wrappers: Iterable[Callable[[Any], Any]] = (),
+    **arguments: Any,
+) -> "CompilerVectorEnv":
+    """Return `num_envs` environments as one, with a worker process each.
+
+    `wrappers` are put around each environment, the first one innermost. Other arguments
+    are those of `CompilerVectorEnv` (``autoreset_mode``, ``sampler``, ``max_episode_steps``,
+    ``copy``) and of the environment. Raises as `make` does.
+    """
+    from compiler_gym.core import make_vector
+
+    around = list(wrappers)
+
+    def make_env(**kwargs: Any) -> Any:
+        env: Any = make(id, **kwargs)
+        for wrapper in around:
+            env = wrapper(env)
+        return env
+
+    return make_vector(make_env, num_envs=num_envs, **arguments)
 
 
 class _Ids:

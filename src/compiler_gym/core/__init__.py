@@ -5,11 +5,17 @@
 for, ``views`` what can be asked at any time, ``describe`` turns a session's
 plain descriptions into Gymnasium spaces, ``state`` is the record that
 replays an episode and ``state_files`` reads and writes many of them.
+``vector`` is several environments as one, made of ``row``s that run on what a
+``sampler`` draws; ``vector_entry`` is where Gymnasium finds it. ``asynchronous`` steps
+many environments and takes what is done first.
 """
 
+from compiler_gym.core.asynchronous import StepPool
 from compiler_gym.core.env import CompilerEnv, OptionalArgumentValue
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
 from compiler_gym.core.state_files import CompilerEnvStateReader, CompilerEnvStateWriter
+from compiler_gym.core.vector import CompilerVectorEnv
+from compiler_gym.core.vector_entry import make_vector
 from compiler_gym.core.views import (
     DerivedObservation,
     ObservationSpaceSpec,
@@ -22,10 +28,13 @@ __all__ = [
     "CompilerEnvState",
     "CompilerEnvStateReader",
     "CompilerEnvStateWriter",
+    "CompilerVectorEnv",
     "DerivedObservation",
     "ObservationSpaceSpec",
     "ObservationView",
     "OptionalArgumentValue",
     "RewardView",
     "StateVersionWarning",
+    "StepPool",
+    "make_vector",
 ]

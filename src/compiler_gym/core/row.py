@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""One sub-environment of a vector: a step or a reset in two halves.
+
+The first half sends, the second waits: between them the worker computes, and so do
+those of the other rows. A wrapped environment does both in a thread instead, because
+its wrappers want to be called in between.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any, Protocol
+
+import gymnasium
+
+from compiler_gym.core.env import CompilerEnv
+from compiler_gym.core.requests import StepResult
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerError,
+    ServiceError,
+    WorkerTimeoutError,
+)
+from compiler_gym.service import Connection
+from compiler_gym.service.messages import Step
+
+__all__ = ["DirectRow", "Row", "ThreadRow"]
+
+ResetResult = tuple[Any, dict[str, Any]]
+_GRACE_SECONDS = 0.05
+"""What a reply still gets when its deadline passed while other rows were waited for."""
+
+
+class Row(Protocol):
+    """What a vector environment needs of a sub-environment."""
+
+    env: Any
+    """The sub-environment."""
+
+    def begin_step(self, action: Any) -> None:
+        """Send a step."""
+        ...
+
+    def end_step(self) -> StepResult:
+        """Return its result; a failure of the compiler is one."""
+        ...
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Send a reset."""
+        ...
+
+    def end_reset(self) -> ResetResult:
+        """Return its result, or raise `BenchmarkInitError`."""
+        ...
+
+    def abandon(self) -> None:
+        """Close the sub-environment, also between the two halves."""
+        ...
+
+
+class DirectRow:
+    """A `CompilerEnv` without wrappers."""
+
+    def __init__(self, env: CompilerEnv) -> None:
+        self.env = env
+        self._deadline = 0.0
+        self._failed: StepResult | None = None
+        self._sent: tuple[list[Any], list[Any], Any] | None = None
+        self._program: Benchmark | None = None
+        self._timeout: float | None = None
+        self._was_fresh = False
+        self._lost: Exception | None = None
+
+    def begin_step(self, action: Any) -> None:
+        """Send a step."""
+        env, actions = self.env, [action]
+        plain, plan = env._prepare(actions)
+        self._sent, self._failed = (actions, plain, plan), None
+        self._deadline = time.monotonic() + env.limits.step_seconds
+        try:
+            self._connection().submit(Step(plain, plan.names))
+        except (CompilerError, ServiceError) as error:
+            self._failed = env._failed_step(error, plan)
+
+    def end_step(self) -> StepResult:
+        """Return the step's result."""
+        failed, self._failed = self._failed, None
+        if failed is not None:
+            return failed
+        env, sent = self.env, self._sent
+        assert sent is not None
+        actions, plain, plan = sent
+        try:
+            reply = self._connection().gather(self._left())
+        except (CompilerError, ServiceError) as error:
+            return env._failed_step(error, plan)
+        return env._conclude(reply, actions, plain, plan)
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Send a reset."""
+        env = self.env
+        self._program, self._timeout = env._prepare_reset(seed, options)
+        request = env._start_request(self._program)
+        connection = env._connect()
+        self._was_fresh, self._lost = env._connection_is_fresh, None
+        seconds = env.limits.step_seconds if self._timeout is None else self._timeout
+        self._deadline = time.monotonic() + seconds
+        try:
+            connection.submit(request, self._timeout)
+        except ServiceError as error:
+            self._lost = error
+
+    def end_reset(self) -> ResetResult:
+        """Return the reset's result; a worker that was lost before is replaced once."""
+        env, program = self.env, self._program
+        assert program is not None
+        try:
+            if self._lost is not None:
+                raise self._lost
+            plain = env._begun(self._connection().gather(self._left()), program)
+        except ServiceError as error:
+            if self._was_fresh or isinstance(error, WorkerTimeoutError):
+                raise BenchmarkInitError(f"cannot start on {program.uri}: {error}") from error
+            plain = env._begin(program, self._timeout)
+        return env._plan.observe(plain), {"benchmark": str(program.uri)}
+
+    def abandon(self) -> None:
+        """Close the environment and its worker, also in the middle of a request."""
+        connection = self.env._connection
+        if connection is not None:
+            connection.abandon()
+        self.env.close()
+
+    def _connection(self) -> Connection:
+        connection = self.env._connection
+        assert connection is not None
+        return connection
+
+    def _left(self) -> float:
+        return max(self._deadline - time.monotonic(), _GRACE_SECONDS)
+
+
+class ThreadRow:
+    """An environment with wrappers, used by one thread of `executor` at a time."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], executor: Callable[[], Executor]) -> None:
+        self.env: Any = env
+        self._executor = executor
+        self._future: Future[Any] | None = None
+
+    def begin_step(self, action: Any) -> None:
+        """Step in a thread."""
+        self._future = self._executor().submit(self.env.step, action)
+
+    def end_step(self) -> StepResult:
+        """Wait for the thread."""
+        return self._result()
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
+        """Reset in a thread."""
+        self._future = self._executor().submit(self.env.reset, seed=seed, options=options)
+
+    def end_reset(self) -> ResetResult:
+        """Wait for the thread."""
+        return self._result()
+
+    def abandon(self) -> None:
+        """Let the thread finish, then close."""
+        future, self._future = self._future, None
+        if future is not None and not future.cancel():
+            future.exception()
+        self.env.close()
+
+    def _result(self) -> Any:
+        future, self._future = self._future, None
+        assert future is not None
+        return future.result()

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What the next episode of a row runs on."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.core.env import CompilerEnv
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = ["Sampler", "sampler_of"]
+
+Sampler = Callable[[np.random.Generator], str | Benchmark]
+"""Draws a program with a random generator."""
+
+
+def sampler_of(
+    choice: Sampler | Sequence[Any] | None,
+) -> Callable[[CompilerEnv], str | Benchmark] | None:
+    """Return what draws a program for an environment, with the environment's generator.
+
+    A sequence holds programs and datasets, by address or as objects: each item is equally
+    likely, and of a dataset each program is.
+    """
+    if choice is None:
+        return None
+    if callable(choice):
+        return _Drawn(choice)
+    items = list(choice) if not isinstance(choice, str) else []
+    if not items:
+        raise InvalidParameterError(
+            f"expected a function or a list of programs and datasets, found {choice!r}"
+        )
+    return _Listed(items)
+
+
+class _Drawn:
+    """A function of a generator."""
+
+    def __init__(self, draw: Sampler) -> None:
+        self._draw = draw
+
+    def __call__(self, env: CompilerEnv) -> str | Benchmark:
+        return self._draw(env.np_random)
+
+
+class _Listed:
+    """Programs and datasets."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self._items = items
+
+    def __call__(self, env: CompilerEnv) -> str | Benchmark:
+        item = self._items[int(env.np_random.integers(len(self._items)))]
+        if isinstance(item, Dataset):
+            return item.random_benchmark(env.np_random)
+        if isinstance(item, str) and not BenchmarkUri.from_string(item).path.strip("/"):
+            return env.datasets[item].random_benchmark(env.np_random)
+        return item

@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: MIT
+"""Several environments as one, with a worker process each and no other processes.
+
+A step sends every action before it waits for any answer, and writes what comes back
+into arrays that are made once. What it returns is what Gymnasium's `SyncVectorEnv`
+returns, in every autoreset mode; only programs may be chosen for each row.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from copy import deepcopy
+from typing import Any, Self
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
+from numpy.typing import NDArray
+
+from compiler_gym.core.env import CompilerEnv
+from compiler_gym.core.row import DirectRow, ResetResult, Row, ThreadRow
+from compiler_gym.core.sampler import Sampler, sampler_of
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    InvalidActionError,
+    InvalidParameterError,
+    ServiceIsClosed,
+)
+
+__all__ = ["CompilerVectorEnv", "VectorStepResult"]
+
+VectorStepResult = tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
+"""Observations, rewards, terminations, truncations, infos."""
+_TRIES = 5
+"""How many random programs are tried before a reset fails."""
+
+
+class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
+    """`env_fns` make the sub-environments; their spaces must be the same.
+
+    - `autoreset_mode`: when an episode that ended is followed by another: at the next
+      step (Gymnasium's default), in the same step, or never by itself.
+    - `sampler`: what each episode runs on: a function of a random generator, or a list of
+      programs and datasets to draw from. A program that does not start is drawn again.
+    - `max_episode_steps`: truncates episodes.
+    - `copy`: False returns the same arrays at every step.
+
+    A failure of the compiler truncates the episode of its row; ``infos["error"]`` holds
+    the typed error there and the other rows go on.
+    """
+
+    def __init__(
+        self,
+        env_fns: Iterable[Callable[[], gymnasium.Env[Any, Any]]],
+        *,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        sampler: Sampler | Sequence[Any] | None = None,
+        max_episode_steps: int | None = None,
+        copy: bool = True,
+    ) -> None:
+        super().__init__()
+        if max_episode_steps is not None and max_episode_steps < 1:
+            raise InvalidParameterError(
+                f"max_episode_steps is {max_episode_steps}: expected a number above 0"
+            )
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        """When an ended episode is followed by another."""
+        self.max_episode_steps = max_episode_steps
+        """After how many steps an episode is truncated, if ever."""
+        self.copy = copy
+        self._sampler = sampler_of(sampler)
+        self.envs: list[Any] = []
+        """The sub-environments."""
+        try:
+            self.envs.extend(make() for make in env_fns)
+            self._describe()
+        except BaseException:
+            for env in self.envs:
+                env.close()
+            raise
+        self._executor: ThreadPoolExecutor | None = None
+        self._rows = self._make_rows()
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode in every row, or where ``options["reset_mask"]`` is True.
+
+        A number as `seed` is that of the first row; those of the others follow it. Other
+        options are those of the environment; a list as ``options["benchmark"]`` has one
+        program per row.
+        """
+        self._require_open()
+        seeds = self._seeds(seed)
+        chosen = dict(options or {})
+        mask = self._mask(chosen.pop("reset_mask", None))
+        rows = [int(row) for row in np.flatnonzero(mask)]
+        results = self._reset_rows(rows, [seeds[row] for row in rows], chosen)
+        infos: dict[str, Any] = {}
+        for row, (observation, info) in zip(rows, results, strict=True):
+            self._seen[row] = observation
+            infos = self._add_info(infos, info, row)
+        self._terminations[mask] = self._truncations[mask] = self._ended[mask] = False
+        return self._observe(), infos
+
+    def step(self, actions: Any) -> VectorStepResult:
+        """Apply an action in every row and return the batch.
+
+        Raises `InvalidActionError` before anything is applied if one is no action.
+        """
+        self._require_open()
+        listed = self._actions(actions)
+        resets: list[int] = []
+        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
+            resets = [int(row) for row in np.flatnonzero(self._ended)]
+        elif self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
+            raise InvalidParameterError(
+                f"the episodes of rows {np.flatnonzero(self._ended).tolist()} have ended: "
+                "expected reset(options={'reset_mask': ...}) before the next step"
+            )
+        infos = self._step_rows(listed, set(resets))
+        np.logical_or(self._terminations, self._truncations, out=self._ended)
+        return (
+            self._observe(),
+            self._rewards.copy(),
+            self._terminations.copy(),
+            self._truncations.copy(),
+            infos,
+        )
+
+    def fork(self) -> Self:
+        """Return an independent vector environment in the same state."""
+        self._require_open()
+        twin = object.__new__(type(self))
+        forks: list[Any] = []
+        try:
+            forks.extend(env.fork() for env in self.envs)
+            memo: dict[int, Any] = {id(self): twin, id(self.envs): forks, id(self._rows): []}
+            memo |= {id(old): new for old, new in zip(self.envs, forks, strict=True)}
+            state = {k: v for k, v in self.__dict__.items() if k not in _UNCOPIED}
+            twin.__setstate__({**deepcopy(state, memo), "envs": forks, "_sampler": self._sampler})
+        except BaseException:
+            for fork in forks:
+                fork.close()
+            raise
+        return twin
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End every session, also in the middle of a step."""
+        for row in getattr(self, "_rows", ()):
+            row.abandon()
+        if getattr(self, "_executor", None) is not None:
+            assert self._executor is not None
+            self._executor.shutdown(wait=True)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return the attribute `name` of every row, or what it returns if it is a method."""
+        values = [self._attribute(env, name) for env in self.envs]
+        return tuple(value(*args, **kwargs) if callable(value) else value for value in values)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return the attribute `name` of every row."""
+        return tuple(self._attribute(env, name) for env in self.envs)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set the attribute `name`: one value for all rows, or a list with one for each."""
+        listed = list(values) if isinstance(values, (list, tuple)) else [values] * self.num_envs
+        if len(listed) != self.num_envs:
+            raise InvalidParameterError(f"expected {self.num_envs} values, found {len(listed)}")
+        for env, value in zip(self.envs, listed, strict=True):
+            env.set_wrapper_attr(name, value)
+
+    def render(self) -> tuple[Any, ...]:
+        """Return the renderings of all rows."""
+        return tuple(env.render() for env in self.envs)
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]  # as SyncVectorEnv
+        """The random generators of the rows."""
+        return self.get_attr("np_random")
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]  # as SyncVectorEnv
+        """The seeds of the rows."""
+        return self.get_attr("np_random_seed")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the environments and the arrays; each episode is replayed when it is read."""
+        return {key: value for key, value in self.__dict__.items() if key not in _UNCOPIED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._executor = None
+        self._rows = self._make_rows()
+
+    def _describe(self) -> None:
+        if not self.envs:
+            raise InvalidParameterError("expected at least one environment, found none")
+        first = self.envs[0]
+        for name, hint in (("observation_space", "Autophase"), ("reward_space", "a reward")):
+            if getattr(first, name, True) is None:
+                raise InvalidParameterError(
+                    f"a vector of environments needs its {name} set, for example to {hint!r}"
+                )
+        for number, env in enumerate(self.envs):
+            for name in ("observation_space", "action_space"):
+                mine, other = getattr(first, name), getattr(env, name)
+                if mine != other:
+                    raise InvalidParameterError(
+                        f"sub-environments differ: the {name} of row 0 is {mine!r}, "
+                        f"that of row {number} is {other!r}"
+                    )
+        self.num_envs = count = len(self.envs)
+        self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = first.render_mode
+        self.single_action_space = first.action_space
+        self.single_observation_space = first.observation_space
+        self.action_space = batch_space(self.single_action_space, count)
+        self.observation_space = batch_space(self.single_observation_space, count)
+        self._observations: Any = create_empty_array(
+            self.single_observation_space, n=count, fn=np.zeros
+        )
+        self._is_array = isinstance(self._observations, np.ndarray)
+        self._seen: list[Any] = [None] * count
+        self._rewards = np.zeros(count, dtype=np.float64)
+        self._terminations = np.zeros(count, dtype=np.bool_)
+        self._truncations = np.zeros(count, dtype=np.bool_)
+        self._ended = np.zeros(count, dtype=np.bool_)
+        self._steps = [0] * count
+
+    def _make_rows(self) -> list[Row]:
+        return [
+            DirectRow(env)
+            if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper)
+            else ThreadRow(env, self._threads)
+            for env in self.envs
+        ]
+
+    def _threads(self) -> Executor:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.num_envs, "vector-environment")
+        return self._executor
+
+    def _step_rows(self, actions: list[Any], resets: set[int]) -> dict[str, Any]:
+        """Step the rows, reset those of `resets` instead, and return the infos."""
+        rows, infos = self._rows, {}
+        for number, row in enumerate(rows):
+            if number not in resets:
+                row.begin_step(actions[number])
+        failure: Exception | None = None
+        restarted: dict[int, ResetResult] = {}
+        try:
+            restarted = dict(zip(sorted(resets), self._reset_rows(sorted(resets)), strict=True))
+        except Exception as error:  # raised when the rows that step have been waited for
+            failure = error
+        finals: dict[int, dict[str, Any]] = {}
+        for number, row in enumerate(rows):
+            if number in resets:
+                if number not in restarted:
+                    continue
+                self._seen[number], info = restarted[number]
+                self._enter(number, 0.0, False, False)
+            else:
+                self._seen[number], reward, terminated, truncated, info = row.end_step()
+                self._steps[number] += 1
+                if self._steps[number] == self.max_episode_steps:
+                    truncated = truncated or not terminated
+                self._enter(number, reward, terminated, truncated)
+                if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
+                    finals[number] = info
+                    continue
+            infos = self._add_info(infos, info, number)
+        if failure is not None:
+            raise failure
+        return self._follow_up(finals, infos) if finals else infos
+
+    def _enter(self, row: int, reward: float, terminated: bool, truncated: bool) -> None:
+        self._rewards[row] = reward
+        self._terminations[row] = terminated
+        self._truncations[row] = truncated
+
+    def _follow_up(
+        self, finals: dict[int, dict[str, Any]], infos: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Start the next episodes in the same step; what was last goes into the infos."""
+        for row, info in finals.items():
+            last = {"final_obs": self._seen[row], "final_info": info}
+            infos = self._add_info(infos, last, row)
+        for row, (seen, info) in zip(finals, self._reset_rows(list(finals)), strict=True):
+            self._seen[row] = seen
+            infos = self._add_info(infos, info, row)
+        return infos
+
+    def _reset_rows(
+        self,
+        rows: list[int],
+        seeds: Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> list[ResetResult]:
+        """Reset `rows`; every reset is waited for before a failure is raised."""
+        begun: list[int] = []
+        results: list[ResetResult] = []
+        failure: Exception | None = None
+        for number, row in enumerate(rows):
+            try:
+                self._begin_reset(row, None if seeds is None else seeds[number], options)
+                begun.append(row)
+            except Exception as error:
+                failure = failure or error
+        for row in begun:
+            try:
+                results.append(self._end_reset(row, options))
+            except Exception as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
+        return results
+
+    def _begin_reset(self, row: int, seed: int | None, options: dict[str, Any] | None) -> None:
+        chosen = dict(options or {})
+        programs = chosen.get("benchmark")
+        if isinstance(programs, (list, tuple)):
+            if len(programs) != self.num_envs:
+                raise InvalidParameterError(
+                    f"expected {self.num_envs} programs, found {len(programs)}"
+                )
+            chosen["benchmark"] = programs[row]
+        elif programs is None and self._sampler is not None:
+            if seed is not None:
+                self.envs[row].unwrapped.np_random = np.random.default_rng(seed)
+            chosen["benchmark"] = self._sampler(self.envs[row].unwrapped)
+        self._steps[row] = 0
+        self._rows[row].begin_reset(seed, chosen or None)
+
+    def _end_reset(self, row: int, options: dict[str, Any] | None) -> ResetResult:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._rows[row].end_reset()
+            except BenchmarkInitError:
+                if self._sampler is None or (options or {}).get("benchmark") is not None:
+                    raise
+                self._begin_reset(row, None, options)
+        return self._rows[row].end_reset()
+
+    def _actions(self, actions: Any) -> list[Any]:
+        """Return one action per row, or raise `InvalidActionError`."""
+        try:
+            listed = list(iterate(self.action_space, np.asarray(actions)))
+        except (TypeError, ValueError):
+            listed = list(iterate(self.action_space, actions))
+        if len(listed) != self.num_envs:
+            raise InvalidActionError(f"expected {self.num_envs} actions, found {len(listed)}")
+        for row, (env, action) in enumerate(zip(self.envs, listed, strict=True)):
+            if not self._ended[row] and not env.action_space.contains(action):
+                raise InvalidActionError(
+                    f"{action!r} is not an action of {env.action_space!r} in row {row}"
+                )
+        return listed
+
+    def _observe(self) -> Any:
+        if self._is_array:
+            observations = self._observations
+            for row, seen in enumerate(self._seen):
+                observations[row] = seen
+            return observations.copy() if self.copy else observations
+        self._observations = concatenate(
+            self.single_observation_space, self._seen, self._observations
+        )
+        return deepcopy(self._observations) if self.copy else self._observations
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        if seed is None or isinstance(seed, (int, np.integer)):
+            return [None if seed is None else int(seed) + row for row in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise InvalidParameterError(f"expected {self.num_envs} seeds, found {len(seed)}")
+        return list(seed)
+
+    def _mask(self, mask: Any) -> NDArray[np.bool_]:
+        if mask is None:
+            return np.ones(self.num_envs, dtype=np.bool_)
+        array = np.asarray(mask)
+        if array.shape != (self.num_envs,) or array.dtype != np.bool_ or not array.any():
+            raise InvalidParameterError(
+                f"reset_mask is {mask!r}: expected {self.num_envs} booleans, at least one True"
+            )
+        return array
+
+    def _attribute(self, env: Any, name: str) -> Any:
+        return env.get_wrapper_attr(name)
+
+    def _require_open(self) -> None:
+        if self.closed:
+            raise ServiceIsClosed("the vector environment is closed")
+
+
+_UNCOPIED = ("_rows", "_executor")
+"""What is made anew for a copy."""

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Where Gymnasium finds the vector form of an environment.
+
+A `vector_entry_point` is text, ``"module:name"``, so that specs can be written down. With
+this module the name is ``package.module.Class`` of an environment, and the attribute is
+what makes a vector of such environments.
+"""
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from compiler_gym.core.vector import CompilerVectorEnv
+
+__all__ = ["make_vector"]
+
+_VECTOR = ("autoreset_mode", "copy", "max_episode_steps", "sampler")
+"""The arguments of `CompilerVectorEnv`; the others are the environment's."""
+
+
+def make_vector(
+    make_env: Callable[..., Any], *, num_envs: int = 1, **arguments: Any
+) -> CompilerVectorEnv:
+    """Return `num_envs` environments as one; arguments are of either."""
+    own = {name: arguments.pop(name) for name in _VECTOR if name in arguments}
+    make = partial(make_env, **arguments)
+    return CompilerVectorEnv([make] * num_envs, **own)
+
+
+def __getattr__(name: str) -> Any:
+    module, _, cls = name.rpartition(".")
+    if not module:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return partial(make_vector, getattr(importlib.import_module(module), cls))

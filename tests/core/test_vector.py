@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: MIT
+"""A vector does what Gymnasium's own does, step by step, and keeps failures in their row."""
+
+import os
+import pickle
+import random
+import signal
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import compiler_gym
+from compiler_gym.core import CompilerVectorEnv
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    InvalidActionError,
+    InvalidParameterError,
+    ServiceIsClosed,
+    WorkerCrashedError,
+)
+from compiler_gym.service import Limits
+from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
+from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.wrappers import Counter, TimeLimit
+
+MODES = list(AutoresetMode)
+ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
+MakeVector = Callable[..., CompilerVectorEnv]
+
+
+def fake(number: int = 7, **arguments: Any) -> FakeEnv:
+    chosen = {
+        "observation_space": "vector",
+        "reward_space": "number",
+        "action_space": "Behaviours",
+        "benchmark": f"benchmark://fake-v0/{number}",
+    }
+    return FakeEnv(**{**chosen, **arguments})
+
+
+def makers(count: int, **arguments: Any) -> list[Callable[[], FakeEnv]]:
+    return [lambda number=number: fake(number, **arguments) for number in range(2, 2 + count)]
+
+
+@pytest.fixture
+def make_vector() -> Iterator[MakeVector]:
+    made: list[CompilerVectorEnv] = []
+
+    def make(count: int = 3, *, of: dict[str, Any] | None = None, **arguments: Any) -> Any:
+        made.append(CompilerVectorEnv(makers(count, **(of or {})), **arguments))
+        return made[-1]
+
+    yield make
+    for vector in made:
+        vector.close()
+
+
+def comparable(value: Any) -> Any:
+    """Return infos without what no two runs share: errors are equal if their text is."""
+    if isinstance(value, dict):
+        return {key: comparable(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return [comparable(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), value.tolist())
+    return str(value) if isinstance(value, Exception) else value
+
+
+def assert_same_step(ours: Any, theirs: Any) -> None:
+    assert same(ours[0], theirs[0])
+    for mine, other in zip(ours[1:-1], theirs[1:-1], strict=True):
+        assert mine.dtype == other.dtype
+        assert mine.tolist() == other.tolist()
+    assert comparable(ours[-1]) == comparable(theirs[-1])
+
+
+@pytest.mark.parametrize("isolation", ["process", "in-process"])
+@pytest.mark.parametrize("space", ["vector", ["number", "vector"], "number", "digits"])
+@pytest.mark.parametrize("mode", MODES)
+def test_every_step_is_that_of_gymnasiums_own_vector(
+    mode: AutoresetMode, space: Any, isolation: str
+) -> None:
+    names = ["add", "double", "nothing", "end", "raise", "fatal"]
+    generator = random.Random(str(space))
+    arguments = {"observation_space": space, "isolation": isolation}
+    ours = CompilerVectorEnv(makers(3, **arguments), autoreset_mode=mode)
+    theirs = SyncVectorEnv(makers(3, **arguments), autoreset_mode=mode)
+    try:
+        assert ours.action_space == theirs.action_space
+        assert ours.observation_space == theirs.observation_space
+        assert ours.metadata == theirs.metadata
+        assert_same_step(ours.reset(seed=5), theirs.reset(seed=5))
+        for _ in range(25):
+            actions = np.array([ACTIONS[generator.choice(names)] for _ in range(3)])
+            mine, other = ours.step(actions), theirs.step(actions)
+            assert_same_step(mine, other)
+            ended = mine[2] | mine[3]
+            if mode is AutoresetMode.DISABLED and ended.any():
+                masks = [{"reset_mask": ended.copy()} for _ in range(2)]
+                mine, other = (
+                    v.reset(options=m) for v, m in zip((ours, theirs), masks, strict=True)
+                )
+                assert_same_step(mine, other)
+        assert ours.np_random_seed == theirs.np_random_seed
+    finally:
+        ours.close()
+        theirs.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_time_limits_are_those_of_gymnasium(mode: AutoresetMode) -> None:
+    ours = CompilerVectorEnv(makers(2), autoreset_mode=mode, max_episode_steps=3)
+    limited = [
+        lambda make=make: gymnasium.wrappers.TimeLimit(make(), max_episode_steps=3)
+        for make in makers(2)
+    ]
+    theirs = SyncVectorEnv(limited, autoreset_mode=mode)
+    try:
+        assert_same_step(ours.reset(seed=1), theirs.reset(seed=1))
+        for number in range(9):
+            assert_same_step(ours.step([0, number % 3]), theirs.step([0, number % 3]))
+            if mode is AutoresetMode.DISABLED and number % 3 == 2:
+                assert_same_step(ours.reset(), theirs.reset())
+    finally:
+        ours.close()
+        theirs.close()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_wrapped_environments_make_a_vector_too(mode: AutoresetMode) -> None:
+    wrapped = [lambda make=make: TimeLimit(Counter(make()), 2) for make in makers(3)]
+    ours = CompilerVectorEnv(wrapped, autoreset_mode=mode)
+    theirs = SyncVectorEnv(wrapped, autoreset_mode=mode)
+    try:
+        assert_same_step(ours.reset(seed=1), theirs.reset(seed=1))
+        for number in range(6):
+            assert_same_step(ours.step([0, 1, 2]), theirs.step([0, 1, 2]))
+            if mode is AutoresetMode.DISABLED and number % 2:
+                assert_same_step(ours.reset(), theirs.reset())
+        assert ours.get_attr("counters") == theirs.get_attr("counters")
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def test_llvm_gives_what_gymnasiums_own_vector_gives() -> None:
+    arguments = {"benchmark": "cbench-v1/crc32", "max_episode_steps": 4}
+    ours = gymnasium.make_vec(
+        "llvm-autophase-ic-v0", 2, vectorization_mode="vector_entry_point", **arguments
+    )
+    theirs = gymnasium.make_vec("llvm-autophase-ic-v0", 2, vectorization_mode="sync", **arguments)
+    try:
+        assert type(ours.unwrapped) is CompilerVectorEnv
+        assert same(ours.reset(seed=1)[0], theirs.reset(seed=1)[0])
+        ours.action_space.seed(3)
+        for _ in range(10):
+            actions = ours.action_space.sample()
+            mine, other = ours.step(actions), theirs.step(actions)
+            assert all(map(same, mine[:4], other[:4]))
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def test_make_vec_takes_wrappers_and_arguments_of_both() -> None:
+    with compiler_gym.make_vec(
+        "llvm-autophase-ic-v0",
+        num_envs=2,
+        wrappers=[lambda env: TimeLimit(env, 2)],
+        autoreset_mode="SameStep",
+        benchmark="cbench-v1/crc32",
+    ) as vector:
+        vector.reset(seed=1)
+        vector.step([0, 1])
+        assert "final_obs" in vector.step([0, 1])[-1]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_crash_is_seen_in_its_own_row_alone(make_vector: MakeVector, mode: Any) -> None:
+    vector = make_vector(3, autoreset_mode=mode)
+    vector.reset()
+    worker = worker_pid(vector.envs[1])
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
+    observations, rewards, terminations, truncations, infos = vector.step([0, 0, 0])
+    assert truncations.tolist() == [False, True, False]
+    assert not terminations.any()
+    assert rewards[0] == rewards[2] == -1
+    infos = infos["final_info"] if mode is AutoresetMode.SAME_STEP else infos
+    assert isinstance(infos["error"][1], WorkerCrashedError)
+    assert infos["error"][0] is infos["error"][2] is None
+    assert observations[2, 0] == 5
+    if mode is AutoresetMode.DISABLED:
+        vector.reset(options={"reset_mask": truncations})
+    for _ in range(2):
+        observations, _, _, truncations, _ = vector.step([0, 0, 0])
+    assert not truncations.any()
+    assert vector.envs[1].in_episode
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_a_vector_lives_through_workers_that_crash_at_random(
+    make_vector: MakeVector, mode: Any
+) -> None:
+    vector = make_vector(4, autoreset_mode=mode, sampler=["benchmark://fake-v0"])
+    generator = random.Random(3)
+    observations, _ = vector.reset(seed=3)
+    crashes = 0
+    for _ in range(150):
+        crash = [generator.random() < 0.05 for _ in range(4)]
+        actions = [ACTIONS["segfault" if c else generator.choice(["add", "end"])] for c in crash]
+        observations, rewards, _, truncations, _ = vector.step(actions)
+        assert np.isfinite(rewards).all()
+        assert observations.shape == (4, 3)
+        crashes += int(truncations.sum())
+    assert crashes > 10
+
+
+def test_a_hang_costs_one_deadline_whatever_the_number_of_rows(make_vector: MakeVector) -> None:
+    vector = make_vector(4, of={"limits": Limits(step_seconds=0.3)})
+    vector.reset()
+    *_, truncations, infos = vector.step([ACTIONS["hang"]] * 3 + [0])
+    assert truncations.tolist() == [True, True, True, False]
+    assert infos["error_type"][0] == "WorkerTimeoutError"
+    assert "0.3" in str(infos["error"][0]) or "deadline" in str(infos["error"][0])
+
+
+def test_an_action_that_is_none_is_refused_before_anything_happens(
+    make_vector: MakeVector,
+) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    for actions, match in (([0, 99], "row 1"), ([0], "2 actions"), ([0.5, 0.5], "row 0")):
+        with pytest.raises(InvalidActionError, match=match):
+            vector.step(actions)
+    assert vector.get_attr("actions") == ([], [])
+    assert vector.step([0, 0])[1].tolist() == [-1, -1]
+
+
+def test_spaces_that_differ_are_refused_and_nothing_is_left() -> None:
+    made: list[FakeEnv] = []
+
+    def make(**arguments: Any) -> Callable[[], FakeEnv]:
+        def inner() -> FakeEnv:
+            made.append(fake(**arguments))
+            made[-1].reset()
+            return made[-1]
+
+        return inner
+
+    with pytest.raises(InvalidParameterError, match=r"observation_space of row 0 is .* row 1"):
+        CompilerVectorEnv([make(), make(observation_space="number")])
+    with pytest.raises(InvalidParameterError, match="action_space of row 0"):
+        CompilerVectorEnv([make(), make(action_space="Safe")])
+    assert [env.in_episode for env in made] == [False] * 4
+    for space in ("observation_space", "reward_space"):
+        with pytest.raises(InvalidParameterError, match=f"{space} set"):
+            CompilerVectorEnv([make(**{space: None})])
+    with pytest.raises(InvalidParameterError, match="at least one environment"):
+        CompilerVectorEnv([])
+    with pytest.raises(InvalidParameterError, match="max_episode_steps is 0"):
+        CompilerVectorEnv([make()], max_episode_steps=0)
+
+
+def test_every_row_may_have_a_program_of_its_own(make_vector: MakeVector) -> None:
+    vector = make_vector(3)
+    uris = [f"benchmark://fake-v0/{number}" for number in (7, 8, 9)]
+    observations, infos = vector.reset(options={"benchmark": uris})
+    assert observations[:, 0].tolist() == [7, 8, 9]
+    assert infos["benchmark"].tolist() == uris
+    observations, _ = vector.reset(options={"benchmark": uris[0]})
+    assert observations[:, 0].tolist() == [7, 7, 7]
+    with pytest.raises(InvalidParameterError, match="expected 3 programs, found 2"):
+        vector.reset(options={"benchmark": uris[:2]})
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        lambda generator: f"benchmark://fake-v0/{generator.integers(1, 9)}",
+        ["benchmark://fake-v0"],
+        [f"benchmark://fake-v0/{number}" for number in range(9)],
+    ],
+)
+def test_programs_are_drawn_and_a_seed_repeats_them(make_vector: MakeVector, sampler: Any) -> None:
+    vector = make_vector(3, sampler=sampler, max_episode_steps=1, autoreset_mode="SameStep")
+    runs = []
+    for _ in range(2):
+        seen = [vector.reset(seed=11)[0]]
+        seen += [vector.step([0, 0, 0])[0] for _ in range(8)]
+        runs.append(np.stack(seen)[..., 0].tolist())
+    assert runs[0] == runs[1]
+    assert len({number for row in runs[0] for number in row}) > 3
+
+
+def test_a_program_that_does_not_start_is_drawn_again(make_vector: MakeVector) -> None:
+    draws = iter(["benchmark://fake-v0/1?start=raise", "benchmark://fake-v0/5"] * 20)
+    vector = make_vector(2, sampler=lambda generator: next(draws))
+    assert vector.reset()[0][:, 0].tolist() == [5, 5]
+    hopeless = make_vector(2, sampler=["benchmark://fake-v0/1?start=raise"])
+    with pytest.raises(BenchmarkInitError, match="cannot start"):
+        hopeless.reset()
+
+
+def test_a_reset_that_fails_leaves_the_other_rows_usable(make_vector: MakeVector) -> None:
+    vector = make_vector(3)
+    bad = ["benchmark://fake-v0/1", "benchmark://fake-v0/1?start=segfault", "benchmark://fake-v0/3"]
+    with pytest.raises(BenchmarkInitError, match="cannot start"):
+        vector.reset(options={"benchmark": bad})
+    assert vector.reset(options={"benchmark": "benchmark://fake-v0/4"})[0][:, 0].tolist() == [4] * 3
+
+
+def test_bad_masks_and_seeds_are_refused(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset(seed=[3, None])
+    for mask in ([True], [False, False], [1, 0]):
+        with pytest.raises(InvalidParameterError, match="reset_mask is"):
+            vector.reset(options={"reset_mask": np.array(mask)})
+    with pytest.raises(InvalidParameterError, match="2 seeds"):
+        vector.reset(seed=[1])
+
+
+def test_an_ended_row_has_to_be_reset_where_nothing_does_it(make_vector: MakeVector) -> None:
+    vector = make_vector(2, autoreset_mode="Disabled")
+    vector.reset()
+    vector.step([ACTIONS["end"], 0])
+    with pytest.raises(InvalidParameterError, match=r"rows \[0\] have ended"):
+        vector.step([0, 0])
+
+
+def test_arrays_are_returned_as_copies_unless_asked_otherwise(make_vector: MakeVector) -> None:
+    vector, sharing = make_vector(2), make_vector(2, copy=False)
+    before, shared = vector.reset()[0], sharing.reset()[0]
+    vector.step([0, 0])
+    assert before[:, 0].tolist() == [2, 3]
+    assert sharing.step([0, 0])[0] is shared
+
+
+def test_closing_in_the_middle_of_a_step_leaves_nothing_running(make_vector: MakeVector) -> None:
+    vector = make_vector(3)
+    vector.reset()
+    workers = [worker_pid(env) for env in vector.envs]
+    for row, name in zip(vector._rows, ("hang", "add", "hang_uninterruptibly"), strict=True):
+        row.begin_step(ACTIONS[name])
+    vector.close()
+    vector.close()
+    assert wait_until(lambda: not any(is_running(pid) for pid in workers if pid))
+    with pytest.raises(ServiceIsClosed, match="closed"):
+        vector.step([0, 0, 0])
+
+
+def test_a_pickled_vector_replays_its_episodes(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    vector.step([0, 1])
+    with pickle.loads(pickle.dumps(vector)) as twin:
+        assert_same_step(vector.step([1, 0]), twin.step([1, 0]))
+
+
+def test_a_fork_goes_its_own_way(make_vector: MakeVector) -> None:
+    vector = make_vector(2, sampler=["benchmark://fake-v0"], max_episode_steps=3)
+    vector.reset(seed=2)
+    vector.step([0, 1])
+    with vector.fork() as fork:
+        for actions in ([1, 1], [0, 0], [2, 2], [0, 0]):
+            assert_same_step(vector.step(actions), fork.step(actions))
+        fork.step([0, 0])
+    assert all(vector.call("in_episode"))
+
+
+def test_attributes_of_rows_are_read_set_and_called(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    vector.step([0, 1])
+    assert vector.call("commandline") == ("add", "double")
+    assert vector.get_attr("actions") == ([0], [1])
+    vector.set_attr("tag", ["a", "b"])
+    assert vector.get_attr("tag") == ("a", "b")
+    with pytest.raises(InvalidParameterError, match="expected 2 values"):
+        vector.set_attr("tag", ["a"])
+    texts = make_vector(2, of={"render_mode": "ansi"})
+    texts.reset()
+    assert all("after 0 actions" in text for text in texts.render())
