@@ -29,9 +29,8 @@ def large_benchmark():
     with tempfile.TemporaryDirectory() as directory:
         while total < LARGE:
             source = Path(directory) / f"{seed}.c"
-            command = ["csmith", "--seed", str(seed), "--nomain", "--max-funcs", "40"]
-            source.write_bytes(_output(command, directory))
-            part = make_benchmark(source, copt=["-I/usr/include/csmith"])
+            source.write_bytes(_output(["csmith", "--seed", str(seed)], directory))
+            part = make_benchmark(source, copt=["-I/usr/include/csmith", f"-Dmain=main_{seed}"])
             parts.append(part)
             total += _instructions(part)
             seed += 1

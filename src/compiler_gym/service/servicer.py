@@ -101,6 +101,11 @@ class Servicer:
         if working_dir is not None:
             shutil.rmtree(working_dir, ignore_errors=True)
 
+    @property
+    def has_files(self) -> bool:
+        """Whether the session has made its directory."""
+        return self._working_dir is not None and self._working_dir.exists()
+
     def moved(self) -> None:
         """Take a directory of its own, with a copy of the files, after a fork of the process."""
         before, session = self._working_dir, self.session

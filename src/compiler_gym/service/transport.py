@@ -22,6 +22,10 @@ _LENGTH = struct.Struct("<Q")
 _FIRST_READ = 1 << 16
 _COPY_BELOW = 1 << 15
 _LONGEST = 1 << 36
+_CROWDED_SECONDS = 50e-6
+"""A yield that takes longer than this gave the core to somebody."""
+_LEAST_SHY, _MOST_SHY = 2, 256
+"""How many frames are awaited asleep after the core was found crowded."""
 
 
 class ChannelClosed(Exception):
@@ -31,7 +35,15 @@ class ChannelClosed(Exception):
 class Channel:
     """One end of a socket pair that carries frames."""
 
-    __slots__ = ("_buffer", "_poll", "_view", "awake_seconds", "socket")
+    __slots__ = (
+        "_asleep_for",
+        "_buffer",
+        "_poll",
+        "_shyness",
+        "_view",
+        "awake_seconds",
+        "socket",
+    )
 
     def __init__(self, sock: _Socket, *, awake_seconds: float = 0.0):
         self.socket = sock
@@ -43,6 +55,8 @@ class Channel:
         poll = select.poll()
         poll.register(sock, select.POLLIN)
         self._poll = poll.poll
+        self._asleep_for = 0
+        self._shyness = _LEAST_SHY
 
     @classmethod
     def from_descriptor(cls, descriptor: int, *, awake_seconds: float = 0.0) -> "Channel":
@@ -97,7 +111,8 @@ class Channel:
         The descriptor is None if none was sent or this process may not open more.
         """
         try:
-            self._wait(deadline)
+            if not self._is_readable_soon(deadline):
+                self._wait(deadline)
             data, descriptors, _, _ = socket.recv_fds(self.socket, _FIRST_READ, 1)
             descriptor = descriptors[0] if descriptors else None
             while len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]:
@@ -128,8 +143,14 @@ class Channel:
             self.socket.settimeout(None)
 
     def _is_readable_soon(self, deadline: float | None) -> bool:
-        """Look for a frame for `awake_seconds`, yielding the core between two looks."""
-        if not self.awake_seconds:
+        """Look for a frame for `awake_seconds`, yielding the core between two looks.
+
+        Where others want the core, looking is a bad plan: they keep it for
+        milliseconds, and a sleeper is woken before that. Then the next frames
+        are awaited asleep, the more of them the more often it happens.
+        """
+        if self._asleep_for or not self.awake_seconds:
+            self._asleep_for -= self._asleep_for > 0
             return False
         poll, clock, step_aside = self._poll, time.monotonic, os.sched_yield
         now = clock()
@@ -137,9 +158,15 @@ class Channel:
             raise TimeoutError
         until = now + self.awake_seconds
         while not poll(0):
-            if clock() > until:
+            if now > until:
                 return False
             step_aside()
+            before, now = now, clock()
+            if now - before > _CROWDED_SECONDS:
+                self._shyness = min(2 * self._shyness, _MOST_SHY)
+                self._asleep_for = self._shyness
+                return False
+        self._shyness = max(self._shyness // 2, _LEAST_SHY)
         return True
 
     def _wait(self, deadline: float | None) -> None:

@@ -8,8 +8,6 @@ worker when an environment is forked. It never starts anything by itself.
 import os
 import signal
 import socket
-import struct
-import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +20,7 @@ from compiler_gym.service.limits import (
 )
 from compiler_gym.service.messages import Failed, Fork, Forked, Reply, decode_request, encode
 from compiler_gym.service.servicer import Servicer, failed
+from compiler_gym.service.sibling import fork_sibling
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.session import CompilerSession
 
@@ -33,7 +32,7 @@ CLOSE_SECONDS = 3
 AWAKE_SECONDS = 200e-6
 """How long a worker that has answered looks for the next request before it sleeps."""
 
-_PID = struct.Struct("<q")
+_READY = b"\x01"
 
 
 class Worker:
@@ -103,8 +102,8 @@ class Worker:
     def _fork(self) -> None:
         """Split in two and send the client a socket to the new half.
 
-        The child is forked twice, so that its parent is the zygote, which reaps
-        it and whose end ends it, and not this worker, which may close first.
+        The copy is a child of the zygote, which reaps it and whose end ends it,
+        and not of this worker, which may close first.
         """
         try:
             theirs, pid = self._split()
@@ -119,31 +118,25 @@ class Worker:
         ours, theirs = socket.socketpair()
         with ours:
             try:
-                middle = os.fork()
-                if middle == 0:
+                pid = fork_sibling(self._zygote, ours.fileno())
+                if pid == 0:
                     self._become(ours, theirs)
                 ours.close()
-                os.waitpid(middle, 0)
-                ready = theirs.recv(_PID.size)
-                if len(ready) < _PID.size:
-                    raise ServiceOSError("the copy of the worker ended before it was ready")
+                _await(theirs, 2 if self._servicer.has_files else 1)
             except BaseException:
                 theirs.close()
                 raise
-        return theirs, _PID.unpack(ready)[0]
+        return theirs, pid
 
     def _become(self, ours: socket.socket, theirs: socket.socket) -> NoReturn:
         try:
-            if os.fork():
-                os._exit(0)
-            os.setsid()
-            _wait_for_parent(self._zygote)
-            bind_to_parent(self._zygote)
             self._channel.close()
             theirs.close()
             self._channel = Channel(ours, awake_seconds=AWAKE_SECONDS)
+            had_files = self._servicer.has_files
             self._servicer.moved()
-            ours.sendall(_PID.pack(os.getpid()))
+            if had_files:
+                ours.sendall(_READY)
             self._serve_and_leave()
         finally:
             os._exit(1)
@@ -153,12 +146,11 @@ class Worker:
         return self._scratch / f"{os.getpid()}-{self._directories}"
 
 
-def _wait_for_parent(zygote: int) -> None:
-    for _ in range(1000):
-        if os.getppid() == zygote:
-            return
-        time.sleep(0.0002)
-    raise ServiceOSError("the worker was not adopted by its zygote")
+def _await(theirs: socket.socket, count: int) -> None:
+    """Wait until the copy stands alone, and once more if it has files to copy."""
+    for _ in range(count):
+        if theirs.recv(len(_READY)) != _READY:
+            raise ServiceOSError("the copy of the worker ended before it was ready")
 
 
 def _leave_if_poisoned(reply: Failed) -> None:

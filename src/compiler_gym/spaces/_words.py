@@ -7,6 +7,7 @@ the most words wins, as long as the rest can still be read.
 
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 from compiler_gym.errors import InvalidActionError, UnknownNameError
 
@@ -30,6 +31,10 @@ class Words:
         if len(self._numbers) < len(self.items):
             raise ValueError(f"expected {kind} that differ, found {self._repeated()} twice")
         self._longest = max(map(len, self._numbers), default=1)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Words":
+        """Return itself: it never changes."""
+        return self
 
     def find(self, text: str) -> list[int]:
         """Return the numbers of the items that make up `text`.

@@ -7,7 +7,7 @@ and `from_string`.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar, NamedTuple, SupportsIndex
+from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -26,6 +26,10 @@ class CommandlineFlag(NamedTuple):
     """What stands on the command line, such as ``-funroll-loops``."""
     description: str
     """What it does, for people."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "CommandlineFlag":
+        """Return itself: it cannot change, and a fork copies hundreds."""
+        return self
 
 
 class Commandline(NamedDiscrete):

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Copy this process as a child of its own parent.
+
+A copy made so does not depend on its origin: the parent, which outlives both,
+reaps it. The kernel can do this in one step, but only in a process without other
+threads, because the C library is not asked; elsewhere it takes two forks, of
+which the first ends at once so that the second is adopted.
+"""
+
+import ctypes
+import os
+import platform
+import signal
+import struct
+import time
+
+__all__ = ["fork_sibling"]
+
+_CLONE_PARENT = 0x8000
+_CLONE_NUMBERS = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
+"""The number of the system call; its other arguments are all zero here, so their order is moot."""
+_PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, as a fork must
+_libc.syscall.restype = ctypes.c_long
+_PID = struct.Struct("<q")
+_ADOPTION_SECONDS = 0.2
+
+
+def fork_sibling(parent: int, ready: int) -> int:
+    """Return the number of the copy, or 0 in the copy.
+
+    `parent` must be this process's parent and adopt the orphans among its
+    descendants. The copy leads a session of its own and ends with `parent`; once
+    both hold it writes a byte to the descriptor `ready`. Raises `OSError` when
+    the kernel refuses. A copy whose parent has ended meanwhile ends too.
+    """
+    number = _CLONE_NUMBERS.get(platform.machine())
+    if number is None or len(os.listdir("/proc/self/task")) > 1:
+        return _fork_twice(parent, ready)
+    return _clone(number, parent, ready)
+
+
+def _clone(number: int, parent: int, ready: int) -> int:
+    python = ctypes.pythonapi
+    python.PyOS_BeforeFork()
+    child = _libc.syscall(number, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+    if child == 0:
+        _stand_alone(parent, ready, patience=0.0)  # first of all: our origin waits for it
+        python.PyOS_AfterFork_Child()
+        return 0
+    error = ctypes.get_errno()
+    python.PyOS_AfterFork_Parent()
+    if child < 0:
+        raise OSError(error, os.strerror(error))
+    return child
+
+
+def _fork_twice(parent: int, ready: int) -> int:
+    reader, writer = os.pipe()
+    try:
+        middle = os.fork()
+        if middle == 0:
+            child = _fork_or_leave(writer)
+            if child == 0:
+                os.close(reader)
+                os.close(writer)
+                reader = writer = -1
+                _stand_alone(parent, ready, patience=_ADOPTION_SECONDS)
+                return 0
+            os.write(writer, _PID.pack(child))
+            os._exit(0)
+        os.waitpid(middle, 0)
+        (child,) = _PID.unpack(os.read(reader, _PID.size))
+    finally:
+        for descriptor in (reader, writer):
+            if descriptor >= 0:
+                os.close(descriptor)
+    if child < 0:
+        raise OSError(-child, os.strerror(-child))
+    return child
+
+
+def _fork_or_leave(writer: int) -> int:
+    try:
+        return os.fork()
+    except OSError as error:
+        os.write(writer, _PID.pack(-(error.errno or 1)))
+        os._exit(0)
+
+
+def _stand_alone(parent: int, ready: int, *, patience: float) -> None:
+    _libc.setsid()
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    deadline = time.monotonic() + patience
+    while os.getppid() != parent:
+        if time.monotonic() >= deadline:
+            os._exit(1)
+        time.sleep(0.0002)
+    os.write(ready, b"\x01")
