@@ -16,6 +16,9 @@ constexpr std::int32_t opcode_texts = ::llvm::Instruction::OtherOpsEnd - 1;
 constexpr std::int32_t first_type = FirstOpcode + opcode_texts;
 constexpr unsigned integer_widths[] = {1, 8, 16, 32, 64, 128};
 
+constexpr std::int32_t UserOp1 = ::llvm::Instruction::UserOp1;
+constexpr std::int32_t UserOp2 = ::llvm::Instruction::UserOp2;
+
 // Kinds of type in the order of Type::TypeID; integers of usual widths follow.
 constexpr const char* type_names[] = {
     "half",     "bfloat", "float", "double", "x86_fp80", "fp128",  "ppc_fp128",
@@ -227,7 +230,9 @@ ProgramGraph program_graph(const ::llvm::Module& module) {
 std::vector<std::string> program_graph_texts() {
   std::vector<std::string> texts{"[external]", "; undefined function", "var", "val"};
   for (std::int32_t opcode = 1; opcode <= opcode_texts; ++opcode) {
-    texts.emplace_back(::llvm::Instruction::getOpcodeName(opcode));
+    const bool is_user = opcode == UserOp1 || opcode == UserOp2;  // LLVM has no names for them
+    texts.push_back(is_user ? "userop" + std::to_string(opcode - UserOp1 + 1)
+                            : ::llvm::Instruction::getOpcodeName(opcode));
   }
   texts.insert(texts.end(), std::begin(type_names), std::end(type_names));
   for (const auto width : integer_widths) texts.push_back("i" + std::to_string(width));

@@ -5,12 +5,12 @@ They check types, shapes and sizes, because workers in other languages get those
 wrong; they leave bounds alone, and never hand out memory that somebody else holds.
 """
 
-import json
 from collections.abc import Callable
 from functools import singledispatch
 from math import prod
 from typing import Any, NoReturn
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -198,8 +198,8 @@ def _list(plain: Any) -> list[Any] | tuple[Any, ...]:
 
 def _json(plain: Any) -> Any:
     try:
-        return json.loads(plain)
-    except (RecursionError, TypeError, ValueError) as error:
+        return msgspec.json.decode(plain)
+    except (RecursionError, TypeError, ValueError, msgspec.DecodeError) as error:
         raise SessionError(f"expected JSON text, found {_short(plain)}: {error}") from error
 
 

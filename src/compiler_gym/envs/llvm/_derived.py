@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.core import DerivedObservation
+from compiler_gym.envs.llvm._derived_structure import structure_observations
 from compiler_gym.envs.llvm.observations import AUTOPHASE_FEATURES, INST_COUNT_FEATURES
 from compiler_gym.spaces import Box, Dict, Scalar
 
@@ -29,6 +30,7 @@ def derived_observations() -> tuple[DerivedObservation, ...]:
             "InstCount without its first value, divided by it: float32[69]; zeros for no code.",
         ),
         _dictionary("InstCountNormDict", "InstCount", _DENSITIES, float, _normalize),
+        *structure_observations(),
     )
 
 

@@ -81,7 +81,10 @@ def _step(
     near, far = apart(right), apart(wrong)
     near_length, far_length = np.linalg.norm(near, axis=1), np.linalg.norm(far, axis=1)
     active = (MARGIN + near_length - far_length > 0) & (right != wrong).any(axis=1)
-    for rows, gap, length, sign in ((right, near, near_length, 1.0), (wrong, far, far_length, -1.0)):
+    for rows, gap, length, sign in (
+        (right, near, near_length, 1.0),
+        (wrong, far, far_length, -1.0),
+    ):
         pull = -rate * sign * gap[active] / np.maximum(length[active, None], 1e-9)
         np.add.at(vectors, rows[active, 0], pull)
         np.add.at(vectors, rows[active, 1], -pull)
@@ -116,7 +119,9 @@ def _corpus() -> Counter[tuple[int, ...]]:
     return seen
 
 
-def _vocabulary(names: list[str], vectors: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
+def _vocabulary(
+    names: list[str], vectors: NDArray[np.float64]
+) -> dict[str, dict[str, list[float]]]:
     sections: dict[str, dict[str, list[float]]] = {"Opcodes": {}, "Types": {}, "Arguments": {}}
     for name, vector in zip(names, np.round(vectors, 5).tolist(), strict=True):
         sections[_section(name)][name] = vector

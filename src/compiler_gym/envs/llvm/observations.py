@@ -9,6 +9,8 @@ import os
 from functools import cache
 from pathlib import Path
 
+from compiler_gym.envs.llvm._counts import AUTOPHASE_FEATURES, INST_COUNT_FEATURES, MOST, counts
+from compiler_gym.envs.llvm._structure import STRUCTURE_SPACES
 from compiler_gym.session import (
     BoxSpec,
     DictSpec,
@@ -28,37 +30,7 @@ __all__ = [
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 
-AUTOPHASE_FEATURES = tuple(
-    """BBNumArgsHi BBNumArgsLo onePred onePredOneSuc onePredTwoSuc oneSuccessor twoPred
-    twoPredOneSuc twoEach twoSuccessor morePreds BB03Phi BBHiPhi BBNoPhi BeginPhi BranchCount
-    returnInt CriticalCount NumEdges const32Bit const64Bit numConstZeroes numConstOnes
-    UncondBranches binaryConstArg NumAShrInst NumAddInst NumAllocaInst NumAndInst BlockMid
-    BlockLow NumBitCastInst NumBrInst NumCallInst NumGetElementPtrInst NumICmpInst NumLShrInst
-    NumLoadInst NumMulInst NumOrInst NumPHIInst NumRetInst NumSExtInst NumSelectInst NumShlInst
-    NumStoreInst NumSubInst NumTruncInst NumXorInst NumZExtInst TotalBlocks TotalInsts
-    TotalMemInst TotalFuncs ArgsPhi testUnary""".split()
-)
-"""The 56 features of the AutoPhase paper (Huang et al., 2019), in its order."""
-
-INST_COUNT_FEATURES = tuple(
-    """TotalInstsCount TotalBlocksCount TotalFuncsCount RetCount BrCount SwitchCount
-    IndirectBrCount InvokeCount ResumeCount UnreachableCount CleanupRetCount CatchRetCount
-    CatchSwitchCount CallBrCount FNegCount AddCount FAddCount SubCount FSubCount MulCount
-    FMulCount UDivCount SDivCount FDivCount URemCount SRemCount FRemCount ShlCount LShrCount
-    AShrCount AndCount OrCount XorCount AllocaCount LoadCount StoreCount GetElementPtrCount
-    FenceCount AtomicCmpXchgCount AtomicRMWCount TruncCount ZExtCount SExtCount FPToUICount
-    FPToSICount UIToFPCount SIToFPCount FPTruncCount FPExtCount PtrToIntCount IntToPtrCount
-    BitCastCount AddrSpaceCastCount CleanupPadCount CatchPadCount ICmpCount FCmpCount PHICount
-    CallCount SelectCount UserOp1Count UserOp2Count VAArgCount ExtractElementCount
-    InsertElementCount ShuffleVectorCount ExtractValueCount InsertValueCount LandingPadCount
-    FreezeCount""".split()
-)
-"""The totals, then one count per opcode in the order of LLVM's ``Instruction.def``."""
-
-_MOST = 2**63 - 2
-"""The upper bound of a count: Gymnasium adds one to it when it samples."""
-
-_COUNT = ScalarSpec(0, _MOST, "int")
+_COUNT = ScalarSpec(0, MOST, "int")
 _CPU_COUNTS = (
     "cores_count",
     *(
@@ -67,10 +39,6 @@ _CPU_COUNTS = (
         for what in ("count", "size")
     ),
 )
-
-
-def _counts(name: str, size: int, description: str) -> ObservationSpaceSpec:
-    return ObservationSpaceSpec(name, BoxSpec(0, _MOST, (size,), "int64"), description)
 
 
 def _text(name: str, length: int | None, description: str) -> ObservationSpaceSpec:
@@ -117,12 +85,12 @@ OBSERVATION_SPACES: tuple[ObservationSpaceSpec, ...] = (
         deterministic=False,
         default="",
     ),
-    _counts(
+    counts(
         "InstCount",
         len(INST_COUNT_FEATURES),
         "Instructions by opcode after the totals: int64[70]. Functions count with declarations.",
     ),
-    _counts(
+    counts(
         "Autophase",
         len(AUTOPHASE_FEATURES),
         "The features of the AutoPhase paper (Huang et al., 2019): int64[56].",
@@ -146,6 +114,7 @@ OBSERVATION_SPACES: tuple[ObservationSpaceSpec, ...] = (
         "The size in bytes of the code sections of the module's x86-64 object file.",
         platform=True,
     ),
+    *STRUCTURE_SPACES,
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm._baselines import Baselines
+from compiler_gym.envs.llvm._compute import STRUCTURE, PassHistory
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP
 from compiler_gym.envs.llvm.observations import LEVELS, OBSERVATION_SPACES, cpu_info
 from compiler_gym.errors import (
@@ -48,8 +49,9 @@ class LlvmSession(CompilerSession):
         self._working_dir = working_dir
         self._files = 0
         self._contents = benchmark.contents
-        self._module = _llvm.Module(benchmark.contents, benchmark.uri)
-        self._module.set_goal(_goal(benchmark))
+        self._uri, self._goal = benchmark.uri, _goal(benchmark)
+        self._module = self._load()
+        self._history = PassHistory(self._load)
         self._initial_count = self._module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
         assert isinstance(action_space.space, CommandlineSpec)
@@ -64,9 +66,10 @@ class LlvmSession(CompilerSession):
         except (IndexError, TypeError):
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
+            self._history.skip()
             return False, None, True
         try:
-            return False, None, not self._module.run(pipeline)
+            return False, None, not self._history.run(self._module, pipeline)
         except ModuleTooLargeError as error:
             raise ModuleTooLargeError(
                 f"{self._names[action]} grew the module from {self._initial_count} instructions at "
@@ -87,7 +90,7 @@ class LlvmSession(CompilerSession):
             return value
         if key == "llvm.apply_pipeline":
             _llvm.check_pipeline(value)
-            return "changed" if self._module.run(value) else "unchanged"
+            return "changed" if self._history.run(self._module, value) else "unchanged"
         if key == "llvm.verify":
             self._module.verify()
             return "valid"
@@ -108,6 +111,12 @@ class LlvmSession(CompilerSession):
             self._growth_floor = number
         bound = max(self._growth * self._initial_count, self._growth_floor)
         self._module.limit_instructions(int(bound) if self._growth else 0)
+
+    def _load(self) -> _llvm.Module:
+        """Return the module as it was at reset."""
+        module = _llvm.Module(self._contents, self._uri)
+        module.set_goal(self._goal)
+        return module
 
     def _write_bitcode(self) -> str:
         self._working_dir.mkdir(parents=True, exist_ok=True)
@@ -136,9 +145,12 @@ _COMPUTE: dict[str, Callable[[LlvmSession], Any]] = {
     "InstCount": lambda s: s._module.inst_count(),
     "Autophase": lambda s: s._module.autophase(),
     "CpuInfo": lambda s: cpu_info(),
+    "PassStatistics": lambda s: s._history.last(),
     "IrInstructionCount": lambda s: s._module.instruction_count(),
     "ObjectTextSizeBytes": lambda s: s._module.object_text_size(),
 }
+for _name, _compute in STRUCTURE.items():
+    _COMPUTE[_name] = lambda s, compute=_compute: compute(s._module)
 for _level in LEVELS:
     _COMPUTE[f"IrInstructionCount{_level}"] = lambda s, level=_level: s._baseline(
         level, "IrInstructionCount"
