@@ -84,7 +84,7 @@ class Builder:
         if "rtl" not in made:
             for stale in self._directory.glob("*r.dfinish"):
                 stale.unlink()
-            self._run([*words, "-S", "-fdump-rtl-dfinish-noaddr"])
+            self._run([*words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr"])
             made["asm"] = self._collect(".s")
             made["rtl"] = b"".join(
                 p.read_bytes() for p in sorted(self._directory.glob("*r.dfinish"))
