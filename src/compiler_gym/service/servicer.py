@@ -51,6 +51,8 @@ _RECOVERABLE = (
 _RAISED = (Exception, SystemExit)
 """What a session may raise: ``sys.exit()`` in it ends the session, not its process."""
 
+_NO_EPISODE = "no episode is running: call reset() first"
+
 _REFUSALS = {errno.EAGAIN, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC}
 
 
@@ -70,9 +72,9 @@ class Servicer:
 
     def handle(self, request: Request) -> Reply:
         """Return the reply to `request`; a failure is a reply too."""
+        if type(request) is Step:
+            return self.step(request)
         try:
-            if type(request) is Step:
-                return self._step(request)
             if type(request) is Start:
                 return self._start(request)
             if type(request) is Parameter:
@@ -138,8 +140,11 @@ class Servicer:
             session.initial_action_space, [self._observe(name) for name in request.observations]
         )
 
-    def _step(self, request: Step) -> Reply:
-        session = self._running()
+    def step(self, request: Step) -> Reply:
+        """Return the reply to `request`, as `handle` does."""
+        session = self.session
+        if session is None:
+            return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
         end, new_space, no_effect = False, None, True
         applied = 0
         try:
@@ -163,6 +168,7 @@ class Servicer:
         try:
             observations = [self._observe(name) for name in request.observations]
         except (ObservationError, UnknownNameError) as error:
+            # The actions were applied: only what was to be seen is missing.
             failure = [type(error).__name__, str(error)]
             return Stepped(end, new_space, no_effect, [], applied, failure)
         except _RAISED as error:  # a compiler that works when it is looked at fails here
@@ -187,7 +193,7 @@ class Servicer:
 
     def _running(self) -> CompilerSession:
         if self.session is None:
-            raise SessionNotFound("no episode is running: call reset() first")
+            raise SessionNotFound(_NO_EPISODE)
         return self.session
 
 
