@@ -199,6 +199,9 @@ class BenchmarkSpec(Struct, frozen=True):
     contents: bytes
     parameters: dict[str, str] = field(default_factory=dict)
     """The query of the URI, for example ``{"goal": "speed"}``."""
+    run: bytes = b""
+    """How to run it, as `compiler_gym.datasets.unpack_run` reads it; empty where that is not
+    known or follows from the URI."""
 
 
 class CompilerSession(ABC):

@@ -238,7 +238,9 @@ class Requests(Choices):
     def _start_request(self, program: Benchmark) -> Start:
         """Forget the last episode and return the request that starts one on `program`."""
         self._episode = None
-        benchmark = BenchmarkSpec(str(program.uri), program.contents, dict(program.parameters))
+        benchmark = BenchmarkSpec(
+            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
+        )
         limits = {"growth": self.limits.growth, "growth_floor": float(self.limits.growth_floor)}
         return Start(benchmark, self._action_space_name, self._plan.names, limits)
 

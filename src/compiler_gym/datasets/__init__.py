@@ -9,13 +9,14 @@
 is bytes.
 """
 
+from compiler_gym.datasets._packed_run import pack_run, unpack_run
 from compiler_gym.datasets.benchmark import (
     Benchmark,
     BenchmarkSource,
     BenchmarkWithSource,
     ValidationCallback,
 )
-from compiler_gym.datasets.bundled import BundledPrograms
+from compiler_gym.datasets.bundled import BundledPrograms, run_spec_of
 from compiler_gym.datasets.catalogue import Datasets
 from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
 from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram, find_corpora
@@ -61,5 +62,8 @@ __all__ = [
     "export_parquet",
     "find_corpora",
     "import_corpus",
+    "pack_run",
     "run_contained",
+    "run_spec_of",
+    "unpack_run",
 ]

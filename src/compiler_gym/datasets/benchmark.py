@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
+from compiler_gym.datasets._packed_run import pack_run
 from compiler_gym.datasets.run import RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError
@@ -101,6 +102,10 @@ class Benchmark:
     def parameters(self) -> dict[str, str]:
         """How the program is to be used: the query of the address, one value per key."""
         return self._uri.parameters
+
+    def packed_run(self) -> bytes:
+        """Return `run` as bytes for a worker; empty where the worker knows it from the address."""
+        return b"" if self.run is None else pack_run(self.run)
 
     @property
     def sources(self) -> Iterable[BenchmarkSource]:

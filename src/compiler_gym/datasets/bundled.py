@@ -76,6 +76,11 @@ class BundledProgram(Benchmark):
     @run.setter
     def run(self, value: RunSpec | None) -> None:
         self._spec = value
+        self._has_own_run = value is not None
+
+    def packed_run(self) -> bytes:
+        """Return nothing unless `run` was replaced: workers make the cases themselves."""
+        return super().packed_run() if self._has_own_run else b""
 
     @property
     def units(self) -> tuple[Path, ...]:

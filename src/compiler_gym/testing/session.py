@@ -84,7 +84,9 @@ class SessionConformance(Suite):
         """Yield a session in this process for each action space, and its actions."""
         session_class = prepared_session_class(self.source.session, dict(self.source.options))
         program = self.programs[0]
-        benchmark = BenchmarkSpec(str(program.uri), program.contents, dict(program.parameters))
+        benchmark = BenchmarkSpec(
+            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
+        )
         for space in session_class.action_spaces:
             if self.action_spaces is None or space.name in self.action_spaces:
                 session = session_class(directory / space.name, space, benchmark)
