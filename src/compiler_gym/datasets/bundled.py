@@ -8,7 +8,7 @@ file finds and reads them; it compiles and runs nothing.
 import importlib.util
 import sys
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -116,7 +116,9 @@ def run_spec_of(name: str) -> RunSpec:
     """Return how to run the bundled program `name`; a case is made when it is looked at."""
     program = _program(name)
     keys = [(size, i) for size in SIZES for i in range(program.counts[size])]
-    return RunSpec(GeneratedCases(keys, lambda *key: _case(name, *key)), link=program.link)
+    return RunSpec(
+        GeneratedCases(keys, partial(_case, name)), link=program.link, more=partial(_further, name)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -130,6 +132,16 @@ def _case(name: str, size: str, index: int) -> RunCase:
         ExpectedOutput(want.exit, want.stdout, dict(want.files)),
         f"{size}/{index}",
         size,
+    )
+
+
+def _further(name: str, number: int) -> RunCase:
+    """Return a test case of the same kind as a recorded one, with other contents."""
+    program = _program(name)
+    generator = _cases_module().Random.named(f"{name}/more/{number}")
+    case = program.make("test", number % program.counts["test"], generator)
+    return RunCase(
+        tuple(case.argv), dict(case.files), case.stdin, tuple(case.outputs), None, f"more/{number}"
     )
 
 

@@ -136,6 +136,8 @@ class RunSpec:
     """Seconds after which a run has failed."""
     reference: bytes | None = None
     """A program whose outputs are right, where it is not the unchanged benchmark."""
+    more: Callable[[int], RunCase] | None = None
+    """Makes input number N of any number, where the program knows how; nothing is recorded."""
 
     @classmethod
     def single(

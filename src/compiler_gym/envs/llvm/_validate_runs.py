@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Does the program still do its job? Build it, run it, compare; and verify every step."""
 
-from compiler_gym.datasets import Benchmark, RunLimits
+from collections.abc import Sequence
+
+from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
 from compiler_gym.envs.llvm._validate_build import built, reference_of
 from compiler_gym.errors import BenchmarkInitError, InvalidIrError
 from compiler_gym.validation import (
@@ -12,7 +14,19 @@ from compiler_gym.validation import (
     compare_behaviour,
 )
 
-__all__ = ["check_runs", "check_steps", "compare_module", "module_of"]
+__all__ = [
+    "FURTHER",
+    "check_more",
+    "check_runs",
+    "check_steps",
+    "compare_module",
+    "has_more",
+    "module_of",
+    "more_cases",
+]
+
+FURTHER = 64
+"""Inputs that are made beyond those recorded."""
 
 
 def check_steps(subject: Subject) -> Finding:
@@ -40,20 +54,44 @@ def check_runs(subject: Subject) -> Finding:
     return compare_module(subject.benchmark, module_of(subject))
 
 
-def compare_module(benchmark: Benchmark, module: bytes) -> Finding:
-    """Return whether the program of `module` does what `benchmark` does, on its inputs."""
+def has_more(subject: Subject) -> bool:
+    """Return whether further inputs of the program can be made."""
+    return subject.benchmark.run is not None and subject.benchmark.run.more is not None
+
+
+def check_more(subject: Subject) -> Finding:
+    """Return whether the program does so on longer inputs and on many that were never recorded."""
+    spec = subject.benchmark.run
+    assert spec is not None
+    return compare_module(subject.benchmark, module_of(subject), more_cases(spec))
+
+
+def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
+    """Return the cases of the next size class and those that `numbers` make."""
+    made = [spec.more(number) for number in numbers] if spec.more is not None else []
+    return [*spec.of_size("small").cases, *made]
+
+
+def compare_module(
+    benchmark: Benchmark, module: bytes, cases: Sequence[RunCase] | None = None
+) -> Finding:
+    """Return whether the program of `module` does what `benchmark` does, on its inputs.
+
+    `cases` are by default the shortest that are known.
+    """
     spec = benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
+    cases = chosen_cases(spec) if cases is None else cases
     reference = reference_of(benchmark, spec)
     try:
         with built(module, link=spec.link) as program:
             limits = RunLimits(seconds=spec.time_limit)
-            return compare_behaviour(program, reference, chosen_cases(spec), limits=limits)
+            return compare_behaviour(program, reference, cases, limits=limits)
     except BenchmarkInitError as error:
         refusal = str(error)
     try:
-        reference.run(chosen_cases(spec)[0])
+        reference.run(cases[0])
     except BenchmarkInitError as error:
         return Finding.unknown(f"the unoptimised program does not build either: {error}")
     return Finding.failed([ValidationError("the program does not build", {"error": refusal})])

@@ -7,7 +7,7 @@ from functools import partial
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.envs.llvm._validate_alive import check_proofs
 from compiler_gym.envs.llvm._validate_checksums import check_checksums, is_of_csmith
-from compiler_gym.envs.llvm._validate_runs import check_runs, check_steps
+from compiler_gym.envs.llvm._validate_runs import check_more, check_runs, check_steps, has_more
 from compiler_gym.envs.llvm._validate_sanitizers import SANITIZERS, check_sanitizer
 from compiler_gym.validation import Rung, ValidationResult, choose_rungs, climb
 
@@ -27,6 +27,12 @@ RUNGS = (
         "Does a program of csmith print the checksum that other builds print?",
         check_checksums,
         applies=is_of_csmith,
+    ),
+    Rung(
+        "more",
+        "Does it do so on longer inputs, and on many that were never recorded?",
+        check_more,
+        applies=has_more,
     ),
     *(
         Rung(
