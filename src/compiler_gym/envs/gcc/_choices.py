@@ -17,7 +17,8 @@ __all__ = ["OBJECT", "SOURCE", "CommandReader", "command_line", "words_of"]
 SOURCE, OBJECT = "src.c", "obj.o"
 """How a command line names the program and what becomes of it."""
 
-_FIXED = ("-w", "-c", SOURCE, "-o", OBJECT)
+_QUIET = "-w"
+_FIXED = ("-c", SOURCE, "-o", OBJECT)
 _PENDING = "# choosing "
 
 
@@ -41,7 +42,7 @@ def command_line(
         >>> command_line("gcc-12", ["-O2"])
         'gcc-12 -O2 -w -c src.c -o obj.o'
     """
-    text = shlex.join([program, *words, *flags, *_FIXED])
+    text = shlex.join([program, *words, _QUIET, *flags, *_FIXED])
     return text if pending is None else f"{text} {_PENDING}{pending}"
 
 
@@ -50,8 +51,6 @@ class CommandReader:
     """Reads choices back from a command line."""
 
     options: Sequence[Option]
-    flags: tuple[str, ...] = ()
-    """What the program needs: words that are no choice."""
 
     def read(self, text: str) -> tuple[list[int], str | None]:
         """Return the choices in `text` and the option whose value is pending, if any.
@@ -66,9 +65,8 @@ class CommandReader:
             raise InvalidActionError(f"{text!r} is no command line: {error}") from None
         if words and not words[0].startswith("-"):
             words = words[1:]
-        if words[-1:] == [OBJECT]:
-            words = [word for word in words if word not in _FIXED]
-        words = [word for word in words if word not in self.flags]
+        if _QUIET in words:
+            words = words[: words.index(_QUIET)]  # what follows belongs to the program
         choices = [ABSENT] * len(self.options)
         for word in _joined(words):
             at, index = self.find(word)

@@ -99,7 +99,7 @@ class Builder:
 
     def _run(self, words: Sequence[str]) -> None:
         self._write_units()
-        words = [*words, *self._units.flags, "-w", *self._units.units]
+        words = [*words, "-w", *self._units.flags, *self._units.units]
         try:
             _run(self._gcc, words, self._directory, self.timeout)
         except CompilerGymError:

@@ -21,9 +21,13 @@ from compiler_gym.envs.gcc.actions import (
 )
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["Replay"]
+__all__ = ["OutOfReachError", "Replay"]
 
 _MOST_BUMPS = 2000
+
+
+class OutOfReachError(InvalidActionError):
+    """The actions of a space do not reach some choices, or not in a sensible number."""
 
 
 class Replay:
@@ -69,7 +73,7 @@ class Replay:
     def _value(self, at: int, choice: int) -> int:
         values = values_of(self._options[at])
         if choice not in values:
-            raise InvalidActionError(
+            raise OutOfReachError(
                 f"{self._options[at][choice]} is not among the values that OptionThenValue offers"
             )
         return values.index(choice)
@@ -89,7 +93,7 @@ class Replay:
         for step in reversed(steps):
             count, left = divmod(left, step)
             if len(found) + count > _MOST_BUMPS:
-                raise InvalidActionError(
+                raise OutOfReachError(
                     f"{option[choice]} is too far from {option[start]} to count to: set env.choices"
                 )
             found += [numbers[Bump(at, sign * step)]] * count

@@ -10,7 +10,7 @@ from compiler_gym.envs.gcc._compile import DEFAULT_SECONDS, PREPROCESS_FLAGS, pr
 from compiler_gym.envs.gcc._program import Program, pack, unpack
 from compiler_gym.envs.gcc._spec import GccSpec
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.files import write_whole
+from compiler_gym.files import keep
 from compiler_gym.paths import cache_path
 
 __all__ = ["Sources"]
@@ -64,11 +64,7 @@ class Sources:
             return None
 
     def _store(self, key: str, data: bytes) -> None:
-        try:
-            write_whole(self._path(key), data)
-        except OSError:
-            # It is preprocessed again the next time.
-            pass
+        keep(self._path(key), data)
 
     def _path(self, key: str) -> Path:
         return self._base / "sources" / key[:2] / key

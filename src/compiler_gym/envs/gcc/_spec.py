@@ -22,7 +22,7 @@ from compiler_gym.envs.gcc._help import (
 )
 from compiler_gym.envs.gcc._options import GccOOption, Option
 from compiler_gym.errors import EnvironmentNotSupported
-from compiler_gym.files import write_whole
+from compiler_gym.files import keep
 from compiler_gym.paths import cache_path
 
 __all__ = ["GccSpec", "get_spec"]
@@ -98,8 +98,4 @@ def _option(kind: str, *fields: object) -> Option:
 
 def _write(path: Path, options: list[Option]) -> None:
     rows = [[type(option).__name__, *astuple(option)] for option in options]  # type: ignore[call-overload]  # every kind is a dataclass
-    try:
-        write_whole(path, json.dumps(rows).encode())
-    except OSError:
-        # The compiler is asked again the next time.
-        pass
+    keep(path, json.dumps(rows).encode())

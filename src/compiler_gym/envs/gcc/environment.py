@@ -13,9 +13,8 @@ from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.gcc import _own
 from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
 from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc._options import ABSENT
 from compiler_gym.envs.gcc._program import compile_flags, unpack
-from compiler_gym.envs.gcc._replay import Replay
+from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
 from compiler_gym.envs.gcc._spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE
 from compiler_gym.envs.gcc.datasets import make_datasets
@@ -184,20 +183,16 @@ class GccEnv(CompilerEnv):
         number that is too far away for actions that count; `apply` reaches any.
         """
         options = self.gcc_spec.options
-        choices, pending = CommandReader(options, self._program_flags()).read(commandline)
+        choices, pending = CommandReader(options).read(commandline)
         return Replay(options, self._action_space_name).actions(choices, pending)
 
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and choose what its command line says."""
-        options = self.gcc_spec.options
-        if state.action_space is not None and state.action_space != self._action_space_name:
-            self.action_space = state.action_space
-        self.reset(benchmark=state.benchmark)
-        choices, pending = CommandReader(options, self._program_flags()).read(state.commandline)
-        if any(choice != ABSENT for choice in choices):
-            self.choices = choices
-        if pending is not None:
-            self.step(Replay(options, self._action_space_name).number(pending))
+        try:
+            super().apply(state)
+        except OutOfReachError:
+            self.reset(benchmark=state.benchmark)
+            self.choices = CommandReader(self.gcc_spec.options).read(state.commandline)[0]
 
     def make_benchmark(
         self,
@@ -209,9 +204,15 @@ class GccEnv(CompilerEnv):
         """Return a program made of files; see `compiler_gym.envs.gcc.make_benchmark`."""
         return _own.make_benchmark(inputs, copt, run=run)
 
-    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
-        """Replay `state` (default: the current one) in a fresh worker and compare."""
-        return validate(self.state if state is None else state, self._sibling)
+    def validate(
+        self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
+    ) -> ValidationResult:
+        """Replay `state` (default: the current one) in a fresh worker, run it and compare.
+
+        `rungs` names the checks: see ``compiler_gym.envs.gcc.validators.RUNGS``. None
+        makes all of them.
+        """
+        return validate(self.state if state is None else state, self._sibling, rungs)
 
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
