@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.files import tool_identity, write_whole
+from compiler_gym.errors import CacheWarning
+from compiler_gym.files import keep, tool_identity, write_whole
 
 
 def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
@@ -19,6 +20,14 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"\w"):
         write_whole(tmp_path / "b", b"1")
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+def test_what_cannot_be_kept_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
+    keep(tmp_path / "a" / "b", b"1")
+    assert (tmp_path / "a" / "b").read_bytes() == b"1"
+    with pytest.warns(CacheWarning, match=f"{tmp_path} cannot be written.*COMPILER_GYM_CACHE"):
+        keep(tmp_path / "a" / "b" / "c", b"1")
 
 
 def test_a_replaced_program_has_another_identity(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ Three branches tell the reader whom to ask::
             ├── WorkerTimeoutError       it passed its deadline and was ended
             └── WorkerOutOfMemoryError   it passed its memory limit
 
+Warnings say what was not done although the result stands::
+
+    CompilerGymWarning
+    └── CacheWarning                     a result could not be kept for the next time
+
 Names that CompilerGym 0.2.5 documents keep the bases they had there. During an
 episode the compiler and worker branches are never raised by ``step()``: the
 episode is truncated and ``info["error"]`` holds the instance.
@@ -45,10 +50,12 @@ import signal as _signal
 __all__ = [
     "BenchmarkInitError",
     "CacheError",
+    "CacheWarning",
     "CompilerDiagnosticError",
     "CompilerError",
     "CompilerFatalError",
     "CompilerGymError",
+    "CompilerGymWarning",
     "DatasetInitError",
     "DownloadFailed",
     "EnvironmentNotSupported",
@@ -75,6 +82,7 @@ __all__ = [
     "WorkerOutOfMemoryError",
     "WorkerTimeoutError",
     "error_from_name",
+    "warning_from_name",
 ]
 
 
@@ -225,6 +233,22 @@ class WorkerOutOfMemoryError(WorkerDied, MemoryError):
         super().__init__(message)
         self.limit_bytes = limit_bytes
         """The limit that was passed, where one is set."""
+
+
+class CompilerGymWarning(UserWarning):
+    """Something was not done although the result stands."""
+
+
+class CacheWarning(CompilerGymWarning):
+    """A result could not be kept for the next time: it will be computed again."""
+
+
+def warning_from_name(name: str, message: str) -> Warning:
+    """Return the warning of class `name`, or a `UserWarning` that names it."""
+    cls = globals().get(name)
+    if isinstance(cls, type) and issubclass(cls, CompilerGymWarning):
+        return cls(message)
+    return UserWarning(f"{name}: {message}")
 
 
 def error_from_name(name: str, message: str) -> CompilerGymError:

@@ -3,9 +3,13 @@
 
 import os
 import tempfile
+import warnings
 from pathlib import Path
 
-__all__ = ["tool_identity", "write_whole"]
+from compiler_gym.errors import CacheWarning
+from compiler_gym.paths import cache_path
+
+__all__ = ["keep", "tool_identity", "write_whole"]
 
 
 def write_whole(path: Path, contents: bytes) -> None:
@@ -19,6 +23,23 @@ def write_whole(path: Path, contents: bytes) -> None:
     except BaseException:
         os.unlink(partial)
         raise
+
+
+def keep(path: Path, contents: bytes) -> None:
+    """Write the file `path` of the cache whole, or give a `CacheWarning` if it cannot be.
+
+    What is kept can be computed again, so nothing is lost but time.
+    """
+    try:
+        write_whole(path, contents)
+    except OSError as error:
+        warnings.warn(
+            f"the cache {cache_path('.').resolve()} cannot be written: expected a directory with "
+            f"space that this user may write, found: {error.strerror or error}. Results are "
+            "computed again each time; set COMPILER_GYM_CACHE to a directory that can be written",
+            CacheWarning,
+            stacklevel=2,
+        )
 
 
 def tool_identity(path: str) -> str:

@@ -33,9 +33,12 @@ from compiler_gym.service.messages import (
     Forked,
     Reply,
     Request,
+    Started,
+    Stepped,
     decode_reply,
     encode,
 )
+from compiler_gym.service.notices import give_again
 from compiler_gym.service.servicer import Servicer, describe
 from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -158,6 +161,8 @@ class WorkerConnection:
             raise
         if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
+        elif isinstance(reply, (Stepped, Started)) and reply.notices:
+            give_again(reply.notices)
         return reply
 
     def fileno(self) -> int:

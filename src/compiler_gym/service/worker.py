@@ -19,6 +19,7 @@ from compiler_gym.service.limits import (
     limit_memory,
 )
 from compiler_gym.service.messages import Failed, Fork, Forked, Reply, decode_request, encode
+from compiler_gym.service.notices import Collector
 from compiler_gym.service.servicer import Servicer, failed
 from compiler_gym.service.sibling import fork_sibling
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -52,6 +53,7 @@ class Worker:
         self._scratch = scratch
         self._directories = 0
         self._servicer = Servicer(session_class, self._new_directory)
+        self._warnings = Collector()
 
     def run(self, memory_bytes: int) -> None:
         """Answer requests until the client closes its end, then end the process."""
@@ -59,6 +61,7 @@ class Worker:
         bind_to_parent(self._zygote)
         limit_memory(memory_bytes)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self._warnings.install()
         self._serve_and_leave()
 
     def _serve_and_leave(self) -> NoReturn:
@@ -92,6 +95,7 @@ class Worker:
                 _leave_if_poisoned(reply)
 
     def _encoded(self, reply: Reply) -> bytes:
+        self._warnings.load(reply)
         try:
             return encode(reply)
         except (TypeError, ValueError, OverflowError) as error:

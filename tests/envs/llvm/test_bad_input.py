@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.envs.llvm import LlvmEnv, make_benchmark, make_benchmark_from_source
 from compiler_gym.envs.llvm._baselines import Baselines
-from compiler_gym.errors import BenchmarkInitError, PipelineError, UnknownNameError
+from compiler_gym.errors import BenchmarkInitError, CacheWarning, PipelineError, UnknownNameError
 
 MakeEnv = Callable[..., LlvmEnv]
 
@@ -165,21 +166,40 @@ def test_without_clang_the_message_says_what_to_install(
         make_benchmark(path)
 
 
-def test_a_cache_that_cannot_be_written_costs_no_result(
-    make_env: MakeEnv, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("name", ["50%.ll", "a%20b.ll", "a b.ll", "été#1?x=2.ll"])
+def test_a_file_may_have_any_name(env: LlvmEnv, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("define i32 @f(i32 %a) {\n  %b = add i32 %a, 1\n  ret i32 %b\n}\n")
+    benchmark = make_benchmark(path)
+    env.reset(benchmark=benchmark)
+    assert env.observation["IrInstructionCount"] == 2
+    env.reset(benchmark=BenchmarkUri("file", "", str(path)).__str__())
+    assert env.observation["IrInstructionCount"] == 2
+    env.apply(env.state)
+
+
+@pytest.mark.parametrize("isolation", ["process", "in-process"])
+def test_a_cache_that_cannot_be_written_costs_no_result_and_is_said_once(
+    make_env: MakeEnv, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, isolation: str
 ) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where a directory should be")
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(blocked))
     code = (
         "import compiler_gym\n"
-        "env = compiler_gym.make('llvm-v0', reward_space='IrInstructionCountOz')\n"
-        "env.reset(); print(env.observation['IrInstructionCountOz']); env.close()"
+        "env = compiler_gym.make('llvm-v0', reward_space='IrInstructionCountOz',\n"
+        f"                        isolation={isolation!r})\n"
+        "env.reset(); print(env.observation['IrInstructionCountOz'])\n"
+        "env.reset(); env.step(3); env.observation['IrInstructionCountO3']; env.close()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     env = make_env()
     env.reset()
     assert int(done.stdout) == env.observation["IrInstructionCountOz"]
+    assert done.stderr.count("CacheWarning") == 1
+    assert str(blocked) in done.stderr
+    assert "Not a directory" in done.stderr
+    assert "set COMPILER_GYM_CACHE" in done.stderr
     assert blocked.is_file()
 
 
@@ -206,8 +226,9 @@ def test_a_full_disk_costs_no_result_and_leaves_no_file(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
-    monkeypatch.setattr(Path, "write_text", full)
-    assert Baselines(OneOf, "full-disk").cost(b"abc", "Oz", "IrInstructionCount") == 5
+    monkeypatch.setattr("os.replace", full)
+    with pytest.warns(CacheWarning, match="No space left on device"):
+        assert Baselines(OneOf, "full-disk").cost(b"abc", "Oz", "IrInstructionCount") == 5
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

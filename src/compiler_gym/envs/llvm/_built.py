@@ -8,7 +8,7 @@ that it was made from. A cache that cannot be written costs time, never a progra
 import hashlib
 from collections.abc import Callable, Iterable
 
-from compiler_gym.files import tool_identity, write_whole
+from compiler_gym.files import keep, tool_identity, write_whole
 from compiler_gym.paths import cache_path
 
 __all__ = ["kept", "tool_identity", "write_whole"]
@@ -27,8 +27,5 @@ def kept(made_from: Iterable[str | bytes], make: Callable[[], bytes]) -> bytes:
     except OSError:
         pass
     contents = make()
-    try:
-        write_whole(path, contents)
-    except OSError:
-        pass
+    keep(path, contents)
     return contents

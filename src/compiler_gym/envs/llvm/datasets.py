@@ -6,7 +6,6 @@ The classes keep the names that CompilerGym 0.2.5 gives them.
 
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 from compiler_gym.datasets import (
     Benchmark,
@@ -77,7 +76,7 @@ class FileDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
-        path = Path(unquote(uri.path))
+        path = Path(uri.path)
         benchmark = Benchmark.from_file_contents(uri, read_program(path))
         if path.suffix not in IR_SUFFIXES:
             benchmark.add_source((path.name, path.read_bytes()))

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Warnings that a session gives in its worker, heard where the environment lives.
+
+A worker has no terminal of its own to warn on: it collects what its session warns
+of, the next reply carries it, and the client gives the same warning again.
+"""
+
+import warnings
+from typing import Any
+
+from compiler_gym.errors import warning_from_name
+from compiler_gym.service.messages import Reply, Started, Stepped
+
+__all__ = ["Collector", "give_again"]
+
+_Notice = tuple[str, str]
+
+
+class Collector:
+    """Takes the warnings of this process, each text once, until a reply can carry them."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_Notice] = []
+        self._given: set[_Notice] = set()
+
+    def install(self) -> None:
+        """Collect from now on, whatever the owner's environment says of warnings."""
+        warnings.simplefilter("default")
+        warnings.showwarning = self._take
+
+    def load(self, reply: Reply) -> None:
+        """Put what waits on `reply`, if it is of a kind that carries notices."""
+        if self._waiting and isinstance(reply, (Started, Stepped)):
+            reply.notices, self._waiting = self._waiting, []
+
+    def _take(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        notice = (category.__name__, str(message))
+        if notice not in self._given:
+            self._given.add(notice)
+            self._waiting.append(notice)
+
+
+def give_again(notices: list[_Notice]) -> None:
+    """Give each warning to the user of the environment."""
+    for name, text in notices:
+        warnings.warn(warning_from_name(name, text), stacklevel=2)
