@@ -13,6 +13,7 @@ Three branches tell the reader whom to ask::
     │   ├── PipelineError                a pass pipeline the compiler refuses
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
     │   ├── CacheError                   a cache that cannot be written
     │   └── RecordingError               a record of episodes that cannot be written
@@ -62,6 +63,7 @@ __all__ = [
     "InvalidActionError",
     "InvalidIrError",
     "InvalidParameterError",
+    "MinimizationError",
     "ModuleTooLargeError",
     "ObservationError",
     "PipelineError",
@@ -127,6 +129,10 @@ class UnknownNameError(RequestError, LookupError):
 
 class InvalidParameterError(RequestError, ValueError):
     """A session parameter does not exist or its value does not fit."""
+
+
+class MinimizationError(RequestError, ValueError):
+    """An episode cannot be shortened: what is to be kept is not true of it."""
 
 
 class StateFileError(RequestError, ValueError):

@@ -8,8 +8,11 @@ walked and ``known`` holds sequences worth starting from. The algorithms
 (``wander``, ``greedy``, ``local`` with ``mutation``, ``portfolio``, ``minimise``)
 fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
 clock. ``progress`` is what a search reports, ``result`` what it leaves behind.
+``trajectory`` shortens an episode that is there already, ``attribution`` says what
+each of its actions is worth.
 """
 
+from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.known import known_sequences
 from compiler_gym.search.progress import Improvement, Progress, Silent, Watcher
@@ -17,12 +20,21 @@ from compiler_gym.search.random_search import random_search
 from compiler_gym.search.result import ProgressLog, SearchResult, write_json, write_results
 from compiler_gym.search.run import ALGORITHMS, available_jobs, run_search
 from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
+from compiler_gym.search.trajectory import (
+    Hypothesis,
+    bisect_trajectory,
+    minimize_trajectory_iteratively,
+    random_minimization,
+    validation_fails,
+)
 from compiler_gym.search.tree import Failure, Node, Walk
 
 __all__ = [
     "ALGORITHMS",
     "Budget",
+    "Contribution",
     "Failure",
+    "Hypothesis",
     "Improvement",
     "MakeStrategy",
     "Moveset",
@@ -34,10 +46,15 @@ __all__ = [
     "Strategy",
     "Walk",
     "Watcher",
+    "attribute",
     "available_jobs",
+    "bisect_trajectory",
     "known_sequences",
+    "minimize_trajectory_iteratively",
+    "random_minimization",
     "random_search",
     "run_search",
+    "validation_fails",
     "write_json",
     "write_results",
 ]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Episodes become as short as the hypothesis lets them."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import compiler_gym
+from compiler_gym.core import CompilerEnv
+from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.errors import MinimizationError
+from compiler_gym.search import (
+    attribute,
+    bisect_trajectory,
+    minimize_trajectory_iteratively,
+    random_minimization,
+)
+
+Minimise = Callable[..., Iterator[CompilerEnv]]
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[LlvmEnv]:
+    with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
+        assert isinstance(env, LlvmEnv)
+        env.reset(benchmark="cbench-v1/crc32")
+        yield env
+
+
+def play(env: LlvmEnv, *actions: int) -> None:
+    env.reset(benchmark="cbench-v1/crc32")
+    env.multistep(actions)
+
+
+def holds(*wanted: int) -> Callable[[CompilerEnv], bool]:
+    """Return the hypothesis that the actions include all of `wanted`, in order."""
+
+    def check(env: CompilerEnv) -> bool:
+        rest = iter(env.actions)
+        return all(action in rest for action in wanted)
+
+    return check
+
+
+@pytest.mark.parametrize("minimise", [minimize_trajectory_iteratively, random_minimization])
+@pytest.mark.parametrize("wanted", [(), (3,), (0, 19), (4, 5, 17)])
+def test_only_what_matters_is_left(
+    env: LlvmEnv, minimise: Minimise, wanted: tuple[int, ...]
+) -> None:
+    play(env, *range(20))
+    for seen in minimise(env, holds(*wanted)):
+        assert seen is env
+    assert env.actions == list(wanted)
+    assert env.in_episode
+
+
+@pytest.mark.parametrize(("reverse", "left"), [(False, list(range(8))), (True, list(range(7, 20)))])
+def test_the_end_or_the_beginning_is_cut_off(env: LlvmEnv, reverse: bool, left: list[int]) -> None:
+    play(env, *range(20))
+    tests = list(bisect_trajectory(env, holds(7), reverse=reverse))
+    assert env.actions == left
+    assert len(tests) <= 6
+
+
+def test_a_hypothesis_that_is_not_monotone_still_ends_in_a_true_one(env: LlvmEnv) -> None:
+    play(env, *range(16))
+    for _ in bisect_trajectory(env, lambda e: len(e.actions) in (3, 9, 16)):
+        pass
+    assert len(env.actions) in (3, 9, 16)
+
+
+@pytest.mark.parametrize(
+    "minimise", [minimize_trajectory_iteratively, random_minimization, bisect_trajectory]
+)
+def test_a_hypothesis_that_is_false_at_first_is_refused(env: LlvmEnv, minimise: Minimise) -> None:
+    play(env, 1, 2)
+    with pytest.raises(MinimizationError, match="false of the whole episode of 2 actions"):
+        list(minimise(env, lambda e: False))
+
+
+def test_an_episode_without_actions_stays(env: LlvmEnv) -> None:
+    play(env)
+    assert len(list(minimize_trajectory_iteratively(env, lambda e: True))) == 1
+
+
+def test_the_caller_may_stop_early(env: LlvmEnv) -> None:
+    play(env, *range(10))
+    assert next(iter(minimize_trajectory_iteratively(env, holds(1)))) is env
+
+
+def test_the_default_keeps_a_failed_validation(
+    env: LlvmEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Result:
+        def __init__(self, okay: bool) -> None:
+            self.okay = lambda: okay
+
+    monkeypatch.setattr(LlvmEnv, "validate", lambda self: Result(5 not in self.actions))
+    play(env, *range(10))
+    for _ in minimize_trajectory_iteratively(env):
+        pass
+    assert env.actions == [5]
+
+
+def test_a_reward_is_kept_with_fewer_actions(env: LlvmEnv) -> None:
+    names = ("sroa", "always-inline", "instcombine", "strip", "simplifycfg")
+    play(env, *(env.action_space[name] for name in names if name in env.action_space.names))
+    goal = env.episode_reward
+    for _ in minimize_trajectory_iteratively(env, lambda e: (e.episode_reward or 0) >= goal):
+        pass
+    assert env.episode_reward == goal
+    assert env.action_space["always-inline"] not in env.actions
+
+
+def test_contributions_are_those_of_replays_without_each_action(env: LlvmEnv) -> None:
+    actions = [env.action_space[name] for name in ("sroa", "always-inline", "instcombine")]
+    play(env, *actions)
+    total, sha = env.episode_reward, env.ir_sha1
+    found = attribute(env)
+    assert [c.action for c in found] == ["sroa", "always-inline", "instcombine"]
+    assert sum(c.gained for c in found) == total
+    assert [c.had_effect for c in found] == [True, False, True]
+    assert found[1].cost_of_removal == 0
+    play(env, actions[1], actions[2])
+    assert found[0].cost_of_removal == pytest.approx(total - env.episode_reward)
+    play(env, *actions)
+    assert env.ir_sha1 == sha
