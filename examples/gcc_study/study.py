@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""Which options make a program smaller than -Os does? Three searches, one budget, one table.
+
+Random search, Nevergrad's discrete (1+1) and Optuna's TPE choose the level and the
+flags of a GCC for some programs of cbench-v1. Each may compile every program a
+number of times; a compilation that fails counts too. All start from -Os.
+
+    python examples/gcc_study/study.py --budget 100 --output study
+
+writes ``study/results.json`` and ``study/study.png``, and prints the table. It needs
+the extras ``nevergrad``, ``optuna`` and ``plot``.
+"""
+
+import argparse
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import compiler_gym
+from compiler_gym.envs.gcc import GccEnv, GccParamIntOption
+
+PROGRAMS = ("crc32", "sha", "adpcm", "dijkstra", "blowfish", "stringsearch", "patricia", "qsort")
+COMPILE_SECONDS = 30.0
+CHANGED = 0.06
+"""How many of the options a random configuration sets."""
+STARTS = 15
+"""How many random configurations TPE sees before it has a model."""
+
+Configuration = dict[str, int]
+"""The number of the chosen setting by the name of the option; the others are left alone."""
+Cost = Callable[[Configuration], float]
+
+
+@dataclass
+class Run:
+    """One search on one program."""
+
+    program: str
+    algorithm: str
+    costs: list[float] = field(default_factory=list)
+    """The cost of every compilation in order; infinite where it failed."""
+    best: list[float] = field(default_factory=list)
+    """The lowest cost so far, after every compilation."""
+    command_line: str = ""
+    """What made the smallest program."""
+    seconds: float = 0.0
+
+    def add(self, cost: float, command_line: str) -> None:
+        """Note one more compilation."""
+        if not self.best or cost < self.best[-1]:
+            self.command_line = command_line
+        self.costs.append(cost)
+        self.best.append(min(self.costs))
+
+
+class Task:
+    """A program to be made small, and the options to do it with."""
+
+    def __init__(self, env: GccEnv, program: str, cost: str) -> None:
+        self.env = env
+        self.uri = f"benchmark://cbench-v1/{program}"
+        self.cost = cost
+        options = env.gcc_spec.options
+        self.options = {o.name: o for o in options if not isinstance(o, GccParamIntOption)}
+        """The level, the flags and the parameters that are words, by name."""
+        self.numbers = {option.name: number for number, option in enumerate(options)}
+
+    @property
+    def start(self) -> Configuration:
+        """Where every search begins: -Os."""
+        return {"-O": self.options["-O"].index("-Os")}
+
+    def baseline(self, level: str) -> float:
+        """Return the cost at a level, such as ``os``."""
+        self.env.reset(benchmark=self.uri)
+        return float(self.env.observation[f"{self.cost}_{level}"])
+
+    def measure(self, configuration: Configuration) -> tuple[float, str]:
+        """Return the cost of a configuration, infinite if it fails, and its command line."""
+        action = [0] * len(self.env.gcc_spec.options)
+        for name, index in configuration.items():
+            action[self.numbers[name]] = index + 1
+        self.env.reset(benchmark=self.uri)
+        self.env.timeout = COMPILE_SECONDS
+        cost, _, _, truncated, _ = self.env.step(action, observation_spaces=self.cost)
+        return (math.inf if truncated else float(cost)), self.env.commandline()
+
+    def sample(self, generator: random.Random) -> Configuration:
+        """Return a random configuration: a level, and a few of the other options."""
+        chosen = {"-O": generator.choice((self.start["-O"], *range(len(self.options["-O"]))))}
+        for name, option in self.options.items():
+            if name != "-O" and generator.random() < CHANGED:
+                chosen[name] = generator.choice(list(option.candidates()))
+        return chosen
+
+
+def random_search(task: Task, cost: Cost, budget: int, seed: int) -> None:
+    """Measure random configurations."""
+    generator = random.Random(seed)
+    cost(task.start)
+    for _ in range(budget - 1):
+        cost(task.sample(generator))
+
+
+def nevergrad_search(task: Task, cost: Cost, budget: int, seed: int) -> None:
+    """Change what is best so far in a few places, and keep what is no worse."""
+    import nevergrad as ng
+
+    switches = [name for name, option in task.options.items() if len(option) == 2]
+    others = {n: [-1, *o.candidates()] for n, o in task.options.items() if n not in switches}
+    space = ng.p.Dict(
+        switches=ng.p.TransitionChoice([-1, 0, 1], repetitions=len(switches)),
+        **{name: ng.p.TransitionChoice(choices) for name, choices in others.items()},
+    )
+    space.value = {
+        "switches": (-1,) * len(switches),
+        **{name: task.start.get(name, -1) for name in others},
+    }
+    space.random_state.seed(seed)
+    optimizer = ng.optimizers.registry["DiscreteLenglerOnePlusOne"](space, budget=budget)
+    for _ in range(budget):
+        candidate = optimizer.ask()
+        chosen = dict(candidate.value)
+        chosen |= zip(switches, chosen.pop("switches"), strict=True)
+        found = cost({name: index for name, index in chosen.items() if index >= 0})
+        optimizer.tell(candidate, found if math.isfinite(found) else 1e12)
+
+
+def optuna_search(task: Task, cost: Cost, budget: int, seed: int) -> None:
+    """Model which settings good configurations have, with TPE."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    generator = random.Random(seed)
+    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=min(STARTS, budget))
+    study = optuna.create_study(sampler=sampler)
+    starts = [task.start, *(task.sample(generator) for _ in range(min(STARTS, budget) - 1))]
+    for start in starts:
+        study.enqueue_trial({name: start.get(name, -1) for name in task.options})
+
+    def objective(trial: Any) -> float:
+        chosen = {
+            name: trial.suggest_categorical(name, [-1, *option.candidates()])
+            for name, option in task.options.items()
+        }
+        found = cost({name: index for name, index in chosen.items() if index >= 0})
+        return found if math.isfinite(found) else 1e12
+
+    study.optimize(objective, n_trials=budget)
+
+
+ALGORITHMS = {"random": random_search, "nevergrad": nevergrad_search, "optuna": optuna_search}
+
+
+def study(options: argparse.Namespace) -> dict[str, Any]:
+    """Run every search on every program and return the figures."""
+    runs: list[Run] = []
+    baselines: dict[str, dict[str, float]] = {}
+    env = compiler_gym.make("gcc-v0", gcc_bin=options.gcc_bin, action_space="Choices")
+    assert isinstance(env, GccEnv)
+    with env:
+        for program in options.programs:
+            task = Task(env, program, options.cost)
+            baselines[program] = {level: task.baseline(level) for level in ("os", "o3")}
+            for name in options.algorithms:
+                runs.append(_run(task, program, name, options.budget, options.seed))
+                print(_line(runs[-1], baselines[program]), flush=True)
+    return {
+        "compiler": env.compiler_version,
+        "cost": options.cost,
+        "budget": options.budget,
+        "seed": options.seed,
+        "baselines": baselines,
+        "runs": [asdict(run) for run in runs],
+    }
+
+
+def table(figures: dict[str, Any]) -> str:
+    """Return the figures as a table in Markdown."""
+    runs, baselines = figures["runs"], figures["baselines"]
+    names = list(dict.fromkeys(run["algorithm"] for run in runs))
+    found = {(run["program"], run["algorithm"]): run["best"][-1] for run in runs}
+    lines = [f"| program | -O3 | -Os | {' | '.join(names)} |"]
+    lines.append("| --- |" + " ---: |" * (2 + len(names)))
+    for program, base in baselines.items():
+        cells = [f"{base['o3']:.0f}", f"{base['os']:.0f}"]
+        cells += [f"{found[program, name]:.0f}" for name in names]
+        lines.append(f"| {program} | {' | '.join(cells)} |")
+    for level, text in (("os", "-Os"), ("o3", "-O3")):
+        ratios = [
+            f"{_mean(found[p, n] / baselines[p][level] for p in baselines):.3f}" for n in names
+        ]
+        lines.append(f"| geometric mean of the size against {text} | | | {' | '.join(ratios)} |")
+    return "\n".join(lines)
+
+
+def plot(figures: dict[str, Any], path: Path) -> None:
+    """Draw how the searches go: the size against -Os, over compilations."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4))
+    for name in dict.fromkeys(run["algorithm"] for run in figures["runs"]):
+        runs = [run for run in figures["runs"] if run["algorithm"] == name]
+        means = [
+            _mean(run["best"][i] / figures["baselines"][run["program"]]["os"] for run in runs)
+            for i in range(figures["budget"])
+        ]
+        axes.plot(range(1, len(means) + 1), means, label=name)
+    axes.axhline(1.0, color="black", linewidth=0.8, linestyle="--", label="-Os")
+    axes.set_xlabel("compilations")
+    axes.set_ylabel(f"best {figures['cost']} so far / -Os")
+    axes.set_title(f"{len(figures['baselines'])} programs, {figures['compiler'].split(' ')[0]}")
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--budget", type=int, default=100, help="compilations for each search")
+    parser.add_argument("--programs", nargs="+", default=list(PROGRAMS))
+    parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS), choices=ALGORITHMS)
+    parser.add_argument("--gcc-bin", default="gcc-12")
+    parser.add_argument("--cost", default="obj_size", choices=("obj_size", "text_size", "asm_size"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, default=Path("study"))
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the study, keep its figures and print its table."""
+    options = parse(arguments)
+    figures = study(options)
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "results.json").write_text(json.dumps(figures, indent=1) + "\n")
+    plot(figures, options.output / "study.png")
+    print(table(figures))
+
+
+def _run(task: Task, program: str, algorithm: str, budget: int, seed: int) -> Run:
+    run = Run(program, algorithm)
+    started = time.monotonic()
+
+    def cost(configuration: Configuration) -> float:
+        found, command_line = task.measure(configuration)
+        run.add(found, command_line)
+        return found
+
+    ALGORITHMS[algorithm](task, cost, budget, seed)
+    run.seconds = time.monotonic() - started
+    return run
+
+
+def _line(run: Run, base: dict[str, float]) -> str:
+    failed = sum(1 for cost in run.costs if math.isinf(cost))
+    return (
+        f"{run.program:14} {run.algorithm:10} {run.best[-1]:8.0f} bytes, "
+        f"{run.best[-1] / base['os']:.3f} of -Os, {failed} failed, {run.seconds:.0f} s"
+    )
+
+
+def _mean(values: Iterator[float] | Any) -> float:
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The study of GCC's options runs, in a small version, and its figures can be repeated."""
+
+import importlib.util
+import json
+import math
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from compiler_gym.envs.gcc import GccEnv
+
+SCRIPT = Path(__file__).parents[2] / "examples" / "gcc_study" / "study.py"
+BUDGET = 4
+
+
+@pytest.fixture(scope="module")
+def study() -> ModuleType:
+    for library in ("nevergrad", "optuna", "matplotlib"):
+        pytest.importorskip(library)
+    if shutil.which("gcc-12") is None:
+        pytest.skip("needs gcc-12: apt install gcc-12")
+    spec = importlib.util.spec_from_file_location("gcc_study", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.filterwarnings("ignore")  # of the libraries that search
+def test_every_search_uses_its_budget_and_never_ends_worse_than_os(
+    study: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--budget", str(BUDGET), "--programs", "crc32", "--output", str(tmp_path)]
+    study.main(arguments)
+    figures = json.loads((tmp_path / "results.json").read_text())
+    assert [run["algorithm"] for run in figures["runs"]] == list(study.ALGORITHMS)
+    for run in figures["runs"]:
+        assert len(run["costs"]) == len(run["best"]) == BUDGET
+        assert run["best"][-1] <= figures["baselines"]["crc32"]["os"]
+        assert run["costs"][0] == figures["baselines"]["crc32"]["os"]
+    assert (tmp_path / "study.png").read_bytes().startswith(b"\x89PNG")
+    table = capsys.readouterr().out
+    assert f"| crc32 | {figures['baselines']['crc32']['o3']:.0f} |" in table
+
+
+def test_a_figure_is_what_its_command_line_gives(study: ModuleType, tmp_path: Path) -> None:
+    with GccEnv(gcc_bin="gcc-12", action_space="Choices") as env:
+        task = study.Task(env, "crc32", "obj_size")
+        cost, command_line = task.measure(task.start)
+        (tmp_path / "src.c").write_text(env.source)
+    subprocess.run(shlex.split(command_line), cwd=tmp_path, check=True)
+    assert (tmp_path / "obj.o").stat().st_size == cost
+
+
+def test_a_configuration_that_fails_costs_infinity(study: ModuleType) -> None:
+    with GccEnv(gcc_bin="gcc-12", action_space="Choices") as env:
+        task = study.Task(env, "crc32", "obj_size")
+        failing = {"-flive-patching=": 1, "-fipa-pta": 0}
+        assert math.isinf(task.measure(failing)[0])
+        assert math.isfinite(task.measure(task.start)[0])
