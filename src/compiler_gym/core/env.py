@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any, ClassVar, Literal, Self
 
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.core.copies import Copies
 from compiler_gym.core.requests import StepResult
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
@@ -66,6 +67,7 @@ class CompilerEnv(Copies):
         datasets: Iterable[Dataset] = (),
         isolation: Literal["process", "in-process"] = "process",
         limits: Limits | None = None,
+        cache: TranspositionCache | None = None,
         render_mode: str | None = None,
     ) -> None:
         if isolation not in ("process", "in-process"):
@@ -78,6 +80,7 @@ class CompilerEnv(Copies):
         self.limits = limits or Limits()
         """The bounds of this environment's worker."""
         self.isolation = isolation
+        self.cache = cache
         self.datasets = Datasets(datasets)
         """The programs this environment can start from."""
         self._source = source
@@ -87,6 +90,10 @@ class CompilerEnv(Copies):
             derived_observation_spaces,
             rewards,
         )
+        if cache is not None and self.state_observation not in self.observation:
+            raise InvalidParameterError(
+                f"{type(self).__name__} cannot use a cache: it names no hash of its program"
+            )
         self._next_benchmark = benchmark or self.default_benchmark
         if isinstance(self._next_benchmark, str):
             BenchmarkUri.from_string(self._next_benchmark)

@@ -7,8 +7,11 @@ turns every failure of a compiler into the result of a step.
 
 import os
 import weakref
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
 
+from compiler_gym.caching import CachingConnection, TranspositionCache
 from compiler_gym.core.choices import Choices
 from compiler_gym.core.describe import plain_from_value
 from compiler_gym.core.episode import Episode
@@ -35,6 +38,7 @@ from compiler_gym.service import (
 )
 from compiler_gym.service.messages import Failed, Parameter, Reply, Start, Started, Step, Stepped
 from compiler_gym.session import BenchmarkSpec
+from compiler_gym.version import __version__
 
 __all__ = ["Requests", "StepResult"]
 
@@ -50,6 +54,9 @@ class Requests(Choices):
     limits: Limits
     """The bounds of this environment's worker."""
     isolation: str
+    cache: TranspositionCache | None
+    """What is known of actions already, if anything is to be remembered."""
+    state_observation: ClassVar[str | None]
     _source: SessionSource
     _next_benchmark: str | Benchmark | None
 
@@ -238,9 +245,7 @@ class Requests(Choices):
     def _start_request(self, program: Benchmark) -> Start:
         """Forget the last episode and return the request that starts one on `program`."""
         self._episode = None
-        benchmark = BenchmarkSpec(
-            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
-        )
+        benchmark = BenchmarkSpec(str(program.uri), program.contents, dict(program.parameters))
         limits = {"growth": self.limits.growth, "growth_floor": float(self.limits.growth_floor)}
         return Start(benchmark, self._action_space_name, self._plan.names, limits)
 
@@ -280,16 +285,30 @@ class Requests(Choices):
         self._connection_is_fresh = connection is None or not connection.is_open
         if connection is not None and connection.is_open:
             return connection
-        if self.isolation == "in-process":
-            connection = LocalConnection(self._source)
-        else:
-            connection = WorkerConnection.open(self._source, self.limits)
+        connection = self._opener()() if self.cache is None else self._cached(self.cache)
         self._connection = connection
         self._watch(connection)
         return connection
 
     def _watch(self, connection: Connection) -> None:
         if self._finalizer is not None:
+    def _opener(self) -> Callable[[], Connection]:
+        """Return what opens a session; it must not keep this environment alive."""
+        if self.isolation == "in-process":
+            return partial(LocalConnection, self._source)
+        return partial(WorkerConnection.open, self._source, self.limits)
+
+    def _cached(self, cache: TranspositionCache) -> Connection:
+        specs = self.observation.spaces.values()
+        assert self.state_observation is not None
+        return CachingConnection(
+            self._opener(),
+            cache,
+            key=self.state_observation,
+            steady=[s.id for s in specs if s.deterministic and s.id == s.base_id],
+            version=f"{__version__} {self._compiler_version} {self._source}",
+        )
+
             self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _close_if_owner, connection, os.getpid())
 

@@ -353,9 +353,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _actions(self, actions: Any) -> list[Any]:
         """Return one action per row, or raise `InvalidActionError`."""
-        try:
-            listed = list(iterate(self.action_space, np.asarray(actions)))
-        except (TypeError, ValueError):
+        if isinstance(self.single_action_space, gymnasium.spaces.Discrete):
+            # Python's integers: the way to a session is short for them.
+            listed = np.asarray(actions).reshape(-1).tolist()
+        else:
             listed = list(iterate(self.action_space, actions))
         if len(listed) != self.num_envs:
             raise InvalidActionError(f"expected {self.num_envs} actions, found {len(listed)}")

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""What actions did to programs: in memory, and in a file that processes share."""
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from compiler_gym.caching.disk import Disk
+from compiler_gym.caching.memory import Memory, Transition
+
+__all__ = ["CacheStatistics", "TranspositionCache"]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStatistics:
+    """How often a cache was asked, and answered."""
+
+    hits: int = 0
+    """Actions whose result was known."""
+    misses: int = 0
+    """Actions that a compiler had to apply."""
+    states: int = 0
+    """States in memory."""
+    bytes: int = 0
+    """About how much memory they take."""
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of actions that was known, from 0 to 1."""
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 0.0
+
+
+class TranspositionCache:
+    """Remember the result of every action on every program state.
+
+    A state is a program's text as its compiler has it, told from others by a hash, and
+    where it came from: the program of the reset, its parameters, the action space, the
+    limits and the compiler's version. So what is remembered is exact.
+
+    Give the same cache to several environments of this process, and the same `path` to
+    those of several processes. `capacity_bytes` bounds the memory and `disk_bytes` the
+    file; what was used longest ago goes first. Any thread may use it.
+
+        >>> import compiler_gym
+        >>> cache = TranspositionCache()
+        >>> with compiler_gym.make("llvm-ic-v0", cache=cache) as env:
+        ...     for _ in range(2):
+        ...         _ = env.reset(); _ = env.step(0)
+        >>> cache.statistics.hit_rate
+        0.5
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        capacity_bytes: int = 256 << 20,
+        disk_bytes: int = 4 << 30,
+    ) -> None:
+        self.path = None if path is None else Path(path).expanduser()
+        """The file, if there is one."""
+        self._arguments = (capacity_bytes, disk_bytes)
+        self._memory = Memory(capacity_bytes)
+        self._disk = None if self.path is None else Disk(self.path, disk_bytes)
+        self._lock = threading.RLock()
+        self._hits = self._misses = 0
+
+    @property
+    def statistics(self) -> CacheStatistics:
+        """The counts so far, of this process."""
+        with self._lock:
+            return CacheStatistics(self._hits, self._misses, len(self._memory), self._memory.size)
+
+    def follow(self, state: bytes, actions: Sequence[Any]) -> tuple[list[Transition], bytes]:
+        """Return the known transitions from `state` on, up to an unknown one or an end."""
+        found: list[Transition] = []
+        with self._lock:
+            for action in actions:
+                transition = self._transition(state, action)
+                if transition is None:
+                    break
+                found.append(transition)
+                state = transition.state
+                if transition.end:
+                    break
+        return found, state
+
+    def observe(self, state: bytes, names: Iterable[str]) -> list[Any] | None:
+        """Return the observations of `state`, or None if one of them is not known."""
+        with self._lock:
+            known = self._memory.observations(state)
+            values: list[Any] = []
+            for name in names:
+                if name in known:
+                    values.append(known[name])
+                    continue
+                stored = self._disk.observation(state, name) if self._disk else None
+                if stored is None:
+                    return None
+                self._memory.add_observation(state, name, stored[0])
+                values.append(stored[0])
+            return values
+
+    def count(self, *, hits: int = 0, misses: int = 0) -> None:
+        """Add to the statistics."""
+        with self._lock:
+            self._hits += hits
+            self._misses += misses
+
+    def learn(self, state: bytes, action: Any, transition: Transition) -> None:
+        """Remember a transition."""
+        with self._lock:
+            self._memory.add_transition(state, action, transition)
+            if self._disk is not None:
+                self._disk.add_transition(state, action, transition)
+
+    def learn_observations(self, state: bytes, values: Iterable[tuple[str, Any]]) -> None:
+        """Remember observations by name."""
+        with self._lock:
+            known = self._memory.observations(state)
+            for name, value in values:
+                if name not in known:
+                    self._memory.add_observation(state, name, value)
+                    if self._disk is not None:
+                        self._disk.add_observation(state, name, value)
+
+    def flush(self) -> None:
+        """Write what waits to be written, so that other processes see it."""
+        with self._lock:
+            if self._disk is not None:
+                self._disk.flush()
+
+    def close(self) -> None:
+        """Write the rest and close the file; the memory can still be used."""
+        with self._lock:
+            disk, self._disk = self._disk, None
+            if disk is not None:
+                disk.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        self.close()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # it is there to be shared
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle where it is, not what it knows: another process starts from the file."""
+        return _open, (type(self), self.path, *self._arguments)
+
+    def _transition(self, state: bytes, action: Any) -> Transition | None:
+        known = self._memory.transition(state, action)
+        if known is None and self._disk is not None:
+            known = self._disk.transition(state, action)
+            if known is not None:
+                self._memory.add_transition(state, action, known)
+        return known
+
+
+def _open(
+    cls: type[TranspositionCache], path: Path | None, capacity_bytes: int, disk_bytes: int
+) -> TranspositionCache:
+    return cls(path, capacity_bytes=capacity_bytes, disk_bytes=disk_bytes)

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: MIT
+"""A session that is asked only for what no session has answered before.
+
+As long as every answer is known, the session does nothing: the actions wait, and are
+applied together when an answer is needed that nobody knows. An action that had no effect
+need not be applied at all. Whatever cannot be known exactly is passed on: parameters,
+observations that vary, episodes whose actions change on the way.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from compiler_gym.caching.cache import TranspositionCache
+from compiler_gym.caching.memory import Transition
+from compiler_gym.errors import ServiceIsClosed
+from compiler_gym.service import Connection
+from compiler_gym.service.messages import (
+    Failed,
+    Parameter,
+    Reply,
+    Request,
+    Start,
+    Started,
+    Step,
+    Stepped,
+)
+
+__all__ = ["CachingConnection"]
+
+_encode = msgspec.msgpack.Encoder(order="deterministic").encode
+_KEPT_DIGESTS = 64
+_digests: dict[int, tuple[bytes, bytes]] = {}
+"""Digests of the last programs, by identity; the program is kept, so it stays valid."""
+
+
+class CachingConnection:
+    """A `Connection` over another one that is opened by `open` when it is needed.
+
+    `key` is the observation that tells states apart and `steady` those that are always the
+    same in a state.
+    """
+
+    def __init__(
+        self,
+        open: Callable[[], Connection],
+        cache: TranspositionCache,
+        *,
+        key: str,
+        steady: Iterable[str],
+        version: str,
+    ) -> None:
+        self._open = open
+        self._cache = cache
+        self._key = key
+        self._steady = frozenset(steady)
+        self._version = version
+        self._inner: Connection | None = None
+        self._is_open = True
+        self._start: Start | None = None
+        self._waiting: list[Any] = []
+        self._space = b""
+        self._state: bytes | None = None
+        self._finish: Callable[[float | None], Reply] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request can be made."""
+        return self._is_open and (self._inner is None or self._inner.is_open)
+
+    def call(self, request: Request, timeout: float | None = None) -> Reply:
+        """Return the reply to `request`, from the cache if it is known."""
+        known = self._known(request)
+        return self._ask(request, timeout) if known is None else known
+
+    def submit(self, request: Request, timeout: float | None = None) -> None:
+        """Begin a request: the session gets the first of what it has to do."""
+        known = self._known(request)
+        if known is not None:
+            self._finish = lambda seconds: known
+        elif isinstance(request, Start):
+            names = self._with_key(request.observations)
+            self._session().submit(self._real_start(names), timeout)
+            self._finish = lambda seconds: self._started(names, self._session().gather(seconds))
+        elif self._start is not None or self._waiting:
+            self._session().submit(self._catch_up_request(), timeout)
+            self._finish = lambda seconds: self._caught_up(request, seconds)
+        elif isinstance(request, Step) and self._state is not None and len(request.actions) == 1:
+            asked = self._with_key(request.observations)
+            self._session().submit(Step(request.actions, asked), timeout)
+            self._cache.count(misses=1)
+            self._finish = lambda seconds: self._stepped(
+                request.actions[0], request.observations, self._session().gather(seconds), seconds
+            )
+        else:
+            self._finish = lambda seconds: self._ask(request, seconds)
+
+    def gather(self, timeout: float | None = None) -> Reply:
+        """Return the reply to the request submitted."""
+        finish, self._finish = self._finish, None
+        if finish is None:
+            raise ServiceIsClosed("no request was submitted")
+        return finish(timeout)
+
+    def fork(self) -> "CachingConnection | None":
+        """Return a connection in the same state; None if the session must be replayed."""
+        forked: Connection | None = None
+        if self._inner is not None:
+            forked = self._inner.fork()
+            if forked is None:
+                return None
+        twin = CachingConnection(
+            self._open, self._cache, key=self._key, steady=self._steady, version=self._version
+        )
+        twin._inner = forked
+        twin._start, twin._waiting = self._start, list(self._waiting)
+        twin._space, twin._state = self._space, self._state
+        return twin
+
+    def close(self) -> None:
+        """End the session, if there is one."""
+        self._is_open = False
+        if self._inner is not None:
+            self._inner.close()
+
+    def abandon(self) -> None:
+        """End the session even in the middle of a request."""
+        self._is_open = False
+        if self._inner is not None:
+            self._inner.abandon()
+
+    def _known(self, request: Request) -> Reply | None:
+        """Return the reply to `request` if the cache has all of it."""
+        if not self._is_open:
+            raise ServiceIsClosed("the session is closed: call reset()")
+        if isinstance(request, Start):
+            return self._known_start(request)
+        if isinstance(request, Step) and self._state is not None:
+            return self._known_step(request)
+        return None
+
+    def _known_start(self, request: Start) -> Started | None:
+        """Enter an episode whose first state is known; the session need not hear of it."""
+        self._start, self._waiting = request, []
+        self._space, self._state = self._space_of(request), None
+        found, state = self._cache.follow(self._space, ["start"])
+        seen = self._steady_values(state, request.observations) if found else None
+        if seen is None:
+            return None
+        self._state = state
+        return Started(None, seen)
+
+    def _known_step(self, request: Step) -> Stepped | None:
+        assert self._state is not None
+        actions = list(map(_hashable, request.actions))
+        found, state = self._cache.follow(self._state, actions)
+        if len(found) < len(actions) and not (found and found[-1].end):
+            return None
+        seen = self._steady_values(state, request.observations)
+        if seen is None:
+            return None
+        self._cache.count(hits=len(found))
+        self._wait_for(request.actions, found)
+        self._state = state
+        no_effect = all(transition.no_effect for transition in found)
+        return Stepped(bool(found and found[-1].end), None, no_effect, seen, len(found))
+
+    def _steady_values(self, state: bytes, names: list[str]) -> list[Any] | None:
+        if not self._steady.issuperset(names):
+            return None
+        return self._cache.observe(state, names)
+
+    def _wait_for(self, actions: list[Any], found: list[Transition]) -> None:
+        """Keep the actions that the session has yet to apply; one without effect never has."""
+        for action, transition in zip(actions, found, strict=False):
+            if not transition.no_effect:
+                self._waiting.append(action)
+
+    def _ask(self, request: Request, timeout: float | None) -> Reply:
+        """Return the session's reply to `request`, and learn from it."""
+        if isinstance(request, Start):
+            names = self._with_key(request.observations)
+            return self._started(names, self._session().call(self._real_start(names), timeout))
+        while self._start is not None or self._waiting:
+            reply = self._session().call(self._catch_up_request(), timeout)
+            if isinstance(reply, Failed):
+                return _unapplied(reply)
+        if isinstance(request, Step) and self._state is not None:
+            self._cache.count(misses=len(request.actions))
+            return self._ask_step(request, timeout)
+        if isinstance(request, Parameter):
+            self._state = None  # it may change the program in ways that no hash shows
+        return self._session().call(request, timeout)
+
+    def _real_start(self, names: list[str]) -> Start:
+        """Return the start that waits, observing `names`; it waits no more."""
+        start, self._start = self._start, None
+        assert start is not None
+        return Start(start.benchmark, start.action_space, names, start.limits)
+
+    def _started(self, names: list[str], reply: Reply) -> Reply:
+        """Learn from the reply to a start that asked for `names`."""
+        if not isinstance(reply, Started):
+            return reply
+        if reply.action_space is None:
+            self._state = self._state_of(reply.observations[names.index(self._key)])
+            self._cache.learn(self._space, "start", Transition(self._state, False, False))
+            self._learn(names, reply.observations)
+        return reply
+
+    def _catch_up_request(self) -> Request:
+        """Return the next request that brings the session to where the episode is."""
+        if self._start is not None:
+            return self._real_start([])
+        waiting, self._waiting = self._waiting, []
+        return Step(waiting, [])
+
+    def _caught_up(self, request: Request, timeout: float | None) -> Reply:
+        reply = self._session().gather(timeout)
+        return _unapplied(reply) if isinstance(reply, Failed) else self._ask(request, timeout)
+
+    def _ask_step(self, request: Step, timeout: float | None) -> Reply:
+        """Apply the actions one by one, so that each is learned."""
+        if not request.actions:
+            return self._one(None, request.observations, timeout)
+        deadline = None if timeout is None else time.monotonic() + timeout
+        no_effect, last = True, len(request.actions) - 1
+        for number, action in enumerate(request.actions):
+            left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
+            reply = self._one(action, request.observations if number == last else [], left)
+            if isinstance(reply, Failed):
+                applied = number + reply.applied
+                return Failed(reply.kind, reply.message, applied, reply.recoverable)
+            assert isinstance(reply, Stepped)
+            no_effect = no_effect and reply.no_effect
+            if number == last:
+                break
+            if reply.end or self._state is None:
+                return self._rest(request, number, reply, no_effect, left)
+        return _joined(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
+
+    def _one(self, action: Any, names: list[str], timeout: float | None) -> Reply:
+        """Apply one action, or none, observe, and learn what there is to learn."""
+        actions = [] if action is None else [action]
+        reply = self._session().call(Step(actions, self._with_key(names)), timeout)
+        return self._stepped(action, names, reply, timeout)
+
+    def _stepped(self, action: Any, names: list[str], reply: Reply, timeout: float | None) -> Reply:
+        """Learn from the reply to `action`, and cut off what was asked for besides."""
+        before = self._state
+        if not isinstance(reply, Stepped):
+            return reply
+        asked = self._with_key(names)
+        if reply.action_space is not None:
+            self._state = None  # what comes next is another set of actions
+        elif reply.failure is not None:
+            self._state = self._state_now(timeout)
+        else:
+            self._state = self._state_of(reply.observations[asked.index(self._key)])
+            self._learn(asked, reply.observations)
+        if action is not None and before is not None and self._state is not None:
+            transition = Transition(self._state, reply.no_effect, reply.end)
+            self._cache.learn(before, _hashable(action), transition)
+        return Stepped(
+            reply.end,
+            reply.action_space,
+            reply.no_effect,
+            reply.observations[: len(names)],
+            reply.applied,
+            reply.failure,
+        )
+
+    def _rest(
+        self, request: Step, number: int, reply: Stepped, no_effect: bool, timeout: float | None
+    ) -> Reply:
+        """Finish a request after an action that ended it or replaced the actions."""
+        left = [] if reply.end else request.actions[number + 1 :]
+        rest = self._session().call(Step(left, request.observations), timeout)
+        if isinstance(rest, Failed):
+            return Failed(rest.kind, rest.message, number + 1 + rest.applied, rest.recoverable)
+        assert isinstance(rest, Stepped)
+        rest.end = rest.end or reply.end
+        rest.action_space = rest.action_space or reply.action_space
+        return _joined(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
+
+    def _learn(self, names: list[str], values: list[Any]) -> None:
+        assert self._state is not None
+        pairs = zip(names, values, strict=True)
+        steady = [(name, value) for name, value in pairs if name in self._steady]
+        self._cache.learn_observations(self._state, steady)
+
+    def _state_now(self, timeout: float | None) -> bytes | None:
+        reply = self._session().call(Step([], [self._key]), timeout)
+        if isinstance(reply, Stepped) and reply.failure is None:
+            return self._state_of(reply.observations[0])
+        return None
+
+    def _session(self) -> Connection:
+        if self._inner is None or not self._inner.is_open:
+            if self._inner is not None:
+                raise ServiceIsClosed("the session is closed: call reset()")
+            self._inner = self._open()
+        return self._inner
+
+    def _with_key(self, names: list[str]) -> list[str]:
+        return names if self._key in names else [*names, self._key]
+
+    def _state_of(self, key: Any) -> bytes:
+        return self._space + _encode(key)
+
+    def _space_of(self, request: Start) -> bytes:
+        """Return what sets the states of this episode apart from those of others."""
+        parts = (
+            self._version,
+            self._key,
+            _digest(request.benchmark.contents),
+            sorted(request.benchmark.parameters.items()),
+            request.action_space,
+            sorted(request.limits.items()),
+        )
+        return hashlib.blake2b(_encode(parts), digest_size=16).digest()
+
+
+def _digest(contents: bytes) -> bytes:
+    known = _digests.get(id(contents))
+    if known is not None and known[0] is contents:
+        return known[1]
+    digest = hashlib.blake2b(contents, digest_size=16).digest()
+    while len(_digests) >= _KEPT_DIGESTS:
+        _digests.pop(next(iter(_digests)), None)
+    _digests[id(contents)] = (contents, digest)
+    return digest
+
+
+def _hashable(action: Any) -> Any:
+    """Return what an action is known by: itself if it is a number."""
+    return action if type(action) is int else _encode(action)
+
+
+def _unapplied(failed: Failed) -> Failed:
+    """Return a failure to catch up as one of the request, of which nothing was applied."""
+    return Failed(failed.kind, failed.message, 0, False)
+
+
+def _joined(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
+    """Return the last reply as that to all actions together."""
+    reply.no_effect, reply.applied = no_effect, applied
+    return reply

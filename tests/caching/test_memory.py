@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Memory holds what was used last, within its bounds."""
+
+from compiler_gym.caching.memory import Memory, Transition, size_of
+
+STEP = Transition(b"2", False, False)
+
+
+def test_what_was_learned_is_known() -> None:
+    memory = Memory(1 << 20)
+    memory.add_transition(b"1", 7, STEP)
+    memory.add_observation(b"1", "Size", 12)
+    assert memory.transition(b"1", 7) == STEP
+    assert memory.transition(b"1", 8) is None
+    assert memory.transition(b"2", 7) is None
+    assert memory.observations(b"1") == {"Size": 12}
+    assert memory.observations(b"2") == {}
+
+
+def test_what_was_used_longest_ago_makes_room() -> None:
+    memory = Memory(4000)
+    for number in range(50):
+        memory.add_transition(bytes([number]), 0, STEP)
+        memory.transition(bytes([0]), 0)
+        assert memory.size <= 4000
+    assert memory.transition(bytes([0]), 0) == STEP
+    assert memory.transition(bytes([49]), 0) == STEP
+    assert memory.transition(bytes([1]), 0) is None
+    assert 1 < len(memory) < 10
+
+
+def test_a_large_observation_counts_with_its_size() -> None:
+    memory = Memory(10_000)
+    memory.add_observation(b"1", "Ir", "x" * 9000)
+    memory.add_observation(b"2", "Ir", "x" * 9000)
+    assert memory.observations(b"1") == {}
+    memory.add_observation(b"3", "Ir", "x" * 20_000)
+    assert len(memory) == 0
+    assert memory.size == 0
+
+
+def test_nested_values_have_a_size() -> None:
+    assert size_of({"a": ["x" * 500]}) > 500
+    assert size_of((1, 2)) > size_of(1)
