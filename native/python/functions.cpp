@@ -37,6 +37,17 @@ void bind_functions(nb::module_& m) {
       },
       "module"_a, "Functions and who calls whom, as columns.");
   m.def(
+      "call_frequencies",
+      [](llvm::Module& module) {
+        nb::list rows;
+        for (const auto& [name, times] : inspected(module, llvm::call_frequencies)) {
+          rows.append(nb::make_tuple(nb::bytes(name.data(), name.size()), times));
+        }
+        return rows;
+      },
+      "module"_a,
+      "How often each function with a body runs in one run of the program: (name, times).");
+  m.def(
       "loop_forest",
       [](llvm::Module& module) {
         const auto forest = inspected(module, llvm::loop_forest);

@@ -2,9 +2,6 @@
 
 #include "compiler_gym/llvm/machine.h"
 
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include "bindings.h"
 #include "compiler_gym/llvm/codegen.h"
 
@@ -18,20 +15,30 @@ void bind_machine(nb::module_& m) {
       "module"_a, Unlocked(),
       "The machine instructions of the module's object file, as `llvm-objdump -d` lists them.");
   m.def(
+      "code_size",
+      [](const nb::bytes& data) {
+        const auto bytes = view(data);
+        nb::gil_scoped_release unlocked;
+        return llvm::text_size_of(bytes);
+      },
+      "data"_a, "The bytes of machine code in an object file or a linked program.");
+  m.def(
       "machine_blocks",
       [](llvm::Module& module) {
         const auto blocks = [&] {
           nb::gil_scoped_release unlocked;
           return llvm::machine_blocks_of(llvm::object_code_with_blocks_of(module.bitcode()));
         }();
-        std::vector<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, double, double>> rows;
-        for (const auto& [section, address, size, frequency, cycles] : blocks) {
-          rows.emplace_back(section, address, size, frequency, cycles);
+        nb::list rows;
+        for (const auto& [function, section, address, size, frequency, cycles] : blocks) {
+          rows.append(nb::make_tuple(nb::bytes(function.data(), function.size()), section, address,
+                                     size, frequency, cycles));
         }
         return rows;
       },
       "module"_a,
-      "Blocks of machine code, hottest first: (section, address, size, frequency, cycles).");
+      "Blocks of machine code, hottest of their functions first: (function, section, address,\n"
+      "size, frequency, cycles).");
   m.def(
       "object_code_with_blocks",
       [](llvm::Module& module) {

@@ -32,6 +32,11 @@ def function_feature_names() -> list[str]:
 def call_graph(module: Module) -> dict:
     """Functions and who calls whom, as columns."""
 
+def call_frequencies(module: Module) -> list:
+    """
+    How often each function with a body runs in one run of the program: (name, times).
+    """
+
 def loop_forest(module: Module) -> dict:
     """Natural loops, outer before inner, as columns."""
 
@@ -70,9 +75,13 @@ def object_instruction_count(module: Module) -> int:
     The machine instructions of the module's object file, as `llvm-objdump -d` lists them.
     """
 
-def machine_blocks(module: Module) -> list[tuple[int, int, int, float, float]]:
+def code_size(data: bytes) -> int:
+    """The bytes of machine code in an object file or a linked program."""
+
+def machine_blocks(module: Module) -> list:
     """
-    Blocks of machine code, hottest first: (section, address, size, frequency, cycles).
+    Blocks of machine code, hottest of their functions first: (function, section, address,
+    size, frequency, cycles).
     """
 
 def object_code_with_blocks(module: Module) -> bytes:

@@ -3,7 +3,11 @@
 #include <array>
 
 #include "compiler_gym/llvm/features.h"
+#include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/FunctionPropertiesAnalysis.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -272,6 +276,65 @@ LoopForest loop_forest(const ::llvm::Module& module) {
     ++place;
   }
   return forest;
+}
+
+namespace {
+
+// Calls of defined functions by name, with how often each runs in one run of the caller.
+std::vector<std::pair<const ::llvm::Function*, double>> weighted_calls(
+    const ::llvm::Function& function) {
+  auto& body = for_analysis(function);
+  ::llvm::DominatorTree dominators(body);
+  ::llvm::LoopInfo loops(dominators);
+  const ::llvm::BranchProbabilityInfo probabilities(body, loops);
+  const ::llvm::BlockFrequencyInfo frequencies(body, probabilities, loops);
+  const auto entry = static_cast<double>(frequencies.getEntryFreq().getFrequency());
+  std::vector<std::pair<const ::llvm::Function*, double>> calls;
+  for (const auto& block : function) {
+    const auto times = static_cast<double>(frequencies.getBlockFreq(&block).getFrequency());
+    for (const auto& instruction : block) {
+      const auto* call = dyn_cast<::llvm::CallBase>(&instruction);
+      const auto* callee = call ? call->getCalledFunction() : nullptr;
+      if (callee && !callee->isDeclaration()) calls.emplace_back(callee, times / entry);
+    }
+  }
+  return calls;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Module& module) {
+  ::llvm::CallGraph graph(const_cast<::llvm::Module&>(module));
+  std::vector<std::vector<const ::llvm::Function*>> components;  // callees before callers
+  for (auto it = ::llvm::scc_begin(&graph); !it.isAtEnd(); ++it) {
+    auto& component = components.emplace_back();
+    for (const auto* node : *it) {
+      const auto* function = node->getFunction();
+      if (function && !function->isDeclaration()) component.push_back(function);
+    }
+  }
+  ::llvm::DenseMap<const ::llvm::Function*, double> times;
+  ::llvm::DenseSet<const ::llvm::Function*> called;
+  for (auto component = components.rbegin(); component != components.rend(); ++component) {
+    for (const auto* function : *component) {
+      if (function->getName() == "main" || !called.contains(function)) times[function] += 1;
+    }
+    for (const auto* function : *component) {
+      const double runs = times.lookup(function);
+      for (const auto& [callee, share] : weighted_calls(*function)) {
+        if (::llvm::is_contained(*component, callee)) continue;
+        times[callee] += runs * share;
+        called.insert(callee);
+      }
+    }
+  }
+  std::vector<std::pair<std::string, double>> rows;
+  for (const auto& function : module) {
+    if (!function.isDeclaration()) {
+      rows.emplace_back(function.getName().str(), times.lookup(&function));
+    }
+  }
+  return rows;
 }
 
 }  // namespace compiler_gym::llvm

@@ -1,6 +1,7 @@
 #include "compiler_gym/llvm/machine.h"
 
 #include <algorithm>
+#include <map>
 
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
@@ -41,8 +42,28 @@ struct Code {
   std::size_t instructions;
 };
 
+using Names = std::map<std::pair<std::uint64_t, std::uint64_t>, std::string>;
+
+// The names of functions by section and address.
+Names names_of(const ObjectFile& file) {
+  Names names;
+  for (const auto& symbol : file.symbols()) {
+    auto kind = symbol.getType();
+    auto section = symbol.getSection();
+    auto address = symbol.getValue();
+    auto name = symbol.getName();
+    if (!kind || !section || !address || !name) {
+      throw InitError("the object's symbols cannot be read");
+    }
+    if (*kind != ::llvm::object::SymbolRef::ST_Function || *section == file.section_end()) continue;
+    names.try_emplace({(*section)->getIndex(), *address}, name->str());
+  }
+  return names;
+}
+
 std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator) {
   std::vector<Code> found;
+  const Names names = names_of(file);
   for (const ::llvm::object::SectionRef section : file.sections()) {
     if (!section.isText()) continue;
     std::vector<::llvm::object::PGOAnalysisMap> frequencies;
@@ -52,6 +73,8 @@ std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator)
     for (const auto& [map, frequency] : ::llvm::zip_equal(*maps, frequencies)) {
       if (frequency.BBEntries.empty()) continue;
       const auto entry = frequency.BBEntries.front().BlockFreq.getFrequency();
+      const auto name = names.find({section.getIndex(), map.getFunctionAddress()});
+      const std::string function = name == names.end() ? "" : name->second;
       std::size_t place = 0;
       for (const auto& range : map.getBBRanges()) {
         for (const auto& block : range.BBEntries) {
@@ -60,7 +83,7 @@ std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator)
           const auto code = bytes.slice(address, block.Size);
           const auto text = ::llvm::toStringRef(code);
           const double share = entry ? static_cast<double>(times) / static_cast<double>(entry) : 0;
-          found.push_back({{section.getIndex(), address, block.Size, share, 0},
+          found.push_back({{function, section.getIndex(), address, block.Size, share, 0},
                            text,
                            simulator.count(code)});
         }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llvm {
@@ -52,5 +53,10 @@ struct LoopForest {
   std::vector<std::int8_t> is_rotated;     // the latch may leave the loop
 };
 LoopForest loop_forest(const ::llvm::Module& module);
+
+// How often each function that has a body runs in one run of the program, as LLVM's block
+// frequencies guess: main and whatever nobody calls by name once, others as often as the
+// calls to them. A recursive call counts as none.
+std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Module& module);
 
 }  // namespace compiler_gym::llvm

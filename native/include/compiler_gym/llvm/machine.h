@@ -14,6 +14,7 @@ std::uint64_t machine_instructions_of(std::string_view object);
 
 // One block of machine code and what llvm-mca thinks of it.
 struct MachineBlock {
+  std::string function;    // the symbol of its function
   std::uint64_t section;   // the index of its section
   std::uint64_t address;   // in that section
   std::uint64_t size;      // in bytes

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """How the engine makes the observations of a program's structure. Runs in a worker."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm._ir2vec import vocabulary_path
 
-__all__ = ["STRUCTURE", "PassHistory"]
+__all__ = ["COSTS", "STRUCTURE", "PassHistory"]
 
 _vocabularies: dict[str, _llvm.Ir2VecVocabulary] = {}
 
@@ -93,3 +94,19 @@ STRUCTURE: dict[str, Callable[[_llvm.Module], Any]] = {
     "IR2VecFlowAwareFunctions": lambda module: _functions(_vocabulary().flow_aware(module)),
 }
 """From the name of an observation to its plain value."""
+
+
+def _mca_cycles(module: _llvm.Module) -> float:
+    runs = dict(_llvm.call_frequencies(module))
+    blocks = _llvm.machine_blocks(module)
+    return math.fsum(runs.get(name, 1.0) * frequency * cycles
+                     for name, _, _, _, frequency, cycles in blocks)  # fmt: skip
+
+
+COSTS: dict[str, Callable[[_llvm.Module], float]] = {
+    "IrInstructionCount": lambda module: module.instruction_count(),
+    "ObjectTextSizeBytes": lambda module: module.object_text_size(),
+    "ObjectInstructionCount": _llvm.object_instruction_count,
+    "McaCycles": _mca_cycles,
+}
+"""From the name of a cost to its value; these need neither a linker nor a run."""

@@ -239,9 +239,10 @@ STRUCTURE_SPACES: tuple[ObservationSpaceSpec, ...] = (
         default={
             "changed": False,
             **dict.fromkeys(("added", "removed"), bytes(8 * len(INST_COUNT_FEATURES))),
-            **dict.fromkeys(
-                ("changed_functions", "new_functions", "lost_functions", "remarks"), []
-            ),
+            "changed_functions": [],
+            "new_functions": [],
+            "lost_functions": [],
+            "remarks": [],
         },
     ),
 )

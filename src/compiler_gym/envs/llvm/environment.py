@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, SupportsIndex
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
@@ -22,8 +23,9 @@ from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
 from compiler_gym.envs.llvm.rewards import make_rewards
 from compiler_gym.envs.llvm.validators import QUICK, validate
-from compiler_gym.errors import InvalidActionError
+from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.service import SessionSource
+from compiler_gym.service.messages import Start
 from compiler_gym.spaces import Commandline, Reward
 from compiler_gym.validation import ValidationError, ValidationResult
 
@@ -110,6 +112,7 @@ class LlvmEnv(CompilerEnv):
 
     command_line_styles: ClassVar[Mapping[str, Any]] = {"opt": LlvmCommandLine}
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+    _run_settings: Mapping[str, int] = MappingProxyType({})
     state_observation: ClassVar[str | None] = "IrHash"
 
     def __init__(
@@ -128,6 +131,38 @@ class LlvmEnv(CompilerEnv):
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
         )
+
+    @property
+    def runtime_observation_count(self) -> int:
+        """How many times ``Runtime`` holds; it lasts over resets."""
+        return self._run_settings.get("runtime_observation_count", 1)
+
+    @runtime_observation_count.setter
+    def runtime_observation_count(self, value: int) -> None:
+        self._set_run("runtime_observation_count", value, least=1)
+
+    @property
+    def runtime_warmup_runs_count(self) -> int:
+        """How many runs come before those that ``Runtime`` holds; it lasts over resets."""
+        return self._run_settings.get("runtime_warmup_runs_count", 0)
+
+    @runtime_warmup_runs_count.setter
+    def runtime_warmup_runs_count(self, value: int) -> None:
+        self._set_run("runtime_warmup_runs_count", value, least=0)
+
+    def _set_run(self, setting: str, value: int, *, least: int) -> None:
+        if not isinstance(value, SupportsIndex) or operator.index(value) < least:
+            raise InvalidParameterError(
+                f"{setting} is {value!r}: expected a whole number of at least {least}"
+            )
+        self._run_settings = {**self._run_settings, setting: operator.index(value)}
+        if self.in_episode:
+            self.send_param(f"limits.{setting}", str(value))
+
+    def _start_request(self, program: Benchmark) -> Start:
+        request = super()._start_request(program)
+        request.limits.update({key: float(n) for key, n in self._run_settings.items()})
+        return request
 
     @property
     def ir(self) -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from compiler_gym.envs.llvm._counts import AUTOPHASE_FEATURES, INST_COUNT_FEATURES, MOST, counts
+from compiler_gym.envs.llvm._speed_spaces import LEVELS, SPEED_SPACES, costs
 from compiler_gym.envs.llvm._structure import STRUCTURE_SPACES
 from compiler_gym.session import (
     BoxSpec,
@@ -22,13 +23,22 @@ from compiler_gym.session import (
 
 __all__ = [
     "AUTOPHASE_FEATURES",
+    "BASELINE_COSTS",
     "INST_COUNT_FEATURES",
     "LEVELS",
     "OBSERVATION_SPACES",
     "cpu_info",
 ]
 
-LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+BASELINE_COSTS = {
+    "IrInstructionCount": "IrInstructionCount",
+    "ObjectTextSize": "ObjectTextSizeBytes",
+    "TextSize": "TextSizeBytes",
+    "ObjectInstructionCount": "ObjectInstructionCount",
+    "McaCycles": "McaCycles",
+    "RuntimeInstructions": "RuntimeInstructions",
+}
+"""The costs that clang's levels are baselines of: their prefix, and the cost now."""
 
 _COUNT = ScalarSpec(0, MOST, "int")
 _CPU_COUNTS = (
@@ -46,21 +56,6 @@ def _text(name: str, length: int | None, description: str) -> ObservationSpaceSp
     return ObservationSpaceSpec(
         name, SequenceSpec("str", shortest, length), description, default=" " * shortest
     )
-
-
-def _costs(cost: str, now: str, description: str, *, platform: bool) -> list[ObservationSpaceSpec]:
-    spec = ObservationSpaceSpec(now, _COUNT, description, platform_dependent=platform, default=0)
-    baselines = [
-        ObservationSpaceSpec(
-            f"{cost}{level}",
-            _COUNT,
-            f"{description.split('.')[0]}, after clang -{level}.",
-            platform_dependent=platform,
-            default=0,
-        )
-        for level in LEVELS
-    ]
-    return [spec, *baselines]
 
 
 OBSERVATION_SPACES: tuple[ObservationSpaceSpec, ...] = (
@@ -102,19 +97,20 @@ OBSERVATION_SPACES: tuple[ObservationSpaceSpec, ...] = (
         platform_dependent=True,
         default={**dict.fromkeys(_CPU_COUNTS, 0), "name": ""},
     ),
-    *_costs(
+    *costs(
         "IrInstructionCount",
         "IrInstructionCount",
         "The number of IR instructions of all functions.",
         platform=False,
     ),
-    *_costs(
+    *costs(
         "ObjectTextSize",
         "ObjectTextSizeBytes",
         "The size in bytes of the code sections of the module's x86-64 object file.",
         platform=True,
     ),
     *STRUCTURE_SPACES,
+    *SPEED_SPACES,
 )
 
 

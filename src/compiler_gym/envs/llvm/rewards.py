@@ -1,18 +1,117 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: a reward for each cost, plain and scaled."""
+"""What can be earned: a reward for each cost, plain and scaled, and for measured speed."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from compiler_gym.rewards import BaselineReward, CostReward, NormalizedCostReward
 from compiler_gym.spaces import Reward
 
-__all__ = ["BASELINES", "COSTS", "make_rewards"]
+__all__ = ["BASELINES", "COSTS", "SavedReward", "SpeedupReward", "make_rewards"]
 
 COSTS = (
     ("IrInstructionCount", "IrInstructionCount", "IrInstructionCount", False),
     ("ObjectTextSizeBytes", "ObjectTextSize", "ObjectTextSizeBytes", True),
+    ("TextSizeBytes", "TextSize", "TextSizeBytes", True),
+    ("ObjectInstructionCount", "ObjectInstructionCount", "ObjectInstructionCount", True),
+    ("RuntimeInstructions", "RuntimeInstructions", "RuntimeInstructions", True),
 )
 """Reward, prefix of its variants, the observation it lowers, platform dependence."""
 
 BASELINES = ("O3", "Oz")
+
+
+class SavedReward(Reward):
+    """What an observation has fallen by since it was last seen; the first time earns nothing.
+
+    Of a list of numbers the first counts.
+
+    >>> reward = SavedReward("saved", "Buildtime")
+    >>> reward.reset("benchmark://demo/1", {})
+    >>> [reward.update([0], [[seconds]], {}) for seconds in (2.0, 1.5)]
+    [0.0, 0.5]
+    """
+
+    def __init__(self, name: str, cost: str, *, deterministic: bool = False) -> None:
+        super().__init__(
+            name,
+            observation_spaces=[cost],
+            default_negates_returns=True,
+            deterministic=deterministic,
+            platform_dependent=True,
+        )
+        self.previous: float | None = None
+
+    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
+        """Forget the last episode."""
+        self.previous = None
+
+    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
+        """Take the cost of the program before any action."""
+        self.previous = _number(observations[0])
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        """Return what was saved."""
+        cost = _number(observations[0])
+        before, self.previous = self.previous, cost
+        return 0.0 if before is None else before - cost
+
+
+class SpeedupReward(Reward):
+    """The logarithm of the speedup over the program at reset, as far as it is certain.
+
+    It observes ``RuntimeComparison``. An episode's rewards sum to the logarithm of its
+    speedup if the 95 % confidence interval excludes 1, and to 0 otherwise; with
+    `significant_only` off they sum to the estimate, noise included.
+
+    >>> reward = SpeedupReward()
+    >>> reward.reset("benchmark://demo/1", {})
+    >>> unsure = {"speedup": 1.5, "low": 0.9, "high": 2.5}
+    >>> reward.update([0], [unsure], {})
+    0.0
+    >>> round(reward.update([1], [{"speedup": 2.0, "low": 1.9, "high": 2.1}], {}), 3)
+    0.693
+    """
+
+    def __init__(self, name: str = "RuntimeSpeedup", *, significant_only: bool = True) -> None:
+        super().__init__(
+            name,
+            observation_spaces=["RuntimeComparison"],
+            default_negates_returns=True,
+            success_threshold=None,
+            deterministic=False,
+            platform_dependent=True,
+        )
+        self.significant_only = significant_only
+        """Whether an uncertain speedup counts as none."""
+        self.earned = 0.0
+
+    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
+        """Forget the last episode."""
+        self.earned = 0.0
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        """Return how much the certain speedup has grown."""
+        found = observations[0]
+        is_certain = found["low"] > 1 or 0 < found["high"] < 1
+        worth = math.log(found["speedup"]) if is_certain or not self.significant_only else 0.0
+        grown, self.earned = worth - self.earned, worth
+        return grown
+
+
+def _number(observation: Any) -> float:
+    return float(observation[0] if isinstance(observation, (list, tuple)) else observation)
 
 
 def make_rewards() -> list[Reward]:
@@ -26,4 +125,7 @@ def make_rewards() -> list[Reward]:
             BaselineReward(f"{prefix}{level}", baseline=f"{prefix}{level}", **shared)
             for level in BASELINES
         )
+    rewards.append(SavedReward("McaCycles", "McaCycles", deterministic=True))
+    rewards.append(SavedReward("Buildtime", "Buildtime"))
+    rewards.append(SpeedupReward())
     return rewards

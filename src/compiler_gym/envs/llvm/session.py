@@ -7,14 +7,20 @@ engine forgets every analysis after each action.
 
 import hashlib
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm._baselines import Baselines
-from compiler_gym.envs.llvm._compute import STRUCTURE, PassHistory
+from compiler_gym.envs.llvm._compute import COSTS, STRUCTURE, PassHistory
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP
-from compiler_gym.envs.llvm.observations import LEVELS, OBSERVATION_SPACES, cpu_info
+from compiler_gym.envs.llvm.observations import (
+    BASELINE_COSTS,
+    LEVELS,
+    OBSERVATION_SPACES,
+    cpu_info,
+)
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -29,6 +35,9 @@ from compiler_gym.session import (
     CompilerSession,
     ObservationSpaceSpec,
 )
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm._program import Program
 
 __all__ = ["GOALS", "LlvmSession"]
 
@@ -48,6 +57,7 @@ class LlvmSession(CompilerSession):
     ) -> None:
         self._working_dir = working_dir
         self._files = 0
+        self._benchmark = benchmark
         self._contents = benchmark.contents
         self._uri, self._goal = benchmark.uri, _goal(benchmark)
         self._module = self._load()
@@ -84,7 +94,7 @@ class LlvmSession(CompilerSession):
         return compute(self)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``limits.*``, ``llvm.apply_pipeline`` and ``llvm.verify``."""
+        """Handle ``limits.*``, ``llvm.apply_pipeline``, ``llvm.verify`` and how programs run."""
         if key in ("limits.growth", "limits.growth_floor"):
             self._set_limit(key, value)
             return value
@@ -94,11 +104,21 @@ class LlvmSession(CompilerSession):
         if key == "llvm.verify":
             self._module.verify()
             return "valid"
+        if key in _RUN_SETTINGS:
+            return self._program.set(_RUN_SETTINGS[key], value)
         return None
 
     def moved(self, working_dir: Path) -> None:
         """Write bitcode files into `working_dir` from now on."""
         self._working_dir = working_dir
+        if "_program" in self.__dict__:
+            self._program.forget_files()
+
+    @cached_property
+    def _program(self) -> "Program":
+        from compiler_gym.envs.llvm._program import Program
+
+        return Program(self._benchmark, self._load, lambda: self._working_dir)
 
     def _set_limit(self, key: str, value: str) -> None:
         try:
@@ -125,8 +145,12 @@ class LlvmSession(CompilerSession):
         path.write_bytes(self._module.bitcode())
         return str(path)
 
-    def _baseline(self, level: str, cost: str) -> int:
-        return self._baselines.cost(self._contents, level, cost)
+    def _baseline(self, level: str, cost: str) -> float:
+        if cost in COSTS:
+            return self._baselines.cost(self._contents, level, cost, COSTS[cost])
+        made_with, measure = self._program.baseline_measures()[cost]
+        tools = hashlib.sha256(made_with.encode()).hexdigest()[:16]
+        return self._baselines.cost(self._contents, level, f"{cost}-{tools}", measure)
 
 
 def _goal(benchmark: BenchmarkSpec) -> str:
@@ -136,6 +160,18 @@ def _goal(benchmark: BenchmarkSpec) -> str:
     return goal
 
 
+_RUN_SETTINGS = {
+    f"{prefix}{key}": setting
+    for setting, keys in {
+        "runtime_observation_count": ("llvm.set_runtimes_per_observation_count",),
+        "runtime_warmup_runs_count": ("llvm.set_warmup_runs_count_per_runtime_observation",),
+    }.items()
+    for prefix, key in (("", keys[0]), ("limits.", setting))
+}
+_OF_PROGRAMS = (
+    *("IsBuildable", "IsRunnable", "Buildtime", "Runtime", "RuntimeComparison"),
+    *("TextSizeBytes", "RuntimeInstructions"),
+)
 _COMPUTE: dict[str, Callable[[LlvmSession], Any]] = {
     "Ir": lambda s: s._module.text(),
     "IrSha1": lambda s: hashlib.sha1(s._module.bitcode(), usedforsecurity=False).hexdigest(),
@@ -146,15 +182,13 @@ _COMPUTE: dict[str, Callable[[LlvmSession], Any]] = {
     "Autophase": lambda s: s._module.autophase(),
     "CpuInfo": lambda s: cpu_info(),
     "PassStatistics": lambda s: s._history.last(),
-    "IrInstructionCount": lambda s: s._module.instruction_count(),
-    "ObjectTextSizeBytes": lambda s: s._module.object_text_size(),
 }
-for _name, _compute in STRUCTURE.items():
+for _name, _compute in (COSTS | STRUCTURE).items():
     _COMPUTE[_name] = lambda s, compute=_compute: compute(s._module)
+for _name in _OF_PROGRAMS:
+    _COMPUTE[_name] = lambda s, name=_name: s._program.observe(name, s._module)
 for _level in LEVELS:
-    _COMPUTE[f"IrInstructionCount{_level}"] = lambda s, level=_level: s._baseline(
-        level, "IrInstructionCount"
-    )
-    _COMPUTE[f"ObjectTextSize{_level}"] = lambda s, level=_level: s._baseline(
-        level, "ObjectTextSizeBytes"
-    )
+    for _prefix, _cost in BASELINE_COSTS.items():
+        _COMPUTE[f"{_prefix}{_level}"] = lambda s, level=_level, cost=_cost: s._baseline(
+            level, cost
+        )

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What repeated measurements of two programs say about their ratio.
+
+Plain arithmetic: outliers are dropped, and the interval is Student's for the mean of the
+logarithms, so that twice as fast and half as fast are equally far from no change.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+__all__ = ["Comparison", "compare", "without_outliers"]
+
+# The 97.5 % quantile of Student's distribution for 1, 2, ... degrees of freedom.
+_STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+    2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+_NORMAL = 1.960
+_FAR = 3.5
+_TO_SIGMA = 1.4826
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How many times as fast a candidate is as its baseline."""
+
+    speedup: float
+    """The estimate; above 1 the candidate is faster."""
+    low: float
+    """The lower end of the 95 % confidence interval; 0 where nothing is known."""
+    high: float
+    """Its upper end; infinite where nothing is known."""
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the interval excludes 1."""
+        return self.low > 1 or self.high < 1
+
+
+def compare(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison:
+    """Return the speedup from times that were measured in pairs.
+
+    >>> result = compare([2.0, 2.2, 2.1, 2.0], [1.0, 1.1, 1.0, 1.0])
+    >>> round(result.speedup, 2), result.is_significant
+    (2.02, True)
+    >>> compare([1.0], [1.0]).high
+    inf
+    """
+    ratios = [
+        math.log(before / after)
+        for before, after in zip(baseline, candidate, strict=True)
+        if before > 0 and after > 0
+    ]
+    kept = without_outliers(ratios)
+    if not kept:
+        return Comparison(1.0, 0.0, math.inf)
+    center = fmean(kept)
+    if len(kept) < 2:
+        return Comparison(math.exp(center), 0.0, math.inf)
+    reach = _quantile(len(kept) - 1) * stdev(kept) / math.sqrt(len(kept))
+    return Comparison(math.exp(center), math.exp(center - reach), math.exp(center + reach))
+
+
+def without_outliers(values: Sequence[float]) -> list[float]:
+    """Return the values within 3.5 robust standard deviations of their median.
+
+    >>> without_outliers([1.0, 1.1, 0.9, 1.0, 9.0])
+    [1.0, 1.1, 0.9, 1.0]
+    """
+    if len(values) < 4:
+        return list(values)
+    center = median(values)
+    spread = _TO_SIGMA * median(abs(value - center) for value in values)
+    if spread == 0:
+        return list(values)
+    return [value for value in values if abs(value - center) <= _FAR * spread]
+
+
+def _quantile(degrees: int) -> float:
+    return _STUDENT[degrees - 1] if degrees <= len(_STUDENT) else _NORMAL
