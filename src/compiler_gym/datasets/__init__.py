@@ -25,6 +25,7 @@ from compiler_gym.datasets.download import DownloadOptions, download
 from compiler_gym.datasets.export import export_parquet
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
+from compiler_gym.datasets.measured import MeasuredRuns, counter_identity, known_run
 from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
@@ -49,6 +50,7 @@ __all__ = [
     "FilesDataset",
     "GeneratedCases",
     "ImportReport",
+    "MeasuredRuns",
     "ReadOptions",
     "RunCase",
     "RunLimits",
@@ -58,10 +60,12 @@ __all__ = [
     "TarDataset",
     "TarDatasetWithManifest",
     "ValidationCallback",
+    "counter_identity",
     "download",
     "export_parquet",
     "find_corpora",
     "import_corpus",
+    "known_run",
     "pack_run",
     "run_contained",
     "run_spec_of",

@@ -5,6 +5,7 @@ They carry cBench's names and do cBench's jobs, but are our own writing. This
 file finds and reads them; it compiles and runs nothing.
 """
 
+import copy
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -81,6 +82,12 @@ class BundledProgram(Benchmark):
     def packed_run(self) -> bytes:
         """Return nothing unless `run` was replaced: workers make the cases themselves."""
         return super().packed_run() if self._has_own_run else b""
+
+    def with_contents(self, contents: bytes) -> "BundledProgram":
+        """Return the same program in another form, for a compiler that reads no bitcode."""
+        other = copy.copy(self)
+        other._contents = contents
+        return other
 
     @property
     def units(self) -> tuple[Path, ...]:

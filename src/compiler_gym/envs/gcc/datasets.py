@@ -48,7 +48,7 @@ class CBenchDataset(BundledPrograms):
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:  # type: ignore[override]  # source, not bitcode
         """Return the program at `uri`."""
         bundled = super().benchmark_from_parsed_uri(uri)
-        return benchmark_of(collect(bundled.units, _STANDARD), uri, run=bundled.run)
+        return bundled.with_contents(pack(collect(bundled.units, _STANDARD)))
 
 
 class FileDataset(Dataset):
