@@ -12,7 +12,7 @@ from rich.table import Table
 
 from benchmarks.measure import Figure
 
-ALL = ("engine", "steps", "start", "fork", "scaling", "soak", "datasets")
+ALL = ("engine", "steps", "start", "fork", "scaling", "vector", "caching", "soak", "datasets")
 LIMIT_HELP = "the promise each figure is held to, where there is one"
 
 

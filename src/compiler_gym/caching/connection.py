@@ -5,10 +5,15 @@ As long as every answer is known, the session does nothing: the actions wait, an
 applied together when an answer is needed that nobody knows. An action that had no effect
 need not be applied at all. Whatever cannot be known exactly is passed on: parameters,
 observations that vary, episodes whose actions change on the way.
+
+A fork is lazy too: it takes a copy of the session when it needs one, or when the session
+it would copy is about to go on.
 """
 
 import hashlib
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -16,7 +21,7 @@ import msgspec
 
 from compiler_gym.caching.cache import TranspositionCache
 from compiler_gym.caching.memory import Transition
-from compiler_gym.errors import ServiceIsClosed
+from compiler_gym.errors import ServiceError, ServiceIsClosed, error_from_name
 from compiler_gym.service import Connection
 from compiler_gym.service.messages import (
     Failed,
@@ -65,20 +70,33 @@ class CachingConnection:
         self._space = b""
         self._state: bytes | None = None
         self._finish: Callable[[float | None], Reply] | None = None
+        self._first: Start | None = None
+        self._history: list[Any] | None = None
+        self._parent: CachingConnection | None = None
+        self._children: weakref.WeakSet[CachingConnection] = weakref.WeakSet()
+        self._family = threading.Lock()
+        self._was_forked_here = False
 
     @property
     def is_open(self) -> bool:
         """Whether a request can be made."""
         return self._is_open and (self._inner is None or self._inner.is_open)
 
+    @property
+    def session(self) -> Connection | None:
+        """The session; None as long as nothing has needed it."""
+        return self._inner
+
     def call(self, request: Request, timeout: float | None = None) -> Reply:
         """Return the reply to `request`, from the cache if it is known."""
         known = self._known(request)
+        self._adopt_unless(known)
         return self._ask(request, timeout) if known is None else known
 
     def submit(self, request: Request, timeout: float | None = None) -> None:
         """Begin a request: the session gets the first of what it has to do."""
         known = self._known(request)
+        self._adopt_unless(known)
         if known is not None:
             self._finish = lambda seconds: known
         elif isinstance(request, Start):
@@ -107,30 +125,92 @@ class CachingConnection:
 
     def fork(self) -> "CachingConnection | None":
         """Return a connection in the same state; None if the session must be replayed."""
-        forked: Connection | None = None
-        if self._inner is not None:
-            forked = self._inner.fork()
-            if forked is None:
-                return None
+        self._adopt()
+        if self._was_forked_here and self._inner is not None and self._waiting:
+            self._settle()  # or every fork would apply the same actions again
+        self._was_forked_here = True
         twin = CachingConnection(
             self._open, self._cache, key=self._key, steady=self._steady, version=self._version
         )
-        twin._inner = forked
         twin._start, twin._waiting = self._start, list(self._waiting)
         twin._space, twin._state = self._space, self._state
+        twin._first = self._first
+        twin._history = None if self._history is None else list(self._history)
+        if self._inner is None:
+            return twin
+        if self._history is None:  # a parameter is part of the state: no replay has it
+            twin._inner = self._session().fork()
+            return twin if twin._inner is not None else None
+        with self._family:
+            twin._parent = self
+            self._children.add(twin)
         return twin
 
     def close(self) -> None:
         """End the session, if there is one."""
-        self._is_open = False
-        if self._inner is not None:
-            self._inner.close()
+        self._leave(lambda session: session.close())
 
     def abandon(self) -> None:
         """End the session even in the middle of a request."""
+        self._leave(lambda session: session.abandon())
+
+    def _leave(self, end: Callable[[Connection], None]) -> None:
+        if not self._is_open:
+            return
         self._is_open = False
+        self._leave_parent()
+        self._release()
         if self._inner is not None:
-            self._inner.abandon()
+            end(self._inner)
+
+    def _leave_parent(self) -> None:
+        """Forget the session that would have been copied."""
+        parent = self._parent
+        if parent is not None:
+            with parent._family:
+                self._parent = None
+                parent._children.discard(self)
+
+    def _settle(self) -> None:
+        """Apply what waits; a session that fails at it is lost."""
+        self._adopt()
+        while self._start is not None or self._waiting:
+            reply = self._session().call(self._catch_up_request())
+            if isinstance(reply, Failed):
+                raise error_from_name(reply.kind, reply.message)
+
+    def _release(self) -> None:
+        """Let the forks copy the session as it is, before it goes on."""
+        with self._family:
+            for child in list(self._children):
+                child._copy_of(self)
+            self._children.clear()
+
+    def _adopt_unless(self, known: Reply | None) -> None:
+        """Get a session if the reply is not known: it may be one that has to catch up."""
+        if known is None:
+            self._adopt()
+
+    def _adopt(self) -> None:
+        """Copy the session of the parent, unless that was done."""
+        parent = self._parent
+        if parent is not None:
+            with parent._family:
+                if self._parent is not None:
+                    self._copy_of(parent)
+                    parent._children.discard(self)
+
+    def _copy_of(self, parent: "CachingConnection") -> None:
+        """Fork the session of `parent`; one that cannot be forked is replayed when needed."""
+        self._parent = None
+        inner = parent._inner
+        if inner is not None and inner.is_open:
+            try:
+                self._inner = inner.fork()
+            except ServiceError:
+                self._inner = None
+        if self._inner is None and self._history is not None:
+            self._start, self._waiting = self._first, list(self._history)
 
     def _known(self, request: Request) -> Reply | None:
         """Return the reply to `request` if the cache has all of it."""
@@ -144,7 +224,9 @@ class CachingConnection:
 
     def _known_start(self, request: Start) -> Started | None:
         """Enter an episode whose first state is known; the session need not hear of it."""
+        self._leave_parent()
         self._start, self._waiting = request, []
+        self._first, self._history, self._was_forked_here = request, [], False
         self._space, self._state = self._space_of(request), None
         found, state = self._cache.follow(self._space, ["start"])
         seen = self._steady_values(state, request.observations) if found else None
@@ -178,6 +260,9 @@ class CachingConnection:
         for action, transition in zip(actions, found, strict=False):
             if not transition.no_effect:
                 self._waiting.append(action)
+                self._was_forked_here = False
+                if self._history is not None:
+                    self._history.append(action)
 
     def _ask(self, request: Request, timeout: float | None) -> Reply:
         """Return the session's reply to `request`, and learn from it."""
@@ -193,6 +278,9 @@ class CachingConnection:
             return self._ask_step(request, timeout)
         if isinstance(request, Parameter):
             self._state = None  # it may change the program in ways that no hash shows
+            self._history = None
+        elif isinstance(request, Step) and self._history is not None:
+            self._history += request.actions
         return self._session().call(request, timeout)
 
     def _real_start(self, names: list[str]) -> Start:
@@ -253,6 +341,10 @@ class CachingConnection:
         before = self._state
         if not isinstance(reply, Stepped):
             return reply
+        if action is not None and not reply.no_effect:
+            self._was_forked_here = False
+            if self._history is not None:
+                self._history.append(action)
         asked = self._with_key(names)
         if reply.action_space is not None:
             self._state = None  # what comes next is another set of actions
@@ -278,6 +370,8 @@ class CachingConnection:
     ) -> Reply:
         """Finish a request after an action that ended it or replaced the actions."""
         left = [] if reply.end else request.actions[number + 1 :]
+        if self._history is not None:
+            self._history += left
         rest = self._session().call(Step(left, request.observations), timeout)
         if isinstance(rest, Failed):
             return Failed(rest.kind, rest.message, number + 1 + rest.applied, rest.recoverable)
@@ -299,10 +393,12 @@ class CachingConnection:
         return None
 
     def _session(self) -> Connection:
-        if self._inner is None or not self._inner.is_open:
-            if self._inner is not None:
-                raise ServiceIsClosed("the session is closed: call reset()")
+        if self._children:
+            self._release()
+        if self._inner is None:
             self._inner = self._open()
+        if not self._inner.is_open:
+            raise ServiceIsClosed("the session is closed: call reset()")
         return self._inner
 
     def _with_key(self, names: list[str]) -> list[str]:
