@@ -105,7 +105,7 @@ def _outcome(benchmark: Benchmark, edit: Edit, oracle: int) -> str:
     if reports_of(SANITIZERS[0], text, chosen_cases(spec, most=6), spec.link):
         return "asan"
     numbers = range(FURTHER, FURTHER + oracle)
-    unseen = [*spec.of_size("ref").cases, *more_cases(spec, numbers)] if oracle else []
+    unseen = [spec.more(number) for number in numbers] if spec.more is not None else []
     if _differs(benchmark, text, unseen):
         return "missed"
     everything = [*chosen_cases(spec), *further, *unseen]
@@ -137,8 +137,7 @@ def planted_table(rows: Sequence[Planted]) -> str:
         "",
         f"{len(rows)} edits in {programs} programs after {LEVEL}. "
         f"{seen} of the {effects} whose effect some input shows are reported. "
-        f"An edit counts as missed if the `ref` inputs or {ORACLE} inputs that no rung uses "
-        "show an effect.",
+        f"An edit counts as missed if one of {ORACLE} inputs that no rung uses shows an effect.",
     ]
     return "\n".join(lines)
 

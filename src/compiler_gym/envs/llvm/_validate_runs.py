@@ -67,9 +67,9 @@ def check_more(subject: Subject) -> Finding:
 
 
 def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
-    """Return the cases of the next size class and those that `numbers` make."""
+    """Return the cases that `numbers` make and, after them, those of the longer size classes."""
     made = [spec.more(number) for number in numbers] if spec.more is not None else []
-    return [*spec.of_size("small").cases, *made]
+    return [*made, *spec.of_size("small").cases, *spec.of_size("ref").cases]
 
 
 def compare_module(

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm import _compile
+from compiler_gym.envs.llvm._bug_report import BugReport, write_bug_report
 from compiler_gym.envs.llvm._derived import derived_observations
 from compiler_gym.envs.llvm._own import (
     BenchmarkFromCommandLine,
@@ -23,11 +24,11 @@ from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
 from compiler_gym.envs.llvm.rewards import make_rewards
 from compiler_gym.envs.llvm.validators import QUICK, validate
-from compiler_gym.errors import InvalidActionError, InvalidParameterError
+from compiler_gym.errors import InvalidActionError, InvalidParameterError, MinimizationError
 from compiler_gym.service import SessionSource
 from compiler_gym.service.messages import Start
 from compiler_gym.spaces import Commandline, Reward
-from compiler_gym.validation import ValidationError, ValidationResult
+from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 
 __all__ = [
     "LlvmCommandLine",
@@ -234,6 +235,38 @@ class LlvmEnv(CompilerEnv):
         benchmark = self.benchmark
         assert benchmark is not None
         return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
+
+    def write_bug_report(
+        self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
+    ) -> BugReport:
+        """Write what LLVM's tracker needs to see what the actions of this episode do.
+
+        The folder gets the program, the ``opt-22`` command, what was expected and, where
+        ``llvm-reduce-22`` is installed, the smallest IR that still shows it. The episode
+        may have ended in the failure.
+        """
+        benchmark, actions = self.benchmark, self.actions
+        assert benchmark is not None
+        errors = self.behaviour_errors() if kind == "miscompile" else ()
+        names = [str(error.data["case"]) for error in errors if "case" in error.data]
+        if kind == "miscompile" and not names:
+            raise MinimizationError("the program does what it should: there is nothing to report")
+        with self._sibling() as start:
+            start.reset(benchmark=benchmark, action_space=self._action_space_name)
+            module = start.observation["Bitcode"].tobytes()
+            assert isinstance(start.action_space, LlvmCommandLine)
+            pipeline = start.action_space.pipeline(actions)
+        spec = benchmark.run
+        case = next((c for c in chosen_cases(spec) if c.name in names), None) if spec else None
+        return write_bug_report(
+            Path(folder),
+            module=module,
+            pipeline=pipeline,
+            kind=kind,
+            case=case,
+            link=tuple(spec.link) if spec else (),
+            details="; ".join(map(str, errors)),
+        )
 
     def _sibling(self) -> "LlvmEnv":
         """Return a new environment with these spaces and no episode."""

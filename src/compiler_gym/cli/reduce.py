@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym reduce``."""
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._states import RewardName, StatesEnvName, env_for, program_name, read_states
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv, CompilerEnvState
+    from compiler_gym.search import Hypothesis
+
+__all__ = ["reduce"]
+
+
+class Keep(Enum):
+    """What must stay true of the episode."""
+
+    REWARD = "reward"
+    FAILURE = "failure"
+    CRASH = "crash"
+
+
+def reduce(
+    file: Annotated[str, typer.Argument(help="A file of states: a path, an address or -.")],
+    keep: Annotated[Keep, typer.Option(help="What must stay as it is.")] = Keep.REWARD,
+    number: Annotated[int, typer.Option(help="Which state of the file, from 1.")] = 1,
+    output_dir: Annotated[Path, typer.Option("--output", help="The folder to write to.")] = Path(
+        "reduced"
+    ),
+    env: StatesEnvName = None,
+    reward: RewardName = None,
+    json: Json = False,
+) -> None:
+    """Find the fewest actions that keep a reward, a failed validation or a crash.
+
+    For a failure or a crash the folder also gets the smallest IR that still shows it
+    and the exact command, ready for the compiler's tracker. For a reward it gets what
+    each action contributed and what its removal costs.
+    """
+    state = _chosen(file, number)
+    with env_for(state.environment, env, reward)() as made:
+        document = _reduced(made, state, keep, output_dir)
+    if json:
+        print_json(document)
+    else:
+        _show(document, output_dir)
+
+
+def _chosen(file: str, number: int) -> "CompilerEnvState":
+    from compiler_gym.errors import StateFileError
+
+    states, damage = read_states([file])
+    if not 1 <= number <= len(states):
+        if damage is not None:
+            raise damage
+        raise StateFileError(f"{file} holds {len(states)} states: expected --number from 1")
+    return states[number - 1]
+
+
+def _reduced(
+    env: "CompilerEnv", state: "CompilerEnvState", keep: Keep, folder: Path
+) -> dict[str, Any]:
+    from compiler_gym.errors import CacheError
+    from compiler_gym.search import minimize_trajectory_iteratively
+
+    _play(env, state)
+    before = len(env.actions)
+    goal = env.episode_reward
+    tests = 0
+    for _ in minimize_trajectory_iteratively(env, _hypothesis(env, keep)):
+        tests += 1
+        if errors().is_terminal:
+            errors().print(f"tested {tests} episodes", end="\r")
+    names = getattr(env.action_space, "names", None)
+    document: dict[str, Any] = {
+        "benchmark": state.benchmark,
+        "kept": keep.value,
+        "actions_before": before,
+        "actions": [names[action] if names else str(action) for action in env.actions],
+        "tests": tests,
+        "commandline": env.commandline(),
+        "reward_before": goal,
+        "reward": env.episode_reward,
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CacheError(f"cannot create {folder}: {error.strerror}") from error
+    _write_state(folder / "state.jsonl", env, state)
+    if keep is Keep.REWARD:
+        document["contributions"] = _contributions(env)
+    else:
+        document["report"] = _report(env, folder, keep)
+    _write_json(folder / "reduced.json", document)
+    return document
+
+
+def _play(env: "CompilerEnv", state: "CompilerEnvState") -> None:
+    """Bring `env` to the end of `state`, which may be a failure of the compiler."""
+    if state.reward_space is not None and state.reward_space in env.reward:
+        env.reward_space = state.reward_space
+    actions = env.actions_of(state)
+    env.reset(benchmark=state.benchmark)
+    env.multistep(actions)
+
+
+def _hypothesis(env: "CompilerEnv", keep: Keep) -> "Hypothesis":
+    from compiler_gym.errors import InvalidParameterError
+    from compiler_gym.search import validation_fails
+
+    if keep is Keep.FAILURE:
+        return validation_fails
+    if keep is Keep.CRASH:
+        return lambda env: not env.in_episode
+    if env.reward_space is None:
+        raise InvalidParameterError("no reward to keep: name its space with --reward")
+    goal = env.episode_reward or 0.0
+    return lambda env: env.in_episode and (env.episode_reward or 0.0) >= goal - 1e-9
+
+
+def _write_state(path: Path, env: "CompilerEnv", state: "CompilerEnvState") -> None:
+    from dataclasses import replace
+
+    from compiler_gym.core import CompilerEnvStateWriter
+
+    shorter = replace(
+        state,
+        commandline=env.commandline(),
+        action_space=getattr(env.action_space, "name", None),
+        state_hash=None,
+        reward=env.episode_reward,
+    )
+    with CompilerEnvStateWriter(path.open("w", encoding="utf-8")) as writer:
+        writer.write_state(env.state if env.in_episode else shorter)
+
+
+def _contributions(env: "CompilerEnv") -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    from compiler_gym.search import attribute
+
+    return [asdict(contribution) for contribution in attribute(env)]
+
+
+def _report(env: "CompilerEnv", folder: Path, keep: Keep) -> dict[str, Any] | None:
+    """Return what the compiler's own report says; None where a compiler writes none."""
+    write = getattr(env, "write_bug_report", None)
+    if write is None:
+        return None
+    report = write(folder, "crash" if keep is Keep.CRASH else "miscompile")
+    return {
+        "command": report.command,
+        "is_shown": report.is_shown,
+        "is_reduced": report.is_reduced,
+        "lines": report.lines,
+    }
+
+
+def _write_json(path: Path, document: dict[str, Any]) -> None:
+    from compiler_gym.search import write_json
+
+    write_json(path, document)
+
+
+def _show(document: dict[str, Any], folder: Path) -> None:
+    console = output()
+    console.print(f"[bold]{program_name(document['benchmark'])}[/]", soft_wrap=True)
+    console.print(
+        f"{len(document['actions'])} of {document['actions_before']} actions keep the "
+        f"{document['kept']}, after {document['tests']} tests"
+    )
+    console.print(f"  {document['commandline']}", soft_wrap=True, markup=False)
+    if "contributions" in document:
+        rows = table(
+            "", "Action", "Gained", "Cost of removal", right=("", "Gained", "Cost of removal")
+        )
+        for item in document["contributions"]:
+            cost = item["cost_of_removal"]
+            rows.add_row(
+                str(item["number"]), item["action"], f"{item['gained']:.4f}",
+                "fails" if cost is None else f"{cost:.4f}",
+            )  # fmt: skip
+        console.print(rows)
+    report = document.get("report")
+    if report is not None:
+        console.print(f"  {report['command']}", soft_wrap=True, markup=False)
+        if not report["is_shown"]:
+            console.print("[yellow]the compiler's own tools do not show it[/]")
+        else:
+            console.print(f"shown by {report['lines']} lines of IR")
+    console.print(f"in {folder}", soft_wrap=True, markup=False)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym reduce``: fewer actions that keep what matters."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import compiler_gym
+
+from .conftest import Run
+
+
+def state_file(path: Path, benchmark: str, *names: str, space: str = "Passes") -> str:
+    with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount", action_space=space) as env:
+        env.reset(benchmark=benchmark)
+        env.multistep([env.action_space[name] for name in names])
+        known = {"commandline": env.commandline(), "benchmark": benchmark, "action_space": space}
+        path.write_text(json.dumps(known | {"reward_space": "IrInstructionCount"}) + "\n")
+    return str(path)
+
+
+def test_a_reward_is_kept_and_attributed(cli: Run, tmp_path: Path) -> None:
+    names = ("always-inline", "sroa", "strip-dead-prototypes", "instcombine")
+    path = state_file(tmp_path / "s.jsonl", "cbench-v1/crc32", *names)
+    found = cli("reduce", path, "--output", "out", "--json").json
+    assert found["actions"] == ["sroa", "instcombine"]
+    assert found["reward"] == found["reward_before"]
+    assert [c["action"] for c in found["contributions"]] == ["sroa", "instcombine"]
+    assert all(c["cost_of_removal"] > 0 for c in found["contributions"])
+    assert json.loads((tmp_path / "out" / "reduced.json").read_text()) == found
+    assert cli("replay", "out/state.jsonl").status == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    any(shutil.which(t) is None for t in ("opt-22", "llvm-reduce-22", "llvm-stress-22")),
+    reason="needs LLVM's tools",
+)
+def test_a_crash_is_kept_and_reported(cli: Run, tmp_path: Path) -> None:
+    names = ("sroa", "loop-rotate", "scalarizer<load-store>", "gvn")
+    program = "generator://llvm-stress-v0/0"
+    path = state_file(tmp_path / "s.jsonl", program, *names, space="PassesAll")
+    found = cli("reduce", path, "--keep", "crash", "--output", "out", "--json").json
+    assert found["actions"] == ["scalarizer<load-store>"]
+    assert found["report"]["is_reduced"]
+    assert (tmp_path / "out" / "reduced.ll").is_file()
+
+
+def test_what_is_not_there_cannot_be_kept(cli: Run, tmp_path: Path) -> None:
+    path = state_file(tmp_path / "s.jsonl", "cbench-v1/crc32", "sroa")
+    ran = cli("reduce", path, "--keep", "crash")
+    assert ran.status == 2
+    assert "the hypothesis is false of the whole episode of 1 actions" in ran.errors
+    assert "expected --number from 1" in cli("reduce", path, "--number", "3").errors
