@@ -27,6 +27,7 @@ datasets = typer.Typer(
 Name = Annotated[str, typer.Argument(help="The name of a dataset, for example npb-llvm10-v0.")]
 _ENV = "llvm-v0"
 _WIDE = 140
+_LICENCE_WIDTH = 14
 
 
 @datasets.callback()
@@ -44,13 +45,13 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
     if json:
         print_json({"datasets": listed})
         return
-    columns = ("Dataset", "Programs", "Installed", "Licence", "Needs", "What it is")
+    columns = ("Dataset", "Programs", "Size", "Licence", "Needs", "What it is")
     wide = output().width >= _WIDE
-    rows = table(*columns[: 6 if wide else 5], right=("Programs", "Installed"))
+    rows = table(*columns[: 6 if wide else 5], right=("Programs", "Size"))
     rows.columns[0].no_wrap = True
     for fact in listed:
         if not fact["hidden"]:
-            rows.add_row(*_cells(fact)[: 6 if wide else 5])
+            rows.add_row(*_cells(fact, wide=wide))
     output().print(rows)
     output().print("Fetch one: [bold]compiler-gym datasets install NAME[/]", highlight=False)
 
@@ -222,14 +223,22 @@ def _facts(dataset: "Dataset") -> dict[str, Any]:
     }
 
 
-def _cells(fact: dict[str, Any]) -> list[str]:
+def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
     from rich.markup import escape
 
-    installed = (_size(fact["bytes"]) if fact["bytes"] else "yes") if fact["installed"] else "no"
+    size = (_size(fact["bytes"]) if fact["bytes"] else "bundled") if fact["installed"] else "-"
     programs = "no end" if fact["programs"] is None else f"{fact['programs']:,}"
-    needs = "" if fact["installed"] else fact["needs"]
-    texts = (fact["name"].removeprefix("benchmark://"), programs, installed, fact["license"])
-    return [escape(text) for text in (*texts, needs or "nothing", fact["description"])]
+    needs = "nothing" if fact["installed"] else fact["needs"]
+    name = fact["name"].removeprefix("benchmark://")
+    if wide:
+        texts = (name, programs, size, fact["license"], needs, fact["description"])
+    else:  # the host, and the end of a long licence, are in the JSON
+        texts = (name, programs, size, _shortened(fact["license"]), needs.partition(" from ")[0])
+    return [escape(text) for text in texts]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LICENCE_WIDTH else f"{text[: _LICENCE_WIDTH - 1].rstrip()}…"
 
 
 def _done(fact: dict[str, Any], what: str, json: bool) -> None:

@@ -27,7 +27,15 @@ SIZES = ("test", "small", "ref")
 
 
 class BundledPrograms(Dataset):
-    """``benchmark://cbench-v1``: clean-room programs with the jobs of cBench's."""
+    """``benchmark://cbench-v1``: clean-room programs with the jobs of cBench's.
+
+    They have cBench's names and do its jobs on the real formats, but none of its
+    code: numbers cannot be compared with those published for cBench on LLVM 10,
+    whose own programs are ``benchmark://cbench-llvm10-v1``.
+
+    Each comes with its source and at least 20 inputs, and the output that a -O0
+    build gave for every one, so that an optimised program can be validated.
+    """
 
     def __init__(self, *, sort_order: int = -1) -> None:
         super().__init__(
