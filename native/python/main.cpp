@@ -16,5 +16,6 @@ NB_MODULE(_llvm, m) {
   bind_pass_record(m);
   bind_pipeline(m);
   bind_program_graph(m);
+  bind_statements(m);
   bind_tokens(m);
 }

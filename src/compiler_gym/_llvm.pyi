@@ -174,6 +174,9 @@ def program_graph_texts() -> list[str]:
 def program_graph_json(module: Module) -> str:
     """The ProGraML graph as node-link JSON."""
 
+def inst2vec_statements(module: Module) -> list:
+    """The module in the statements of inst2vec's vocabulary."""
+
 def lexed_ir(module: Module) -> dict:
     """
     IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.

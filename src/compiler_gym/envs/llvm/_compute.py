@@ -88,6 +88,7 @@ STRUCTURE: dict[str, Callable[[_llvm.Module], Any]] = {
     "FunctionFeatures": _llvm.function_table,
     "CallGraph": _llvm.call_graph,
     "LoopForest": _llvm.loop_forest,
+    "Inst2vecPreprocessedText": _llvm.inst2vec_statements,
     "IR2Vec": lambda module: _program(_vocabulary().symbolic(module)),
     "IR2VecFunctions": lambda module: _functions(_vocabulary().symbolic(module)),
     "IR2VecFlowAware": lambda module: _program(_vocabulary().flow_aware(module)),

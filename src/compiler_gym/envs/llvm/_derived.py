@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import DerivedObservation
 from compiler_gym.envs.llvm._derived_structure import structure_observations
+from compiler_gym.envs.llvm._inst2vec import inst2vec_observations
 from compiler_gym.envs.llvm.observations import AUTOPHASE_FEATURES, INST_COUNT_FEATURES
 from compiler_gym.spaces import Box, Dict, Scalar
 
@@ -31,6 +32,7 @@ def derived_observations() -> tuple[DerivedObservation, ...]:
         ),
         _dictionary("InstCountNormDict", "InstCount", _DENSITIES, float, _normalize),
         *structure_observations(),
+        *inst2vec_observations(),
     )
 
 

@@ -201,6 +201,14 @@ STRUCTURE_SPACES: tuple[ObservationSpaceSpec, ...] = (
         "`is_simplified`, `is_rotated`.",
         dict.fromkeys(_LOOPS, b""),
     ),
+    ObservationSpaceSpec(
+        "Inst2vecPreprocessedText",
+        _NAMES,
+        "The statements of inst2vec (Ben-Nun et al., 2018), one for each global, function, block "
+        "and instruction, with names and immediate values left out and the types of pointers "
+        "guessed from their uses.",
+        default=[],
+    ),
     *(
         spec
         for name, kind in (("IR2Vec", "symbolic"), ("IR2VecFlowAware", "flow-aware"))
