@@ -53,7 +53,7 @@ def run(
     with make(env, action_space=action_space) as made:
         chosen = find_actions(made.action_space, actions or [])
         benchmark = find_program(made, program)
-        rewards = reward if reward is not None else list(made.reward)
+        rewards = reward if reward is not None else _rewards_of(made, benchmark)
         observations = observe if observe is not None else _costs(made, rewards)
         made.reset(benchmark=benchmark, reward_space=rewards)
         before = {name: made.observation[name] for name in observations}
@@ -79,6 +79,24 @@ def run(
         print_json(document)
     else:
         _show(document, to_errors=str(write_ir) == "-")
+
+
+def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:
+    """Return the rewards that are quick and sure and that this program has."""
+    from compiler_gym.errors import ObservationError
+
+    env.reset(benchmark=benchmark, reward_space=None)
+    found = []
+    sure = [name for name, spec in env.reward.spaces.items() if spec.deterministic]
+    for name in env.shown_rewards or sure:
+        spec = env.reward.spec(name)
+        try:
+            for observation in spec.observation_spaces:
+                env.observation[observation]
+        except ObservationError:
+            continue
+        found.append(name)
+    return found
 
 
 def _costs(env: "CompilerEnv", rewards: list[str]) -> list[str]:

@@ -50,6 +50,8 @@ class CompilerEnv(Copies):
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
     default_benchmark: ClassVar[str | None] = None
     """The program of a reset that was given none."""
+    shown_rewards: ClassVar[tuple[str, ...] | None] = None
+    """The rewards that a report on one run shows by default; None for every sure one."""
     state_observation: ClassVar[str | None] = None
     """An observation that is equal only where the program is, and all that can be done with it:
     a hash."""

@@ -113,6 +113,14 @@ class LlvmEnv(CompilerEnv):
 
     command_line_styles: ClassVar[Mapping[str, Any]] = {"opt": LlvmCommandLine}
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+    shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
+        reward
+        for cost, prefix in (
+            ("IrInstructionCount", "IrInstructionCount"),
+            ("ObjectTextSizeBytes", "ObjectTextSize"),
+        )
+        for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz")))
+    )
     _run_settings: Mapping[str, int] = MappingProxyType({})
     state_observation: ClassVar[str | None] = "IrHash"
 
