@@ -55,7 +55,7 @@ def test_a_figure_is_what_its_command_line_gives(study: ModuleType, tmp_path: Pa
     with GccEnv(gcc_bin="gcc-12", action_space="Choices") as env:
         task = study.Task(env, "crc32", "obj_size")
         cost, command_line = task.measure(task.start)
-        (tmp_path / "src.c").write_text(env.source)
+        (tmp_path / "src.i").write_text(env.source)
     subprocess.run(shlex.split(command_line), cwd=tmp_path, check=True)
     assert (tmp_path / "obj.o").stat().st_size == cost
 

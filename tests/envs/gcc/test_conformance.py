@@ -4,11 +4,20 @@
 from typing import ClassVar
 
 from compiler_gym.datasets import Benchmark
+from compiler_gym.envs.gcc.observations import RUN_COSTS
+from compiler_gym.envs.gcc.session import GccSession
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
 
 SOURCE = SessionSource("compiler_gym.envs.gcc.session:GccSession", (("gcc_bin", "gcc-12"),))
 PROGRAM = b"#include <stdlib.h>\nint main(int n, char **v) { return n > 1 ? atoi(v[1]) * n : 3; }\n"
+MADE_BY_RUNNING = ("runtime", *RUN_COSTS)
+
+
+def compiled() -> tuple[str, ...]:
+    """Return the observations for which no program is run."""
+    spaces = GccSession.prepare({"gcc_bin": "gcc-12"}).observation_spaces
+    return tuple(s.name for s in spaces if not s.name.startswith(MADE_BY_RUNNING))
 
 
 class TestGcc(EnvironmentConformance):
@@ -32,6 +41,7 @@ class TestGccSession(SessionConformance):
     )
     bad_programs = (b"int main(", b"#include <no/such/header.h>\n", b"BC\xc0\xde\0\0\0\0")
     action_spaces = ("Categorical", "OptionThenValue")
+    observations = compiled()
     steps = 4
 
 

@@ -34,7 +34,7 @@ def test_every_listed_parameter_is_an_option(gcc_bin: str) -> None:
 
 def test_every_listed_flag_is_an_option_but_those_that_need_a_file(gcc_bin: str) -> None:
     lines = told_by(gcc_bin, "--help=optimizers")
-    listed = {name for name in re.findall(r"^  (-f[\w-]+=?)", lines, re.MULTILINE)}
+    listed = set(re.findall(r"^  (-f[\w-]+=?)", lines, re.MULTILINE))
     listed = {n if not n.startswith("-falign-") else n.rstrip("=") for n in listed}
     ours = {o.name for o in get_spec(gcc_bin).options if o.name.startswith("-f")}
     assert listed - ours == {

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from compiler_gym.envs.gcc._options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["OBJECT", "SOURCE", "CommandReader", "command_line", "words_of"]
-
-SOURCE, OBJECT = "src.c", "obj.o"
-"""How a command line names the program and what becomes of it."""
+__all__ = ["CommandReader", "command_line", "words_of"]
 
 _QUIET = "-w"
-_FIXED = ("-c", SOURCE, "-o", OBJECT)
 _PENDING = "# choosing "
 
 
@@ -32,17 +28,18 @@ def command_line(
     words: Iterable[str],
     flags: Iterable[str] = (),
     *,
+    suffix: str = ".i",
     pending: str | None = None,
 ) -> str:
-    """Return the command that compiles a program with the settings `words`.
+    """Return the command that compiles the preprocessed source with the settings `words`.
 
     `flags` are what the program needs, such as ``-std=c11``; `pending` is the option
     whose value is to be chosen next, if there is one.
 
         >>> command_line("gcc-12", ["-O2"])
-        'gcc-12 -O2 -w -c src.c -o obj.o'
+        'gcc-12 -O2 -w -c src.i -o obj.o'
     """
-    text = shlex.join([program, *words, _QUIET, *flags, *_FIXED])
+    text = shlex.join([program, *words, _QUIET, *flags, "-c", f"src{suffix}", "-o", "obj.o"])
     return text if pending is None else f"{text} {_PENDING}{pending}"
 
 

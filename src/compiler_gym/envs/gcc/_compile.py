@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from compiler_gym.envs.gcc._gcc import Gcc
-from compiler_gym.envs.gcc._program import LANGUAGES, Program, compile_flags, suffix_of
+from compiler_gym.envs.gcc._program import LANGUAGES, Program, compile_flags, is_cxx, suffix_of
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
     CompilerError,
     CompilerFatalError,
     CompilerGymError,
+    ObservationError,
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
@@ -77,6 +78,19 @@ class Builder:
             made["asm"] = self._collect(".s")
             made["obj"] = self._linked()
         return made["obj"]
+
+    def program(self, words: Sequence[str], libraries: Sequence[str]) -> Path:
+        """Return the path of the linked program; raise `ObservationError` if it cannot run here."""
+        if self._gcc.is_docker:
+            raise ObservationError("programs of a Docker image are not run outside of it")
+        data = self.object(words)
+        if "program" not in self._made:
+            (self._directory / "obj.o").write_bytes(data)
+            standard = ("-lstdc++",) if is_cxx(self._units) else ()
+            linking = [*words, "obj.o", "-o", "program", *libraries, *standard]
+            _run(self._gcc, linking, self._directory, self.timeout)
+            self._made["program"] = b""
+        return self._directory / "program"
 
     def rtl(self, words: Sequence[str]) -> bytes:
         """Return the last dump of GCC's register transfer language."""

@@ -22,6 +22,7 @@ __all__ = [
     "collect",
     "compile_flags",
     "headers_for",
+    "is_cxx",
     "pack",
     "suffix_of",
     "unpack",
@@ -118,6 +119,11 @@ def collect(units: Sequence[Path], flags: Iterable[str] = (), base: Path | None 
         {names[path]: found[path] for path in sorted(found)},
         (*includes, *kept),
     )
+
+
+def is_cxx(program: Program) -> bool:
+    """Return whether a file of the program is C++."""
+    return any(LANGUAGES.get(suffix_of(u), "c").startswith("c++") for u in program.units)
 
 
 def compile_flags(program: Program) -> tuple[str, ...]:

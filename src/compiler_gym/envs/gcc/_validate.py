@@ -14,7 +14,7 @@ from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.gcc._choices import CommandReader
 from compiler_gym.envs.gcc._compile import Builder, preprocess
 from compiler_gym.envs.gcc._gcc import Gcc
-from compiler_gym.envs.gcc._program import LANGUAGES, suffix_of, unpack
+from compiler_gym.envs.gcc._program import is_cxx, unpack
 from compiler_gym.envs.gcc._spec import get_spec
 from compiler_gym.errors import BenchmarkInitError, CompilerError
 from compiler_gym.validation import (
@@ -89,10 +89,8 @@ def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) 
 
 def _libraries(benchmark: Benchmark) -> tuple[str, ...]:
     """Return what the program is linked with: what it says, and what its language needs."""
-    units = unpack(benchmark.contents).units
-    is_cxx = any(LANGUAGES.get(suffix_of(unit), "c").startswith("c++") for unit in units)
     own = benchmark.run.link if benchmark.run is not None else ()
-    return (*own, *(("-lstdc++",) if is_cxx else ()))
+    return (*own, *(("-lstdc++",) if is_cxx(unpack(benchmark.contents)) else ()))
 
 
 def _words(gcc_bin: str, commandline: str) -> list[str]:

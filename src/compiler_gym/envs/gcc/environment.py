@@ -1,27 +1,30 @@
 # SPDX-License-Identifier: MIT
 """What users hold: the environment, and a word for each thing that can be asked of it."""
 
-from collections.abc import Iterable, Sequence
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
-from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
+from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc import _own
 from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
 from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc._program import compile_flags, unpack
+from compiler_gym.envs.gcc._program import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
 from compiler_gym.envs.gcc._spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE
 from compiler_gym.envs.gcc.datasets import make_datasets
 from compiler_gym.envs.gcc.rewards import make_rewards
 from compiler_gym.envs.gcc.validators import validate
-from compiler_gym.errors import InvalidActionError
+from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.service import SessionSource
+from compiler_gym.service.messages import Start
 from compiler_gym.spaces import Reward
 from compiler_gym.validation import ValidationResult
 
@@ -51,6 +54,9 @@ class GccEnv(CompilerEnv):
     """
 
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
+    state_observation: ClassVar[str | None] = "command_line"
+
+    _run_settings: Mapping[str, int] = MappingProxyType({})
 
     def __init__(
         self,
@@ -64,7 +70,7 @@ class GccEnv(CompilerEnv):
     ) -> None:
         self.gcc_bin = str(gcc_bin)
         """The compiler: a name on PATH, a path, or ``docker:`` and the name of an image."""
-        self._known_flags: tuple[BenchmarkUri | None, tuple[str, ...]] = (None, ())
+        self._known_needs: tuple[Benchmark, tuple[str, tuple[str, ...]]] | None = None
         known = make_datasets(gcc_bin, datasets_site_path) if datasets is None else datasets
         super().__init__(
             SessionSource("compiler_gym.envs.gcc.session:GccSession", (("gcc_bin", self.gcc_bin),)),
@@ -130,6 +136,24 @@ class GccEnv(CompilerEnv):
         return self.observation["text_size"]
 
     @property
+    def runtime_observation_count(self) -> int:
+        """How many times ``runtime`` holds; it lasts over resets."""
+        return self._run_settings.get("runtime_observation_count", 1)
+
+    @runtime_observation_count.setter
+    def runtime_observation_count(self, value: int) -> None:
+        self._set_run("runtime_observation_count", value, least=1)
+
+    @property
+    def runtime_warmup_runs_count(self) -> int:
+        """How many runs come before those that ``runtime`` holds; it lasts over resets."""
+        return self._run_settings.get("runtime_warmup_runs_count", 0)
+
+    @runtime_warmup_runs_count.setter
+    def runtime_warmup_runs_count(self, value: int) -> None:
+        self._set_run("runtime_warmup_runs_count", value, least=0)
+
+    @property
     def command_line(self) -> str:
         """The command that compiles the program as it is now."""
         return self.observation["command_line"]
@@ -173,8 +197,9 @@ class GccEnv(CompilerEnv):
         replay = Replay(self.gcc_spec.options, self._action_space_name)
         choices, pending = replay.choices(self.actions)
         words = words_of(self.gcc_spec.options, choices)
+        suffix, flags = self._program_needs()
         program = self.gcc_spec.gcc.program
-        return command_line(program, words, self._program_flags(), pending=pending)
+        return command_line(program, words, flags, suffix=suffix, pending=pending)
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
         """Return actions of the action space that lead to what `commandline` chooses.
@@ -214,6 +239,20 @@ class GccEnv(CompilerEnv):
         """
         return validate(self.state if state is None else state, self._sibling, rungs)
 
+    def _set_run(self, setting: str, value: int, *, least: int) -> None:
+        if not isinstance(value, SupportsIndex) or operator.index(value) < least:
+            raise InvalidParameterError(
+                f"{setting} is {value!r}: expected a whole number of at least {least}"
+            )
+        self._run_settings = {**self._run_settings, setting: operator.index(value)}
+        if self.in_episode:
+            self.send_param(f"limits.{setting}", str(value))
+
+    def _start_request(self, program: Benchmark) -> Start:
+        request = super()._start_request(program)
+        request.limits.update({key: float(n) for key, n in self._run_settings.items()})
+        return request
+
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
         chosen = [int(choice) + 1 for choice in choices]
@@ -230,14 +269,16 @@ class GccEnv(CompilerEnv):
         finally:
             self._use_action_space(kept, kept_spec)
 
-    def _program_flags(self) -> tuple[str, ...]:
-        """Return the flags that the program of the episode needs."""
+    def _program_needs(self) -> tuple[str, tuple[str, ...]]:
+        """Return the ending of the program's preprocessed source, and the flags that it needs."""
         benchmark = self._benchmark
         if benchmark is None:
-            return ()
-        if self._known_flags[0] != benchmark.uri:
-            self._known_flags = (benchmark.uri, compile_flags(unpack(benchmark.contents)))
-        return self._known_flags[1]
+            return ".i", ()
+        if self._known_needs is None or self._known_needs[0] is not benchmark:
+            program = unpack(benchmark.contents)
+            needs = ".ii" if is_cxx(program) else ".i", compile_flags(program)
+            self._known_needs = benchmark, needs
+        return self._known_needs[1]
 
     def _sibling(self) -> "GccEnv":
         """Return a new environment with these spaces and no episode."""

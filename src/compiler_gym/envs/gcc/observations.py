@@ -18,7 +18,7 @@ from compiler_gym.session import (
     TextSpec,
 )
 
-__all__ = ["BASELINES", "COSTS", "observation_spaces"]
+__all__ = ["BASELINES", "COSTS", "RUN_COSTS", "observation_spaces"]
 
 _MOST = 2**63 - 2
 
@@ -28,6 +28,12 @@ COSTS = {
     "text_size": "The size in bytes of the object's sections that hold code",
 }
 """What can be lowered."""
+
+RUN_COSTS = {
+    "runtime_seconds": "The wall-clock time of the program's largest case, the median of `runtime`",
+    "runtime_instructions": "The instructions that the program retires on a small case",
+}
+"""What can be lowered and is measured by running the program."""
 
 BASELINES = {"o0": "-O0", "o1": "-O1", "o2": "-O2", "o3": "-O3", "os": "-Os"}
 """What a cost is compared with: ``obj_size_os`` is `obj_size` at ``-Os``."""
@@ -71,6 +77,17 @@ def observation_spaces(options: Sequence[Option]) -> tuple[ObservationSpaceSpec,
             "Which actions of OptionThenValue there are now: 1 where there is one.",
             default=[0] * _width(options),
         ),
+        ObservationSpaceSpec(
+            "runtime",
+            SequenceSpec("float"),
+            "Wall-clock times of the program's largest case in seconds, as many as "
+            "`runtime_observation_count` says.",
+            deterministic=False,
+            platform_dependent=True,
+            default=[],
+        ),
+        _run_cost("runtime_seconds", f"{RUN_COSTS['runtime_seconds']}."),
+        _run_cost("runtime_instructions", f"{RUN_COSTS['runtime_instructions']}."),
         *_baselines(),
     )
 
@@ -95,9 +112,25 @@ def _cost(name: str, description: str) -> ObservationSpaceSpec:
     )
 
 
+def _run_cost(name: str, description: str) -> ObservationSpaceSpec:
+    dtype = "int" if "instructions" in name else "float"
+    return ObservationSpaceSpec(
+        name,
+        ScalarSpec(0, _MOST if dtype == "int" else None, dtype),
+        description,
+        deterministic=False,
+        platform_dependent=True,
+        default=0,
+    )
+
+
 def _baselines() -> list[ObservationSpaceSpec]:
     return [
         _cost(f"{cost}_{short}", f"{description}, compiled with {level} alone.")
         for cost, description in COSTS.items()
+        for short, level in BASELINES.items()
+    ] + [
+        _run_cost(f"{cost}_{short}", f"{description}, compiled with {level} alone.")
+        for cost, description in RUN_COSTS.items()
         for short, level in BASELINES.items()
     ]

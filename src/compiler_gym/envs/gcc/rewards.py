@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What can be earned: a reward for each cost, plain and scaled."""
 
-from compiler_gym.envs.gcc.observations import COSTS
+from compiler_gym.envs.gcc.observations import COSTS, RUN_COSTS
 from compiler_gym.rewards import BaselineReward, CostReward, NormalizedCostReward
 from compiler_gym.spaces import Reward
 
@@ -14,7 +14,7 @@ SCALES = ("os", "o2", "o3")
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     rewards: list[Reward] = []
-    for cost in COSTS:
+    for cost in (*COSTS, *RUN_COSTS):
         shared = {"cost": cost, "initial": f"{cost}_o0", "platform_dependent": True}
         rewards.append(CostReward(cost, **shared))
         rewards.append(NormalizedCostReward(f"{cost}_norm", **shared))

@@ -6,9 +6,9 @@ compiled before somebody looks, and the same command line is never compiled twic
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from compiler_gym.envs.gcc._choices import command_line, words_of
 from compiler_gym.envs.gcc._compile import Builder
@@ -16,7 +16,7 @@ from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc._memo import Facts, memo_of
 from compiler_gym.envs.gcc._options import ABSENT
 from compiler_gym.envs.gcc._products import digest, instruction_counts, text_size
-from compiler_gym.envs.gcc._program import unpack
+from compiler_gym.envs.gcc._program import is_cxx, unpack
 from compiler_gym.envs.gcc._sources import Sources
 from compiler_gym.envs.gcc._spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.actions import (
@@ -26,7 +26,7 @@ from compiler_gym.envs.gcc.actions import (
     moves,
     values_of,
 )
-from compiler_gym.envs.gcc.observations import BASELINES, COSTS, observation_spaces
+from compiler_gym.envs.gcc.observations import BASELINES, COSTS, RUN_COSTS, observation_spaces
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
@@ -42,8 +42,12 @@ from compiler_gym.session import (
     ObservationSpaceSpec,
 )
 
+if TYPE_CHECKING:
+    from compiler_gym.envs.gcc._running import Running
+
 __all__ = ["GccSession"]
 
+_RUN_COUNTS = ("runtime_observation_count", "runtime_warmup_runs_count")
 Step = tuple[bool, ActionSpaceSpec | None, bool]
 
 
@@ -83,6 +87,9 @@ class GccSession(CompilerSession):
         self._builder = Builder(spec.gcc, self._units, working_dir)
         self._memo = memo_of(sources.memo_path(self._digest))
         self._words: list[str] | None = []
+        self._benchmark = benchmark
+        self._running: Running | None = None
+        self._run_counts: dict[str, str] = {}
 
     def apply_action(self, action: Any) -> Step:
         """Choose settings; a list is an action of `Choices`, whatever the action space."""
@@ -104,10 +111,23 @@ class GccSession(CompilerSession):
             return self._fact(cost, [BASELINES[level]])
         if name in _FACTS:
             return self._fact(name, self._current_words())
+        if name == "runtime" or name in RUN_COSTS:
+            return self._measured(name, self._current_words())
+        if cost in RUN_COSTS and level in BASELINES:
+            return self._measured(cost, [BASELINES[level]])
         raise UnknownNameError(f"no observation space {name!r}")
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``timeout``: the seconds that one run of GCC may take; empty asks for them."""
+        """Handle ``timeout`` and ``limits.runtime_observation_count`` and its like.
+
+        The timeout is the seconds that one run of GCC may take; empty asks for them.
+        """
+        name = key.removeprefix("limits.")
+        if name in _RUN_COUNTS:
+            self._run_counts[name] = value
+            if self._running is not None:
+                self._running.set(name, value)
+            return value
         if key != "timeout":
             return None
         if value:
@@ -172,6 +192,27 @@ class GccSession(CompilerSession):
         self._memo.add(command, computed)
         return computed[name]
 
+    def _measured(self, name: str, words: list[str]) -> Any:
+        """Run the program and return what was measured; counted instructions are remembered."""
+        running, compute = self._runs(), _run_computations()[name]
+        if name != "runtime_instructions":
+            return compute(running, words)
+        fact = f"{name} {running.identity()}"
+        known = self._memo.facts(" ".join(words)).get(fact)
+        if known is None:
+            known = compute(running, words)
+            self._memo.add(" ".join(words), {fact: known})
+        return known
+
+    def _runs(self) -> "Running":
+        if self._running is None:
+            from compiler_gym.envs.gcc._running import Running  # loads what only runs need
+
+            self._running = Running(self._benchmark, lambda: self._builder)
+            for key, value in self._run_counts.items():
+                self._running.set(key, value)
+        return self._running
+
     def _product(self, kind: Callable[[Builder, list[str]], bytes], words: list[str]) -> bytes:
         command = " ".join(words)
         facts = self._memo.facts(command)
@@ -197,8 +238,9 @@ class GccSession(CompilerSession):
 
     def _command_line(self) -> str:
         pending = None if self._pending is None else self.spec.options[self._pending].name
-        program = self.spec.gcc.program
-        return command_line(program, self._current_words(), self._units.flags, pending=pending)
+        suffix = ".ii" if is_cxx(self._units) else ".i"
+        words, flags = self._current_words(), self._units.flags
+        return command_line(self.spec.gcc.program, words, flags, suffix=suffix, pending=pending)
 
     def _action_mask(self) -> bytes:
         width = len(self.spec.options)
@@ -209,6 +251,12 @@ class GccSession(CompilerSession):
     @classmethod
     def _mask_width(cls) -> int:
         return next(s.space.shape[0] for s in cls.observation_spaces if s.name == "action_mask")  # type: ignore[union-attr]  # a box
+
+
+def _run_computations() -> "Mapping[str, Callable[[Running, list[str]], Any]]":
+    from compiler_gym.envs.gcc._running import COMPUTE
+
+    return COMPUTE
 
 
 def _blamed(message: str, words: list[str]) -> CompilerGymError:
