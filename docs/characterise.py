@@ -108,7 +108,9 @@ def draw(measured: list[Character], title: str, path: Path) -> None:
         sizes.set(xscale="log", xlabel="instructions", ylabel="programs")
         kinds = ("branches", "memory", "arithmetic")
         columns = [[100 * getattr(one, kind) for one in measured] for kind in kinds]
-        shares.boxplot(columns, orientation="horizontal", widths=0.55, medianprops={"color": "#aa3377"})
+        shares.boxplot(
+            columns, orientation="horizontal", widths=0.55, medianprops={"color": "#aa3377"}
+        )
         shares.set_yticks(range(1, len(kinds) + 1), kinds)
         shares.set(xlabel="% of instructions", xlim=(0, None))
         for axes in (sizes, shares):

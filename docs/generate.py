@@ -18,6 +18,7 @@ from compiler_gym.datasets import Dataset
 from compiler_gym.registration import Compiler, compilers
 from docs.characterise import slug
 from docs.dataset_pages import dataset_pages
+from docs.observation_examples import PROGRAMS, costs, examples
 
 REFERENCE = Path(__file__).with_name("reference")
 MOST_LISTED = 500
@@ -84,6 +85,8 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
 
 
 def _observations(compiler: Compiler, env: CompilerEnv) -> str:
+    program = PROGRAMS.get(compiler.name)
+    shown, priced = (examples(env, program), costs()) if program else ({}, {})
     rows = [
         (
             f"`{name}`",
@@ -91,11 +94,20 @@ def _observations(compiler: Compiler, env: CompilerEnv) -> str:
             f"`{type(spec.space).__name__}`",
             "yes" if spec.deterministic else "no",
             "yes" if spec.platform_dependent else "no",
+            *((shown.get(name, ""), priced.get(name, "")) if program else ()),
         )
         for name, spec in env.observation.spaces.items()
     ]
     head = ("name", "what it is", "space", "deterministic", "differs by machine")
-    return "\n".join([HEAD, f"# Observations of {compiler.name}", "", *_table(head, rows), ""])
+    if program is None:
+        return "\n".join([HEAD, f"# Observations of {compiler.name}", "", *_table(head, rows), ""])
+    note = (
+        f"Examples are of `{program}` at reset; costs are medians through an environment on one "
+        "machine, for programs of about 1,000 and 10,000 instructions.\n"
+        "[The guide](../guide/observations.md) says how to use them."
+    )
+    table = _table((*head, "example", "cost"), rows)
+    return "\n".join([HEAD, f"# Observations of {compiler.name}", "", note, "", *table, ""])
 
 
 def _rewards(compiler: Compiler, env: CompilerEnv) -> str:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         CompilerEnvStateReader,
         CompilerEnvStateWriter,
     )
+    from compiler_gym.datasets import download
+    from compiler_gym.debug import get_debug_level, get_logging_level, set_debug_level
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
     from compiler_gym.search import random_search
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
@@ -38,9 +40,13 @@ __all__ = [
     "ValidationResult",
     "__version__",
     "cache_path",
+    "download",
+    "get_debug_level",
+    "get_logging_level",
     "make",
     "make_vec",
     "random_search",
+    "set_debug_level",
     "site_data_path",
     "transient_cache_path",
     "validate_states",
@@ -54,9 +60,13 @@ _WHERE = {
     "CompilerEnvStateWriter": "compiler_gym.core",
     "ValidationError": "compiler_gym.validation",
     "ValidationResult": "compiler_gym.validation",
+    "download": "compiler_gym.datasets",
+    "get_debug_level": "compiler_gym.debug",
+    "get_logging_level": "compiler_gym.debug",
     "make": "compiler_gym.registration",
     "make_vec": "compiler_gym.registration",
     "random_search": "compiler_gym.search",
+    "set_debug_level": "compiler_gym.debug",
     "validate_states": "compiler_gym.validation",
 }
 

@@ -25,6 +25,7 @@ from compiler_gym.datasets.download import DownloadOptions, download
 from compiler_gym.datasets.export import export_parquet
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
+from compiler_gym.datasets.managing import activate, deactivate, delete, require
 from compiler_gym.datasets.measured import MeasuredRuns, counter_identity, known_run
 from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
@@ -60,13 +61,17 @@ __all__ = [
     "TarDataset",
     "TarDatasetWithManifest",
     "ValidationCallback",
+    "activate",
     "counter_identity",
+    "deactivate",
+    "delete",
     "download",
     "export_parquet",
     "find_corpora",
     "import_corpus",
     "known_run",
     "pack_run",
+    "require",
     "run_contained",
     "run_spec_of",
     "unpack_run",

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""What an observation looks like and costs, for the generated pages.
+
+Values are those of a bundled program, shortened, and only where every machine has the
+same. Costs are the figures that `make bench` stored.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import ObservationError
+
+__all__ = ["PROGRAMS", "costs", "examples"]
+
+PROGRAMS = {"llvm": "benchmark://cbench-v1/crc32"}
+"""The program whose values are shown, by compiler."""
+
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results.json"
+_SHOWN = 60
+_SIZES = ("1,000", "10,000")
+
+
+def examples(env: CompilerEnv, program: str) -> dict[str, str]:
+    """Return the value of each observation on `program` at reset, as short text."""
+    env.reset(benchmark=program)
+    found: dict[str, str] = {}
+    for name, spec in env.observation.spaces.items():
+        if spec.platform_dependent or not spec.deterministic:
+            continue
+        try:
+            found[name] = f"`{_short(env.observation[name])}`"
+        except ObservationError:
+            found[name] = ""
+    return found
+
+
+def costs() -> dict[str, str]:
+    """Return what a look through an environment costs at about 1,000 and 10,000 instructions."""
+    stored = json.loads(RESULTS.read_text()).get("observations", [])
+    figures = {figure["name"]: figure["value"] for figure in stored}
+    names = {name.rpartition(": ")[2] for name in figures if ", environment: " in name}
+    return {name: " / ".join(_times(figures, name)) for name in names}
+
+
+def _times(figures: dict[str, float], name: str) -> Iterator[str]:
+    for size in _SIZES:
+        micros = figures.get(f"{size} instructions, environment: {name}")
+        if micros is not None:
+            yield f"{micros / 1000:.2g} ms" if micros >= 1000 else f"{micros:.2g} us"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        shape = ", ".join(map(str, value.shape))
+        first = ", ".join(f"{number:.4g}" for number in value.ravel()[:4])
+        return f"{value.dtype}[{shape}]: {first}" + (", ..." if value.size > 4 else "")
+    if isinstance(value, dict):
+        return _cut("{" + ", ".join(f"{key}: {_short(item)}" for key, item in value.items()) + "}")
+    if isinstance(value, str):
+        return _cut(value.replace("\n", " "))
+    if isinstance(value, (list, tuple)):
+        return _cut(f"{len(value)} of {value[0]!r}" if value else "none")
+    return _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    plain = " ".join(text.replace("`", "'").split())
+    return plain if len(plain) <= _SHOWN else plain[: _SHOWN - 3] + "..."
