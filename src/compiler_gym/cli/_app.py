@@ -13,9 +13,11 @@ from compiler_gym.cli.demo import demo
 from compiler_gym.cli.describe import describe
 from compiler_gym.cli.envs import envs
 from compiler_gym.cli.explore import explore
+from compiler_gym.cli.leaderboard import leaderboard
 from compiler_gym.cli.reduce import reduce
 from compiler_gym.cli.replay import replay
 from compiler_gym.cli.run import run
+from compiler_gym.cli.runs import runs
 from compiler_gym.cli.search import search
 from compiler_gym.cli.validate import validate
 from compiler_gym.cli.version import version
@@ -30,11 +32,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, envs, describe, search, replay, validate, bisect, reduce, explore, version):
+for command in (
+    demo,
+    envs,
+    describe,
+    search,
+    replay,
+    validate,
+    bisect,
+    reduce,
+    runs,
+    explore,
+    version,
+):
     app.command()(command)
 # An action may look like an option: -Oz is one.
 app.command(context_settings={"ignore_unknown_options": True})(run)
 app.add_typer(datasets)
+app.add_typer(leaderboard)
 app.command(
     add_help_option=False,
     context_settings={

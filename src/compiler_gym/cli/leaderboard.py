@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym leaderboard``: tasks, evaluations, submissions and tables."""
+
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._states import program_name
+
+if TYPE_CHECKING:
+    from compiler_gym.leaderboard import Evaluation, Outcome
+    from compiler_gym.validation import ValidationError
+
+__all__ = ["leaderboard"]
+
+WRONG = 1
+"""The exit status when a submission cannot be trusted or a page is stale."""
+ROOT = Path("leaderboard")
+
+leaderboard = typer.Typer(
+    name="leaderboard",
+    help="Evaluate policies on fixed tasks; verify and rank what was submitted.",
+    no_args_is_help=True,
+)
+
+Root = Annotated[Path, typer.Option("--root", help="The folder of submissions.")]
+
+
+@leaderboard.command()
+def tasks(json: Json = False) -> None:
+    """List the tasks."""
+    from compiler_gym.leaderboard import TASKS
+
+    if json:
+        print_json([task.to_json() for task in TASKS.values()])
+        return
+    rows = table("Task", "Limit per program", "What it is about")
+    for task in TASKS.values():
+        rows.add_row(task.name, str(task.limit), task.description)
+    output().print(rows)
+
+
+@leaderboard.command()
+def run(
+    task: Annotated[str, typer.Argument(help="A task; see `compiler-gym leaderboard tasks`.")],
+    policy: Annotated[
+        str, typer.Argument(help="level:-Oz, search:local, or a file: agents/tabular_q.py.")
+    ],
+    name: Annotated[str | None, typer.Option(help="What the entry is called.")] = None,
+    authors: Annotated[str, typer.Option(help="Who submits it.")] = "",
+    description: Annotated[str, typer.Option(help="How it works, in a sentence.")] = "",
+    program: Annotated[
+        list[str] | None, typer.Option(help="Only this program; a trial, may be repeated.")
+    ] = None,
+    output_dir: Annotated[
+        Path | None,
+        typer.Option("--output", help="The folder of the submission [default: none written]."),
+    ] = None,
+    run_folder: Annotated[
+        Path | None, typer.Option("--run", help="A run folder, to go on after a kill.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Evaluate a policy on a task and write a submission."""
+    from compiler_gym.leaderboard import evaluate, find_policy, find_task, write_submission
+    from compiler_gym.runs import RunFolder
+
+    chosen = find_task(task)
+    facts = {
+        "name": name or policy, "policy": policy, "authors": authors, "description": description,
+        "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
+    }  # fmt: skip
+    found = find_policy(policy)
+    options: dict[str, Any] = {"programs": program or (), "watch": _progress}
+    if run_folder is None:
+        evaluation = evaluate(found, chosen, **options)
+    else:
+        config = {**chosen.to_json(), "policy": policy, "only": program}
+        seeds = {"task": chosen.seed}
+        with RunFolder.open(run_folder, "evaluation", config, seeds=seeds) as folder:
+            evaluation = evaluate(found, chosen, run=folder, **options)
+    if output_dir is not None:
+        write_submission(output_dir, evaluation, facts)
+    if json:
+        print_json([outcome.to_json() for outcome in evaluation.outcomes])
+    else:
+        _show(evaluation, facts["name"])
+
+
+@leaderboard.command()
+def verify(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Submissions [default: all of them].")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Replay so many episodes of each, drawn at random.")
+    ] = None,
+    rungs: Annotated[
+        str, typer.Option(help="Checks of each episode, separated by commas.")
+    ] = "verify,run",
+    root: Root = ROOT,
+) -> None:
+    """Replay and validate submissions; leaves with status 1 if one is wrong."""
+    from compiler_gym.leaderboard import find_submissions, read_submission
+    from compiler_gym.leaderboard import verify as verify_submission
+
+    names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
+    chosen = [read_submission(f) for f in folders] if folders else list(find_submissions(root))
+    rows = table("Submission", "Task", "Programs", "Wrong", "", right=("Programs", "Wrong"))
+    details: list[tuple[str, ValidationError]] = []
+    for submission in chosen:
+        found = verify_submission(submission, sample=sample, rungs=names)
+        details += [(submission.name, error) for error in found]
+        rows.add_row(
+            submission.name,
+            submission.task.name,
+            str(len(submission.outcomes)),
+            str(len(found)),
+            "[bold red]WRONG[/]" if found else "[green]ok[/]",
+        )
+    output().print(rows)
+    for name, error in details:
+        output().print(f"{name}: {error}", soft_wrap=True, markup=False)
+    if details:
+        raise typer.Exit(WRONG)
+
+
+@leaderboard.command(name="table")
+def table_(
+    pages: Annotated[
+        list[Path] | None, typer.Argument(help="Pages whose tables are brought up to date.")
+    ] = None,
+    root: Root = ROOT,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if stale.")] = False,
+) -> None:
+    """Print the leaderboards as Markdown, or write them into pages."""
+    from compiler_gym.leaderboard import find_submissions, tables_of, with_tables
+
+    submissions = list(find_submissions(root))
+    if not pages:
+        print(tables_of(submissions))
+        return
+    stale = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        changed = with_tables(text, submissions)
+        if changed != text:
+            stale.append(page)
+            if not check:
+                page.write_text(changed, encoding="utf-8")
+    for page in stale:
+        errors().print(f"{page} {'is stale' if check else 'was brought up to date'}")
+    if stale and check:
+        raise typer.Exit(WRONG)
+
+
+def _progress(outcome: "Outcome") -> None:
+    name = program_name(outcome.state.benchmark)
+    late = ", LATE" if outcome.is_late else ""
+    errors().print(
+        f"{name}: {outcome.found:g} (baseline {outcome.baseline:g}), "
+        f"{outcome.walltime:.1f} s, {outcome.compilations} compilations{late} {outcome.error}",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _show(evaluation: "Evaluation", name: str) -> None:
+    summary = evaluation.summary
+    console = output()
+    console.print(f"[bold]{name}[/] on {evaluation.task.name}: {summary.programs} programs")
+    rows = table("Metric", "Geometric mean and 95 % interval")
+    for metric, interval in (
+        ("(C0-C)/(C0-Cb)", summary.share),
+        ("Cb/C", summary.ratio),
+        ("(Cb-C)/Cb", summary.saving),
+        ("Cb/C without outliers", summary.ratio_without_outliers),
+    ):
+        rows.add_row(metric, "not defined" if interval is None else str(interval), style="")
+    console.print(rows, markup=False)
+    console.print(
+        f"improved: {summary.improved:.0%} of programs; {evaluation.walltime:.2f} s and "
+        f"{evaluation.compilations:,.0f} compilations per program"
+    )

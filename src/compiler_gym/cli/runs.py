@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym runs``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compiler_gym.cli._output import Json, output, print_json, table
+
+if TYPE_CHECKING:
+    from compiler_gym.runs import RunSummary
+
+__all__ = ["runs"]
+
+
+def runs(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Run folders, or folders that hold some [default: the cache's]."),
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Show in what they differ: settings and results.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the rewards along the way into this file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List runs of searches, trainings and evaluations, and compare them."""
+    from compiler_gym.runs import differences, find_runs, runs_path, summarise
+
+    found = [summarise(path) for path in find_runs(folders or [runs_path()])]
+    if plot is not None:
+        _draw(found, plot)
+    if json:
+        print_json(
+            [
+                {
+                    "path": str(run.path), "kind": run.kind, "started": run.started,
+                    "is_done": run.is_done, "episodes": run.episodes, "reward": run.reward,
+                    "seconds": run.seconds, "settings": run.settings,
+                }
+                for run in found
+            ]
+        )  # fmt: skip
+        return
+    _show(found)
+    if compare:
+        rows = table("Setting", *(run.path.name for run in found))
+        for name, values in differences(found).items():
+            rows.add_row(name, *(str(value) for value in values))
+        output().print(rows)
+
+
+def _show(found: "list[RunSummary]") -> None:
+    console = output()
+    if not found:
+        console.print("no runs here: a search or an evaluation with --run FOLDER makes one")
+        return
+    rows = table(
+        "Run", "Kind", "Started", "Episodes", "Mean reward", "Seconds", "",
+        right=("Episodes", "Mean reward", "Seconds"),
+    )  # fmt: skip
+    for run in found:
+        rows.add_row(
+            str(run.path),
+            run.kind,
+            run.started[:19].replace("T", " "),
+            str(run.episodes),
+            "-" if run.reward is None else f"{run.reward:.4f}",
+            f"{run.seconds:.1f}",
+            "done" if run.is_done else "[yellow]unfinished[/]",
+        )
+    console.print(rows)
+
+
+def _draw(found: "list[RunSummary]", path: Path) -> None:
+    from compiler_gym.errors import CacheError, InvalidParameterError
+
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InvalidParameterError(
+            "a plot needs matplotlib: `pip install 'compiler_gym[plot]'`"
+        ) from error
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for run in found:
+        if run.curve:
+            steps, rewards = zip(*run.curve, strict=True)
+            axes.plot(steps, rewards, marker=".", label=run.path.name)
+    axes.set_xlabel("step")
+    axes.set_ylabel("reward")
+    if any(run.curve for run in found):
+        axes.legend()
+    try:
+        figure.savefig(path)
+    except (OSError, ValueError) as error:
+        raise CacheError(f"cannot write {path}: {error}") from error

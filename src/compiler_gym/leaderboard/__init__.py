@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Evaluates a policy on a fixed task, and checks what others submitted.
+
+``task`` is what a leaderboard fixes, ``evaluation`` runs a policy on it with
+``metered`` keeping its limits, ``metrics`` are the numbers, ``policies`` finds a
+policy by name, ``submission`` reads, writes and verifies results, ``table`` prints
+them, and ``llvm_instcount`` is the leaderboard of CompilerGym 0.2.5.
+"""
+
+from compiler_gym.leaderboard.evaluation import Evaluation, Outcome, Policy, evaluate
+from compiler_gym.leaderboard.llvm_instcount import eval_llvm_instcount_policy
+from compiler_gym.leaderboard.metered import LimitReached, Meter
+from compiler_gym.leaderboard.metrics import Cost, Interval, Summary, geometric_mean, summarise
+from compiler_gym.leaderboard.policies import LevelPolicy, SearchPolicy, find_policy
+from compiler_gym.leaderboard.submission import (
+    Submission,
+    find_submissions,
+    read_submission,
+    verify,
+    write_submission,
+)
+from compiler_gym.leaderboard.table import leaderboard_table, ranked, tables_of, with_tables
+from compiler_gym.leaderboard.task import TASKS, Limit, Task, find_task
+
+__all__ = [
+    "TASKS",
+    "Cost",
+    "Evaluation",
+    "Interval",
+    "LevelPolicy",
+    "Limit",
+    "LimitReached",
+    "Meter",
+    "Outcome",
+    "Policy",
+    "SearchPolicy",
+    "Submission",
+    "Summary",
+    "Task",
+    "eval_llvm_instcount_policy",
+    "evaluate",
+    "find_policy",
+    "find_submissions",
+    "find_task",
+    "geometric_mean",
+    "leaderboard_table",
+    "ranked",
+    "read_submission",
+    "summarise",
+    "tables_of",
+    "verify",
+    "with_tables",
+    "write_submission",
+]

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Evaluate a policy on a task: run it on every program and measure where it ends.
+
+A policy is a function that takes an environment at the start of an episode and
+leaves it where it wants to be judged. If it has a second parameter it is given the
+`Meter`, which knows the time that is left. If it has a method ``train``, that is called
+once with what makes environments, the programs to learn from and the seconds for it.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import median
+from typing import Any
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
+from compiler_gym.leaderboard.metered import LimitReached, Meter, Metered
+from compiler_gym.leaderboard.metrics import Cost, Summary, summarise
+from compiler_gym.leaderboard.task import Task
+from compiler_gym.registration import make
+from compiler_gym.runs import RunFolder
+
+__all__ = ["Evaluation", "Outcome", "Policy", "evaluate"]
+
+Policy = Callable[..., Any]
+"""``policy(env)`` or ``policy(env, meter)``."""
+
+_LATE = 1.0
+"""Seconds that a last step may run over the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a policy made of one program in one repetition."""
+
+    state: CompilerEnvState
+    repetition: int
+    initial: float
+    baseline: float
+    found: float
+    """The costs: at -O0, at the baseline, and where the policy ended."""
+    walltime: float
+    compilations: int
+    is_late: bool = False
+    """Whether the policy went over its time: such a result is not ranked."""
+    error: str = ""
+    """How the policy or the compiler failed, if one did; the cost is the program's own then."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return one line of a results file; it is a state for whoever reads states."""
+        plain = asdict(self)
+        state = {key: value for key, value in plain.pop("state").items() if value is not None}
+        return {**state, **plain, "walltime": round(self.walltime, 3)}
+
+    @classmethod
+    def from_json(cls, line: dict[str, Any]) -> "Outcome":
+        """Return the outcome in one line of a results file; raise `KeyError` or `ValueError`."""
+        names = CompilerEnvState.__dataclass_fields__
+        state = CompilerEnvState(**{key: line[key] for key in names if key in line})
+        own = (name for name in cls.__dataclass_fields__ if name != "state")
+        return cls(state, **{key: line[key] for key in own if key in line})
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a policy made of a task."""
+
+    task: Task
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def costs(self) -> list[Cost]:
+        """What was measured on each program: the median of its repetitions."""
+        programs = dict.fromkeys(outcome.state.benchmark for outcome in self.outcomes)
+        return [
+            Cost(uri, found[0].initial, found[0].baseline, median(o.found for o in found))
+            for uri in programs
+            if (found := [o for o in self.outcomes if o.state.benchmark == uri])
+        ]
+
+    @property
+    def summary(self) -> Summary:
+        """The metrics over all programs."""
+        return summarise(self.costs, seed=self.task.seed)
+
+    @property
+    def walltime(self) -> float:
+        """The mean wall time per program in seconds."""
+        return _mean(outcome.walltime for outcome in self.outcomes)
+
+    @property
+    def compilations(self) -> float:
+        """The mean number of actions applied per program."""
+        return _mean(float(outcome.compilations) for outcome in self.outcomes)
+
+
+def evaluate(
+    policy: Policy,
+    task: Task,
+    *,
+    programs: Sequence[str] = (),
+    run: RunFolder | None = None,
+    watch: Callable[[Outcome], None] = lambda outcome: None,
+) -> Evaluation:
+    """Return what `policy` makes of `task`, one program after the other.
+
+    `programs` restricts a trial to some of them. With a `run` folder each outcome is
+    kept when it is known, and those that are there are not repeated. Raises
+    `EnvironmentNotSupported` for a compiler of another version than the task fixes.
+    """
+    chosen = task.only(tuple(programs)) if programs else task
+    _train(policy, chosen)
+    outcomes: list[Outcome] = []
+    for uri, repetition in _episodes(chosen):
+        key = f"{uri} {repetition}"
+        known = None if run is None else run.result_of(key)
+        if known is not None:
+            outcomes.append(Outcome.from_json(known))
+            continue
+        outcome = _play(policy, chosen, uri, repetition)
+        outcomes.append(outcome)
+        if run is not None:
+            run.record(key, outcome.to_json(), outcome.state)
+            run.progress(len(outcomes), reward=outcome.state.reward or 0.0)
+        watch(outcome)
+    return Evaluation(chosen, tuple(outcomes))
+
+
+def _train(policy: Policy, task: Task) -> None:
+    train = getattr(policy, "train", None)
+    if train is not None and task.train:
+        train(lambda: _make(task), task.train, task.train_seconds)
+
+
+def _episodes(task: Task) -> Iterator[tuple[str, int]]:
+    with _make(task) as env:
+        if not env.compiler_version.startswith(task.compiler_version):
+            raise EnvironmentNotSupported(
+                f"{task.name} is about version {task.compiler_version} of the compiler: "
+                f"found {env.compiler_version}"
+            )
+        uris = list(task.uris(env))
+    for repetition in range(task.repetitions):
+        for uri in uris:
+            yield uri, repetition
+
+
+def _make(task: Task) -> CompilerEnv:
+    options: dict[str, Any] = {"reward_space": task.reward_space}
+    if task.action_space is not None:
+        options["action_space"] = task.action_space
+    return make(task.environment, **options)
+
+
+def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
+    with _make(task) as env:
+        env.reset(benchmark=uri, seed=task.seed + repetition)
+        before = env.state
+        initial, baseline, cost = (
+            float(env.observation[name]) for name in (task.initial, task.baseline, task.cost)
+        )
+        meter = Meter(task.limit)
+        error = _run(policy, Metered(env, meter), meter)
+        walltime = meter.seconds
+        seconds = task.limit.seconds
+        is_late = seconds is not None and walltime > seconds + _LATE
+        try:
+            state, cost = env.state, float(env.observation[task.cost])
+        except CompilerGymError as failed:
+            state, error = before, error or f"{type(failed).__name__}: {failed}"
+        return Outcome(
+            replace(state, walltime=walltime), repetition, initial, baseline, cost,
+            walltime, meter.compilations, is_late, error,
+        )  # fmt: skip
+
+
+def _run(policy: Policy, env: Metered, meter: Meter) -> str:
+    """Let the policy act and return how it failed, if it did."""
+    try:
+        used = policy(env, meter) if _takes_meter(policy) else policy(env)
+    except LimitReached:
+        return ""
+    except CompilerGymError as error:
+        return f"{type(error).__name__}: {error}"
+    if isinstance(used, int) and not isinstance(used, bool):
+        meter.compilations += used
+    return ""
+
+
+def _takes_meter(policy: Policy) -> bool:
+    try:
+        parameters = inspect.signature(policy).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 2
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""An environment that counts what a policy uses and stops it at its limit."""
+
+import time
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.leaderboard.task import Limit
+from compiler_gym.wrappers import CompilerEnvWrapper
+
+__all__ = ["LimitReached", "Meter", "Metered"]
+
+
+class LimitReached(Exception):
+    """The policy used what it may: raised by the step that would go beyond it.
+
+    The environment stands where it stood before that step, and that is the result. A
+    policy that wants to end elsewhere has to watch its own time.
+    """
+
+
+class Meter:
+    """What was used so far, by an environment and all of its forks."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+        self.compilations = 0
+        """Actions applied."""
+        self.started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """Wall time left; infinite without a bound."""
+        seconds = self.limit.seconds
+        return float("inf") if seconds is None else seconds - self.seconds
+
+    def charge(self, compilations: int) -> None:
+        """Count actions that are about to be applied, or raise `LimitReached`."""
+        most = self.limit.compilations
+        if most is not None and self.compilations + compilations > most:
+            raise LimitReached(f"a policy may make {most} compilations")
+        if self.seconds_left <= 0:
+            raise LimitReached(f"a policy may use {self.limit.seconds:g} s")
+        self.compilations += compilations
+
+
+class Metered(CompilerEnvWrapper):
+    """Charges every action to ``env.meter``, which forks share."""
+
+    shared: ClassVar[frozenset[str]] = frozenset({"meter"})
+
+    def __init__(self, env: CompilerEnv, meter: Meter) -> None:
+        super().__init__(env)
+        self.meter = meter
+        """What was used so far."""
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Charge the actions and apply them."""
+        several = list(actions)
+        self.meter.charge(len(several))
+        return super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)

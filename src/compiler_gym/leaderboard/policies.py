@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Policies by name: levels of the compiler, searches, and those in files.
+
+level:-Oz             one action: the compiler's own pipeline
+search:local          a search of `compiler_gym.search` for as long as the limit allows
+agents/q.py           the function or object ``policy`` of a file
+agents/q.py:Greedy    another name in it, called if it is a class
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import UnknownNameError
+from compiler_gym.leaderboard.evaluation import Policy
+from compiler_gym.leaderboard.metered import Meter
+from compiler_gym.registration import make
+from compiler_gym.search import ALGORITHMS, Budget, run_search
+
+__all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
+
+_START_UP = 0.15
+"""Seconds kept for making environments and for replaying the result."""
+
+
+class LevelPolicy:
+    """Take the compiler's own pipeline."""
+
+    def __init__(self, level: str) -> None:
+        self.level = level
+
+    def __call__(self, env: CompilerEnv) -> None:
+        """Apply the level; `UnknownNameError` where no action space has it."""
+        for space in env.action_spaces:
+            if self.level in getattr(space, "names", ()):
+                env.reset(benchmark=env.benchmark, action_space=space)
+                env.step(space.names.index(self.level))  # type: ignore[attr-defined]  # has names
+                return
+        raise UnknownNameError(f"no action {self.level!r} in any action space")
+
+
+class SearchPolicy:
+    """Search on one thread, from nothing, and take the best that was found."""
+
+    def __init__(self, algorithm: str, *, seed: int = 0) -> None:
+        if algorithm not in ALGORITHMS:
+            raise UnknownNameError(f"no search {algorithm!r}; there are {', '.join(ALGORITHMS)}")
+        self.algorithm = algorithm
+        self.seed = seed
+
+    def __call__(self, env: CompilerEnv, meter: Meter) -> int:
+        """Search, apply the result and return how many actions the search tried."""
+        assert env.spec is not None
+        assert env.reward_space is not None
+        name, reward = env.spec.id, env.reward_space.name
+        space = getattr(env.action_space, "name", None)
+        seconds = max(meter.seconds_left - _START_UP, 0.05)
+        budget = Budget(
+            seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
+        )
+        (found,) = run_search(
+            lambda: make(name, reward_space=reward, action_space=space),
+            [env.benchmark],
+            algorithm=self.algorithm,
+            budget=budget,
+            jobs=1,
+            seed=self.seed,
+        )
+        if found.actions:
+            # The result is what the search was for: applying it is not charged to its limit.
+            env.unwrapped.multistep(found.actions)  # type: ignore[attr-defined]  # ours
+        return found.steps
+
+
+def find_policy(name: str) -> Policy:
+    """Return the policy `name`; raise `UnknownNameError` if there is none."""
+    kind, _, rest = name.partition(":")
+    if kind == "level":
+        return LevelPolicy(rest)
+    if kind == "search":
+        return SearchPolicy(rest)
+    if kind.endswith(".py"):
+        return _from_file(Path(kind), rest or "policy")
+    raise UnknownNameError(
+        f"no policy {name!r}: expected level:-Oz, search:local or a file such as agents/q.py"
+    )
+
+
+def _from_file(path: Path, name: str) -> Policy:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise UnknownNameError(f"no file {path}: expected a Python file with a policy")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # so that its classes can be pickled
+    spec.loader.exec_module(module)
+    found: Any = getattr(module, name, None)
+    if found is None:
+        raise UnknownNameError(f"{path} has no {name}: expected a function or an object")
+    return found() if isinstance(found, type) else found

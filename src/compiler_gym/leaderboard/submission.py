@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Submissions: folders with results that anybody can replay.
+
+    leaderboard/TASK/NAME/submission.toml    who, what, how
+    leaderboard/TASK/NAME/results.jsonl      one outcome per line, each of them a state
+
+Verifying trusts nothing in them: every episode is replayed and measured again, and
+the program's behaviour is checked.
+"""
+
+import json
+import random
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import CompilerGymError, StateFileError
+from compiler_gym.files import write_whole
+from compiler_gym.leaderboard.evaluation import Evaluation, Outcome
+from compiler_gym.leaderboard.task import Task, find_task
+from compiler_gym.registration import make
+from compiler_gym.validation import ValidationError, replay
+
+__all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]
+
+_FILE = "submission.toml"
+_RESULTS = "results.jsonl"
+_TEXTS = ("name", "policy", "authors", "description", "seeds", "machine")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One entry of a leaderboard."""
+
+    folder: Path
+    task: Task
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What ``submission.toml`` holds."""
+    outcomes: tuple[Outcome, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the entry is called."""
+        return str(self.facts.get("name", self.folder.name))
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The results as an evaluation."""
+        return Evaluation(self.task, self.outcomes)
+
+
+def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]) -> Submission:
+    """Write the results of a policy to `folder`; `facts` names it and says how it works."""
+    task = evaluation.task
+    known = {"task": task.name, **{key: facts[key] for key in _TEXTS if key in facts}}
+    lines = [f"{key} = {json.dumps(str(value))}" for key, value in known.items()]
+    write_whole(folder / _FILE, ("\n".join(lines) + "\n").encode())
+    results = (json.dumps(outcome.to_json()) + "\n" for outcome in evaluation.outcomes)
+    write_whole(folder / _RESULTS, "".join(results).encode())
+    return read_submission(folder)
+
+
+def read_submission(folder: Path) -> Submission:
+    """Return the submission in `folder`; raise `StateFileError` where it is damaged."""
+    try:
+        facts = tomllib.loads((folder / _FILE).read_text(encoding="utf-8"))
+        lines = (folder / _RESULTS).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise StateFileError(
+            f"{folder} is no submission: expected {_FILE} and {_RESULTS}: {error.strerror}"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StateFileError(f"{folder / _FILE} is damaged: {error}") from error
+    if "task" not in facts:
+        raise StateFileError(f"{folder / _FILE} names no task")
+    task = find_task(str(facts["task"]))
+    return Submission(folder, task, facts, tuple(_outcomes(lines, folder / _RESULTS)))
+
+
+def find_submissions(root: Path) -> Iterator[Submission]:
+    """Yield every submission below `root`, in the order of their folders."""
+    for file in sorted(root.glob(f"*/*/{_FILE}")):
+        yield read_submission(file.parent)
+
+
+def verify(
+    submission: Submission,
+    *,
+    sample: int | None = None,
+    rungs: Iterable[str] = (),
+    seed: int = 0,
+    watch: Callable[[Outcome, list[ValidationError]], None] = lambda outcome, errors: None,
+) -> list[ValidationError]:
+    """Return what is wrong with a submission: nothing, if it can be trusted.
+
+    Replays every episode, or a random `sample`, measures again, and asks the named
+    `rungs` of the environment's validation.
+    """
+    found = list(_incomplete(submission))
+    outcomes = list(submission.outcomes)
+    if sample is not None and sample < len(outcomes):
+        outcomes = random.Random(seed).sample(outcomes, sample)
+    for outcome in outcomes:
+        errors = list(_wrong(submission.task, outcome, tuple(rungs)))
+        watch(outcome, errors)
+        found += errors
+    return found
+
+
+def _outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            yield Outcome.from_json(json.loads(line))
+        except (KeyError, TypeError, ValueError) as error:
+            raise StateFileError(f"{path}, line {number} is no result: {error}") from error
+
+
+def _incomplete(submission: Submission) -> Iterator[ValidationError]:
+    """Yield programs that are missing, twice there or not of the task."""
+    task = submission.task
+    with make(task.environment) as env:
+        wanted = {(uri, r) for uri in task.uris(env) for r in range(task.repetitions)}
+    there = [(o.state.benchmark, o.repetition) for o in submission.outcomes]
+    for kind, keys in (
+        ("a program of the task is missing", wanted - set(there)),
+        ("a program is not of the task", set(there) - wanted),
+        ("a program is there twice", {key for key in there if there.count(key) > 1}),
+    ):
+        for uri, repetition in sorted(keys):
+            yield ValidationError(kind, {"benchmark": uri, "repetition": repetition})
+
+
+def _wrong(task: Task, outcome: Outcome, rungs: tuple[str, ...]) -> Iterator[ValidationError]:
+    uri = outcome.state.benchmark
+    seconds = task.limit.seconds
+    if seconds is not None and not outcome.is_late and outcome.walltime > seconds + 1:
+        facts = {"benchmark": uri, "walltime": outcome.walltime, "limit": seconds}
+        yield ValidationError("the limit was passed", facts)
+    try:
+        with make(task.environment, reward_space=task.reward_space) as env:
+            yield from _measured_again(env, task, outcome)
+            if rungs:
+                yield from env.validate(outcome.state, rungs=rungs).errors  # type: ignore[call-arg]  # those with rungs have it
+    except CompilerGymError as error:
+        facts = {"benchmark": uri, "error": f"{type(error).__name__}: {error}"}
+        yield ValidationError("the episode cannot be replayed", facts)
+
+
+def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[ValidationError]:
+    replay(env, outcome.state)
+    for name, recorded in (
+        (task.initial, outcome.initial),
+        (task.baseline, outcome.baseline),
+        (task.cost, outcome.found),
+    ):
+        measured = float(env.observation[name])
+        tolerance = 0.02 if name.startswith("Runtime") else 0.0
+        if abs(measured - recorded) > tolerance * abs(recorded):
+            facts = {"benchmark": outcome.state.benchmark, "observation": name}
+            yield ValidationError(
+                "another cost is measured", {**facts, "recorded": recorded, "measured": measured}
+            )

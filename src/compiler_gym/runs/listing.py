@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Find run folders, sum them up and tell how they differ."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.paths import cache_path
+
+__all__ = ["RunSummary", "differences", "find_runs", "runs_path", "summarise"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """One run at a glance."""
+
+    path: Path
+    kind: str
+    started: str
+    is_done: bool
+    episodes: int
+    reward: float | None
+    """The mean of the rewards recorded."""
+    seconds: float
+    """The sum of the times recorded."""
+    settings: dict[str, Any]
+    """Configuration, seeds, versions, host and revision, as ``a.b`` to value."""
+    curve: tuple[tuple[float, float], ...]
+    """Steps and rewards along the way."""
+
+
+def runs_path() -> Path:
+    """Return where runs go that were given no folder."""
+    return cache_path("runs")
+
+
+def find_runs(roots: Sequence[Path]) -> Iterator[Path]:
+    """Yield the run folders in and below `roots`, the oldest first."""
+    found = {file.parent for root in roots for file in root.rglob("run.json")}
+    yield from sorted(found, key=lambda path: (path / "run.json").stat().st_mtime)
+
+
+def summarise(path: Path) -> RunSummary:
+    """Return the run in `path` at a glance; a damaged line counts as none."""
+    document = next(iter(_objects((path / "run.json").read_text(encoding="utf-8"))), {})
+    results = [line.get("result", {}) for line in _lines(path / "episodes.jsonl")]
+    rewards = [r["reward"] for r in results if isinstance(r.get("reward"), (int, float))]
+    times = [r["walltime"] for r in results if isinstance(r.get("walltime"), (int, float))]
+    curve = [
+        (float(line["step"]), float(line["reward"]))
+        for line in _lines(path / "progress.jsonl")
+        if "reward" in line and "step" in line
+    ]
+    return RunSummary(
+        path,
+        str(document.get("kind", "")),
+        str(document.get("started", "")),
+        (path / "done").is_file(),
+        len(results),
+        sum(rewards) / len(rewards) if rewards else None,
+        sum(times),
+        dict(_flat(document)),
+        tuple(curve),
+    )
+
+
+def differences(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
+    """Return the settings in which runs differ, with the value of each."""
+    names = dict.fromkeys(name for run in runs for name in run.settings)
+    values = {name: [run.settings.get(name) for run in runs] for name in names}
+    return {
+        name: found
+        for name, found in values.items()
+        if name not in ("started", "command") and any(value != found[0] for value in found)
+    }
+
+
+def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _flat(item, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, value
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [found for line in lines for found in _objects(line)]
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return
+    if isinstance(found, dict):
+        yield found
