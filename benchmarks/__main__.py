@@ -12,7 +12,19 @@ from rich.table import Table
 
 from benchmarks.measure import Figure
 
-ALL = ("engine", "steps", "start", "fork", "scaling", "vector", "caching", "soak", "datasets")
+ALL = (
+    "engine",
+    "observations",
+    "steps",
+    "start",
+    "fork",
+    "scaling",
+    "vector",
+    "caching",
+    "soak",
+    "datasets",
+    "gcc",
+)
 LIMIT_HELP = "the promise each figure is held to, where there is one"
 
 

@@ -47,7 +47,9 @@ def main() -> None:
     import matplotlib.pyplot as plt
 
     passes, values = autophase_along_oz()
-    moved = np.ptp(values, axis=0) / np.maximum(values.max(axis=0), 1) * np.log1p(values.max(axis=0))
+    moved = (
+        np.ptp(values, axis=0) / np.maximum(values.max(axis=0), 1) * np.log1p(values.max(axis=0))
+    )
     chosen = np.argsort(-moved)[:MOST_SHOWN]
     figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
     for column in chosen:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What each observation costs, in the engine and through an environment.
+
+Programs of about 1,000 and 10,000 instructions. Through an environment the program is
+changed before each look, so that nothing is answered from memory; the last figures show
+what an answer from memory costs.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import compiler_gym
+from benchmarks.measure import Figure, median_seconds
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.envs.llvm._ir2vec import vocabulary_path
+
+__all__ = ["measure"]
+
+PROGRAMS = Path(__file__).parents[1] / "programs"
+SIZES = (("bitcount", 1_000), ("jpeg-c", 10_000))
+ENGINE_REPEATS, ENV_REPEATS = 25, 11
+
+# Promises in microseconds at 1,000 instructions; ten times that at 10,000.
+PROMISED = {
+    "Autophase": 20,
+    "InstCount": 20,
+    "ProgramlArrays": 1_000,
+    "ProgramlJson": 10_000,
+    "IR2Vec": 300,
+    "LexedIrArrays": 1_000,
+}
+OBSERVED = (
+    *("Autophase", "InstCount", "ProgramlArrays", "ProgramlJson", "Programl", "ProgramlGraph"),
+    *("IR2Vec", "IR2VecFlowAware", "LexedIrArrays", "LexedIr", "LexedIrTuple"),
+    *("FunctionFeatures", "CallGraph", "LoopForest", "Inst2vecPreprocessedText", "Ir", "Bitcode"),
+    *("IrHash", "PassStatistics", "ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles"),
+    "TextSizeBytes",
+)
+
+
+def measure() -> list[Figure]:
+    """Return medians: the engine's, then the environment's, then those from memory."""
+    figures: list[Figure] = []
+    for program, size in SIZES:
+        figures += _in_the_engine(program, size)
+        figures += _through_an_environment(program, size)
+    return figures
+
+
+def _in_the_engine(program: str, size: int) -> Iterator[Figure]:
+    module = _llvm.Module((PROGRAMS / program / f"{program}.bc").read_bytes())
+    vocabulary = _llvm.Ir2VecVocabulary(str(vocabulary_path()))
+    calls: dict[str, Callable[[], Any]] = {
+        "Autophase": module.autophase,
+        "InstCount": module.inst_count,
+        "ProgramlArrays": lambda: _llvm.program_graph(module),
+        "ProgramlJson": lambda: _llvm.program_graph_json(module),
+        "IR2Vec": lambda: vocabulary.symbolic(module),
+        "LexedIrArrays": lambda: _llvm.lexed_ir(module),
+    }
+    for name, call in calls.items():
+        micros = median_seconds(call, repeats=ENGINE_REPEATS) * 1e6
+        bound = PROMISED[name] * size / 1_000
+        yield Figure(f"{size:,} instructions, engine: {name}", micros, "us", bound=bound)
+    yield _size_against_code(module, size)
+
+
+def _size_against_code(module: _llvm.Module, size: int) -> Figure:
+    code = median_seconds(module.object_code, repeats=ENV_REPEATS)
+    text = median_seconds(module.object_text_size, repeats=ENV_REPEATS)
+    name = f"{size:,} instructions, engine: ObjectTextSizeBytes against code generation"
+    return Figure(name, text / code, "x", bound=1.2)
+
+
+def _through_an_environment(program: str, size: int) -> Iterator[Figure]:
+    with compiler_gym.make("llvm-v0", benchmark=f"cbench-v1/{program}") as env:
+        assert isinstance(env, LlvmEnv)
+        for name in OBSERVED:
+            fresh, kept = _look(env, name)
+            label = f"{size:,} instructions, environment: {name}"
+            yield Figure(label, fresh * 1e6, "us")
+            if name == "ProgramlArrays":
+                yield Figure(f"{label}, again", kept * 1e6, "us")
+
+
+def _look(env: LlvmEnv, name: str) -> tuple[float, float]:
+    """Return the medians of a first look at a program and of a second one."""
+    first, second = [], []
+    for _ in range(ENV_REPEATS):
+        env.reset()
+        _ = env.observation["IrInstructionCount"]
+        first.append(median_seconds(lambda: env.observation[name], repeats=1))
+        second.append(median_seconds(lambda: env.observation[name], repeats=1))
+    return sorted(first)[ENV_REPEATS // 2], sorted(second)[ENV_REPEATS // 2]
+
+
+if __name__ == "__main__":
+    for figure in measure():
+        print(f"{figure.name:70} {figure.measured:>12}  {figure.promise}")
