@@ -1,0 +1,46 @@
+#include "compiler_gym/llvm/tokens.h"
+
+#include <doctest/doctest.h>
+
+#include "compiler_gym/llvm/errors.h"
+
+using namespace compiler_gym::llvm;
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+  const auto tokens = tokens_of(text);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < tokens.kind.size(); ++i) {
+    words.push_back(text.substr(tokens.start[i], tokens.end[i] - tokens.start[i]));
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("tokens end before blanks and comments") {
+  const std::string text = "define i32 @f()  ; a comment, \"quoted\"\n{\n3:  ; preds = %1\n}";
+  const std::vector<std::string> expected{"define", "i32", "@f", "(", ")", "{", "3:", "}"};
+  CHECK(words_of(text) == expected);
+}
+
+TEST_CASE("a semicolon in a quoted name is part of it") {
+  const std::vector<std::string> expected{"@\"a;b\"", "=", "c", "\"x;\\22;y\"", ","};
+  CHECK(words_of("@\"a;b\" = c \"x;\\22;y\" , ; end") == expected);
+}
+
+TEST_CASE("categories say what tokens are") {
+  const auto tokens = tokens_of("%1 = add nsw i32 %0, 7 ; seven\n!0 = !{}\n");
+  using C = TokenCategory;
+  const C expected[] = {C::Local, C::Punctuation, C::Instruction, C::Keyword, C::Type,
+                        C::Local, C::Punctuation, C::Number};
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    CHECK(tokens.category[i] == static_cast<std::int8_t>(expected[i]));
+  }
+}
+
+TEST_CASE("what is no IR is refused") {
+  CHECK_THROWS_AS(tokens_of("\x01"), InitError);
+  CHECK(tokens_of("").kind.empty());
+}
