@@ -47,13 +47,13 @@ def _starts() -> list[Figure]:
 
 
 def _seen_before() -> list[Figure]:
-    arguments = {"gcc_bin": GCC, "benchmark": "cbench-v1/crc32", "action_space": "Choices"}
+    arguments = {"gcc_bin": GCC, "benchmark": "cbench-v1/crc32"}
     with (
         make("gcc-v0", **arguments) as bare,
         make("gcc-v0", **arguments, observation_space="obj_size") as seen,
     ):
         assert isinstance(seen, GccEnv)
-        actions = _actions(seen)
+        actions = [seen.action_space[level] for level in LEVELS]
         for env in (bare, seen):
             env.reset()
             for action in actions:
@@ -69,17 +69,7 @@ def _seen_before() -> list[Figure]:
     ]
 
 
-def _actions(env: GccEnv) -> list[list[int]]:
-    options = env.gcc_spec.options
-    found = []
-    for level in LEVELS:
-        action = [0] * len(options)
-        action[0] = options[0].index(level) + 1
-        found.append(action)
-    return found
-
-
-def _seconds(env: GccEnv, action: list[int]) -> float:
+def _seconds(env: GccEnv, action: int) -> float:
     started = time.perf_counter()
     env.step(action)
     return time.perf_counter() - started

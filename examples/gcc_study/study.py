@@ -49,6 +49,8 @@ class Run:
     command_line: str = ""
     """What made the smallest program."""
     seconds: float = 0.0
+    works: bool = False
+    """Whether the smallest program does on its inputs what a -O0 build does."""
 
     def add(self, cost: float, command_line: str) -> None:
         """Note one more compilation."""
@@ -89,6 +91,13 @@ class Task:
         self.env.timeout = COMPILE_SECONDS
         cost, _, _, truncated, _ = self.env.step(action, observation_spaces=self.cost)
         return (math.inf if truncated else float(cost)), self.env.commandline()
+
+    def works(self, command_line: str) -> bool:
+        """Return whether the program of a command line does what it should."""
+        self.env.reset(benchmark=self.uri)
+        self.env.multistep(self.env.commandline_to_actions(command_line))
+        result = self.env.validate()
+        return result.benchmark_semantics_validated and result.okay()
 
     def sample(self, generator: random.Random) -> Configuration:
         """Return a random configuration: a level, and a few of the other options."""
@@ -196,7 +205,9 @@ def table(figures: dict[str, Any]) -> str:
             f"{_mean(found[p, n] / baselines[p][level] for p in baselines):.3f}" for n in names
         ]
         lines.append(f"| geometric mean of the size against {text} | | | {' | '.join(ratios)} |")
-    return "\n".join(lines)
+    broken = [run for run in runs if not run["works"]]
+    wrong = "; ".join(f"{run['program']} by {run['algorithm']}" for run in broken) or "none"
+    return "\n".join([*lines, "", f"Programs that do something else than at -O0: {wrong}."])
 
 
 def plot(figures: dict[str, Any], path: Path) -> None:
@@ -258,6 +269,7 @@ def _run(task: Task, program: str, algorithm: str, budget: int, seed: int) -> Ru
 
     ALGORITHMS[algorithm](task, cost, budget, seed)
     run.seconds = time.monotonic() - started
+    run.works = task.works(run.command_line)
     return run
 
 
@@ -265,7 +277,8 @@ def _line(run: Run, base: dict[str, float]) -> str:
     failed = sum(1 for cost in run.costs if math.isinf(cost))
     return (
         f"{run.program:14} {run.algorithm:10} {run.best[-1]:8.0f} bytes, "
-        f"{run.best[-1] / base['os']:.3f} of -Os, {failed} failed, {run.seconds:.0f} s"
+        f"{run.best[-1] / base['os']:.3f} of -Os, {failed} failed, {run.seconds:.0f} s, "
+        f"{'works' if run.works else 'DOES SOMETHING ELSE'}"
     )
 
 
