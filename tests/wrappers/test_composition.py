@@ -2,6 +2,8 @@
 """Random stacks of wrappers: in any order they are an environment, and forks are exact."""
 
 import json
+import os
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,10 +12,12 @@ from typing import Any
 import gymnasium
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 
+from compiler_gym.errors import ServiceError
 from compiler_gym.spaces import CommandlineFlag
-from compiler_gym.testing import FakeEnv, same
+from compiler_gym.testing import FakeEnv, same, worker_pid
 from compiler_gym.wrappers import (
     ActionHistory,
     ActionMasks,
@@ -45,9 +49,11 @@ class Halved(RewardWrapper):
 
 
 class Valid(FakeEnv):
-    """Finds every program well."""
+    """Looks at every program and finds it well."""
 
     def validate(self, state: Any = None) -> Any:
+        assert isinstance(self.observation["number"], int)
+
         class Fine:
             def okay(self) -> bool:
                 return True
@@ -177,16 +183,48 @@ def test_any_stack_does_to_the_program_what_its_actions_say(
             assert reward == base.episode_reward
 
 
+class Killed(CompilerEnvWrapper):
+    """Loses its worker after every step that succeeds."""
+
+    def multistep(self, actions: Any, *spaces: Any, **options: Any) -> Any:
+        result = super().multistep(actions, *spaces, **options)
+        worker = worker_pid(self.unwrapped)
+        if worker is not None and self.in_episode:
+            os.kill(worker, signal.SIGKILL)
+        return result
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        ActionMasks,
+        ForkOnStep,
+        NeverWorse,
+        ValidateBenchmarkAfterEveryStep,
+        lambda env: SynchronousSqliteLogger(env, tempfile.mkdtemp() + "/log.db"),
+        lambda env: EpisodeRecorder(env, tempfile.mkdtemp() + "/log.jsonl"),
+        lambda env: ForkOnStep(ActionMasks(ForkOnStep(env))),
+    ],
+)
+def test_a_worker_that_is_lost_between_two_steps_ends_the_episode_at_the_next(wrap: Any) -> None:
+    base = Valid(observation_space="vector", reward_space="number")
+    with wrap(Killed(base)) as env:
+        for action in (3, 0):
+            env.reset(benchmark="benchmark://fake-v0/7")
+            assert not env.step(action)[3]
+            if hasattr(env, "action_masks"):
+                assert env.action_masks().shape == (5,)
+            observation, _, _, truncated, info = env.step(0)
+            assert truncated
+            assert isinstance(info["error"], ServiceError)
+            assert env.observation_space.contains(observation)
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(LAYERS, CHOICES)
 def test_any_stack_survives_a_crash_below(
     layers: list[tuple[int, int]], choices: list[float]
 ) -> None:
-    import os
-    import signal
-
-    from compiler_gym.testing import worker_pid
-
     with tempfile.TemporaryDirectory() as folder, stack_of(layers, folder) as env:
         env.reset(seed=1)
         worker = worker_pid(env.unwrapped)

@@ -226,11 +226,8 @@ class Requests(Choices):
     def _call(self, request: Step | Parameter) -> Any:
         episode = self._need_episode()
         assert self._connection is not None
-        try:
-            reply = self._connection.call(request)
-        except ServiceError:
-            episode.running = False
-            raise
+        # A worker that is lost here closes its connection: the next step reports the end.
+        reply = self._connection.call(request)
         if isinstance(reply, Failed):
             if not reply.recoverable:
                 episode.running = False
@@ -290,8 +287,6 @@ class Requests(Choices):
         self._watch(connection)
         return connection
 
-    def _watch(self, connection: Connection) -> None:
-        if self._finalizer is not None:
     def _opener(self) -> Callable[[], Connection]:
         """Return what opens a session; it must not keep this environment alive."""
         if self.isolation == "in-process":
@@ -311,6 +306,8 @@ class Requests(Choices):
 
             self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _close_if_owner, connection, os.getpid())
+    def _watch(self, connection: Connection) -> None:
+        if self._finalizer is not None:
 
     def _choose_benchmark(self, benchmark: str | Benchmark | None) -> Benchmark:
         if benchmark is not None:

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.wrappers.command_lines import any_if_none
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
@@ -43,8 +43,9 @@ class ActionMasks(CompilerEnvWrapper):
         if not isinstance(space, gymnasium.spaces.Discrete):
             raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
         masks = np.ones(int(space.n), dtype=np.bool_)
-        if self._known and self.in_episode:
-            masks[list(self._known.get(self._place(), ()))] = False
+        place = self._place() if self._known and self.in_episode else None
+        if place is not None:
+            masks[list(self._known.get(place, ()))] = False
         return any_if_none(masks)
 
     def episode_began(self) -> None:
@@ -73,15 +74,23 @@ class ActionMasks(CompilerEnvWrapper):
         if not isinstance(self.action_space, gymnasium.spaces.Discrete):
             return
         place = self._place()
+        if place is None:
+            return
         self._known.setdefault(place, set()).update(map(int, actions))
         self._known.move_to_end(place)
         while len(self._known) > self._capacity:
             self._known.popitem(last=False)
 
-    def _place(self) -> tuple[Any, ...]:
-        """Return what the program is known by: equal only if the program is."""
+    def _place(self) -> tuple[Any, ...] | None:
+        """Return what the program is known by, equal only if the program is.
+
+        None if the compiler fails to say: the next step reports what happened to it.
+        """
         if self._here is None:
-            value = self._of("observation")[self._key]
+            try:
+                value = self._of("observation")[self._key]
+            except (CompilerError, ServiceError):
+                return None
             seen = value.tobytes() if isinstance(value, np.ndarray) else value
             self._here = (getattr(self.action_space, "name", None), seen)
         return self._here

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import InvalidParameterError, ServiceError
 from compiler_gym.spaces import RuntimeReward
 from compiler_gym.wrappers.conversions import Earnings
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
@@ -69,8 +69,11 @@ class ValidateBenchmarkAfterEveryStep(Earnings):
             actions, observation_spaces, reward_spaces, timeout=timeout
         )
         if not truncated and self.in_episode:
-            result = self.validate()
-            if not result.okay():
+            try:
+                result = self.validate()
+            except ServiceError:
+                result = None  # the next step reports what happened to the compiler
+            if result is not None and not result.okay():
                 reward, terminated = self.reward_penalty, True
                 details = {"validation": result, "error_details": result.error_details}
                 info = {**info, **details}

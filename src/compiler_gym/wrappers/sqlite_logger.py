@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from compiler_gym.errors import RecordingError
+from compiler_gym.errors import CompilerError, RecordingError, ServiceError
 from compiler_gym.spaces import to_plain
 from compiler_gym.wrappers.recorder import _jsonable
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
@@ -114,7 +114,7 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         truncated: bool,
         error: str | None,
     ) -> None:
-        state = self._state_now(seen)
+        state = self._state_now()
         if state is not None and seen is not None and self.observation_space is not None:
             value = json.dumps(self.observation_space.to_jsonable([seen]), default=_jsonable)
             name = str(getattr(self.observation_space, "name", "observation"))
@@ -136,12 +136,15 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         if is_late or len(self._steps) >= self._most:
             self.flush()
 
-    def _state_now(self, seen: Any) -> str | None:
-        """Return what identifies the program: its hash, or the observation's own digest."""
+    def _state_now(self) -> str | None:
+        """Return what identifies the program: its hash, where the environment has one."""
         key = getattr(self.unwrapped, "state_observation", None)
         if not self.in_episode or key is None:
             return None
-        return str(self._of("observation")[key])
+        try:
+            return str(self._of("observation")[key])
+        except (CompilerError, ServiceError):
+            return None  # the next step reports what happened to the compiler
 
     def _guarded(self, work: Callable[[], None]) -> None:
         try:

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""Imports a library that an extra installs, or says which extra."""
+
+import importlib
+from typing import Any
+
+from compiler_gym.errors import EnvironmentNotSupported
+
+__all__ = ["library"]
+
+
+def library(name: str, extra: str) -> Any:
+    """Return the module `name`; raise `EnvironmentNotSupported` if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise EnvironmentNotSupported(
+            f"{name.partition('.')[0]} is missing ({error}): pip install 'compiler_gym[{extra}]'"
+        ) from error

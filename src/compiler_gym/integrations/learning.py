@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""An environment as a policy network wants it: short episodes, few actions, one vector.
+
+The observation is the logarithm of the features, the last actions and the share of
+steps left, in one float32 vector. Nothing here needs a learning library.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.caching import TranspositionCache
+from compiler_gym.core import CompilerVectorEnv
+from compiler_gym.registration import make, make_vec
+from compiler_gym.wrappers import (
+    ActionHistory,
+    ActionMasks,
+    ConstrainedCommandline,
+    LogCounts,
+    NoEffectPenalty,
+    StepBudget,
+    TimeLimit,
+)
+
+__all__ = ["Recipe", "learning_env", "learning_vec"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How an environment is set up for a policy network."""
+
+    env: str = "llvm-autophase-ic-v0"
+    """The id; it must have an observation of counts and a reward."""
+    actions: Sequence[str] = ()
+    """The actions to offer, by name; all without any."""
+    episode_length: int = 20
+    """After how many actions an episode ends."""
+    history: int = 4
+    """How many of the last actions are observed; 0 for none."""
+    no_effect_penalty: float = 0.0
+    """What an action costs that changes nothing."""
+
+    def wrap(self, env: Any) -> gymnasium.Env[Any, Any]:
+        """Return `env` with everything around it."""
+        env = LogCounts(env)
+        if self.actions:
+            env = ConstrainedCommandline(env, self.actions)
+        env = ActionMasks(env)
+        if self.no_effect_penalty:
+            env = NoEffectPenalty(env, self.no_effect_penalty)
+        env = TimeLimit(env, self.episode_length)
+        if self.history:
+            env = ActionHistory(env, self.history)
+        return _Flat(StepBudget(env))
+
+
+def learning_env(
+    recipe: Recipe | None = None,
+    *,
+    cache: TranspositionCache | None = None,
+    **arguments: Any,
+) -> gymnasium.Env[Any, Any]:
+    """Return an environment set up by `recipe`; `arguments` are those of `make`."""
+    recipe = recipe or Recipe()
+    return recipe.wrap(make(recipe.env, cache=cache, **arguments))
+
+
+def learning_vec(
+    num_envs: int,
+    recipe: Recipe | None = None,
+    *,
+    sampler: Any = None,
+    autoreset_mode: str = "SameStep",
+    **arguments: Any,
+) -> CompilerVectorEnv:
+    """Return several of them as one; `sampler` chooses the programs."""
+    recipe = recipe or Recipe()
+    return make_vec(
+        recipe.env,
+        num_envs,
+        wrappers=[recipe.wrap],
+        sampler=sampler,
+        autoreset_mode=autoreset_mode,
+        **arguments,
+    )
+
+
+class _Flat(gymnasium.wrappers.FlattenObservation):
+    """One float32 vector, with the masks within reach of libraries that look for a method."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        wide = self.observation_space
+        assert isinstance(wide, gymnasium.spaces.Box)
+        self.observation_space = gymnasium.spaces.Box(
+            wide.low.astype(np.float32), wide.high.astype(np.float32), dtype=np.float32
+        )
+
+    def observation(self, observation: Any) -> NDArray[np.float32]:
+        """Return the observation as one vector."""
+        return super().observation(observation).astype(np.float32)
+
+    def action_masks(self) -> Any:
+        """Return the masks of the environment below."""
+        return self.env.get_wrapper_attr("action_masks")()

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""A server for language models that act in an environment, over the Model Context Protocol.
+
+    python -m compiler_gym.integrations.mcp llvm-ic-v0
+
+It offers the tools ``describe``, ``reset``, ``step``, ``undo``, ``observe`` and ``submit``
+over standard input and output. One server is one agent's session. Needs the extra ``mcp``.
+"""
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.errors import CompilerGymError, InvalidParameterError, SessionNotFound
+from compiler_gym.integrations._library import library
+from compiler_gym.registration import make
+from compiler_gym.spaces import to_plain
+from compiler_gym.wrappers import ForkOnStep
+
+__all__ = ["AgentSession", "make_server"]
+
+_LONGEST_TEXT = 20_000
+_UNDO_LIMIT = 50
+
+
+class AgentSession:
+    """What the tools do: each returns plain values and raises typed errors."""
+
+    def __init__(self, env_id: str, **arguments: Any) -> None:
+        self.env = ForkOnStep(make(env_id, **arguments))
+        if self.env.reward_space is None:
+            self.env.close()
+            raise InvalidParameterError(f"{env_id} has no reward: expected one to be set")
+        self._submitted = False
+
+    def describe(self) -> dict[str, Any]:
+        """What there is to do, to see and to earn, and which programs there are."""
+        space: Any = self.env.action_space
+        base = self.env.unwrapped
+        return {
+            "environment": (type(base).__doc__ or "").strip().split("\n")[0],
+            "compiler": self.env.compiler_version,
+            "reward": f"{self.env.reward_space}: more is better",
+            "actions": _described(space),
+            "observations": {n: base.observation.spec(n).description for n in base.observation},
+            "datasets": [dataset.name for dataset in base.datasets],
+        }
+
+    def reset(self, benchmark: str | None = None) -> dict[str, Any]:
+        """Start an episode on a program, given by its address."""
+        options = None if benchmark is None else {"benchmark": benchmark}
+        _, info = self.env.reset(options=options)
+        self._submitted = False
+        return {"benchmark": info["benchmark"], **self._state()}
+
+    def step(self, actions: list[str]) -> dict[str, Any]:
+        """Apply actions, given by their names, in order. Can be undone as one."""
+        self._require_running()
+        space: Any = self.env.action_space
+        numbers = [space[name] for name in actions]
+        _, reward, terminated, truncated, info = self.env.multistep(numbers)
+        while len(self.env.stack) > _UNDO_LIMIT:
+            self.env.stack.pop(0).close()
+        result = {"reward": reward, "ended": terminated or truncated}
+        if "error" in info:
+            return {**result, "error": info["error_details"], "hint": "undo() takes it back"}
+        return {**result, "had_effect": not info["action_had_no_effect"], **self._state()}
+
+    def undo(self) -> dict[str, Any]:
+        """Take back the last step."""
+        if self._submitted or not self.env.stack:
+            raise InvalidParameterError("there is no step to take back")
+        self.env.undo()
+        return self._state()
+
+    def observe(self, name: str) -> Any:
+        """Look at the program: one of the observations that describe() lists."""
+        self._require_running()
+        value = self.env.observation[name]
+        text = value if isinstance(value, str) else None
+        if text is not None and len(text) > _LONGEST_TEXT:
+            return f"{text[:_LONGEST_TEXT]}\n... {len(text) - _LONGEST_TEXT} more characters"
+        plain = value.tolist() if isinstance(value, np.ndarray) else to_plain(value)
+        return plain if text is None else text
+
+    def submit(self) -> dict[str, Any]:
+        """End the episode; return its result and the command that repeats it."""
+        self._require_running()
+        self._submitted = True
+        result = {**self._state(), "commandline": self.env.commandline()}
+        return {**result, "submitted": True}
+
+    def close(self) -> None:
+        """End the session."""
+        self.env.close()
+
+    def _state(self) -> dict[str, Any]:
+        names = self.env.action_space.to_string(self.env.actions) if self.env.actions else ""  # type: ignore[attr-defined]  # ours has it
+        space: Any = self.env.action_space
+        listed = [space.names[a] for a in self.env.actions] if hasattr(space, "names") else names
+        return {"actions": listed, "episode_reward": self.env.episode_reward}
+
+    def _require_running(self) -> None:
+        if self._submitted:
+            raise SessionNotFound("the episode was submitted: call reset() to start another")
+        if not self.env.in_episode:
+            raise SessionNotFound("no episode is running: call reset(), or undo() after a failure")
+
+
+def make_server(session: AgentSession) -> Any:
+    """Return a server of `session`; ``server.run()`` serves standard input and output."""
+    protocol = library("mcp.server", "mcp")
+    errors = library("mcp.server.mcpserver.exceptions", "mcp")
+    server = protocol.MCPServer(
+        "compiler_gym",
+        instructions="Optimise a program with the actions of a compiler. Start with describe().",
+    )
+
+    def offer(name: str, tool: Any) -> None:
+        server.tool(name=name, description=tool.__doc__)(tool)
+
+    def run(call: Any, *arguments: Any) -> str:
+        try:
+            return json.dumps(call(*arguments))
+        except CompilerGymError as error:
+            raise errors.ToolError(f"{type(error).__name__}: {error}") from error
+
+    # Coroutines, so that all of them run in one thread: an environment is used by one.
+    async def describe() -> str:
+        return run(session.describe)
+
+    async def reset(benchmark: str | None = None) -> str:
+        return run(session.reset, benchmark)
+
+    async def step(actions: list[str]) -> str:
+        return run(session.step, actions)
+
+    async def undo() -> str:
+        return run(session.undo)
+
+    async def observe(name: str) -> str:
+        return run(session.observe, name)
+
+    async def submit() -> str:
+        return run(session.submit)
+
+    for tool in (describe, reset, step, undo, observe, submit):
+        tool.__doc__ = getattr(AgentSession, tool.__name__).__doc__
+        offer(tool.__name__, tool)
+    return server
+
+
+def _described(space: Any) -> Any:
+    names = getattr(space, "names", None)
+    if names is None:
+        return str(space)
+    descriptions = getattr(space, "descriptions", [""] * len(names))
+    return dict(zip(names, descriptions, strict=True))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve one environment."""
+    parser = argparse.ArgumentParser(prog="python -m compiler_gym.integrations.mcp")
+    parser.add_argument("env", help="the id of an environment with a reward")
+    parser.add_argument("--benchmark", help="the program of a reset that names none")
+    options = parser.parse_args(arguments)
+    kwargs = {} if options.benchmark is None else {"benchmark": options.benchmark}
+    session = AgentSession(options.env, **kwargs)
+    try:
+        make_server(session).run()
+    finally:
+        session.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""The state-transition dataset: what each action did, one row each, as Parquet.
+
+The columns, in order: ``benchmark`` (address of the program), ``state`` (hash before the
+action), ``action`` (its name), ``action_number``, ``next_state``, ``no_effect``,
+``rewards`` (a list: one for each of the names in the file's metadata under ``rewards``)
+and ``features`` (the observation before the action, a list of numbers, empty if none was
+asked for). A pair of state and action is there once. Needs the extra ``parquet``.
+"""
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.integrations._library import library
+
+__all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateTransition:
+    """One row."""
+
+    benchmark: str
+    state: str
+    action: str
+    action_number: int
+    next_state: str
+    no_effect: bool
+    rewards: tuple[float, ...]
+    features: tuple[float, ...] = ()
+
+
+def random_transitions(
+    env: CompilerEnv,
+    programs: Iterable[Any],
+    *,
+    episodes: int = 10,
+    length: int = 20,
+    rewards: Sequence[str] = (),
+    features: str | None = None,
+    seed: int = 0,
+) -> Iterator[StateTransition]:
+    """Yield what random actions do to `programs`; a failure ends its episode unrecorded.
+
+    `rewards` and `features` are names of spaces of `env`, which must have a hash of its
+    program and actions with names.
+    """
+    key = env.state_observation
+    names = getattr(env.action_space, "names", None)
+    if key is None or names is None:
+        raise InvalidParameterError(f"{env} needs a hash of its program and actions with names")
+    generator = random.Random(seed)
+    for program in programs:
+        for _ in range(episodes):
+            env.reset(benchmark=program)
+            yield from _episode(env, key, names, generator, length, rewards, features)
+
+
+def write_transitions(
+    path: str | Path, transitions: Iterable[StateTransition], *, rewards: Sequence[str] = ()
+) -> int:
+    """Write a file and return how many rows it has; `rewards` are the names of that column."""
+    pa: Any = library("pyarrow", "parquet")
+    parquet: Any = library("pyarrow.parquet", "parquet")
+    schema = pa.schema(
+        [
+            ("benchmark", pa.string()),
+            ("state", pa.string()),
+            ("action", pa.string()),
+            ("action_number", pa.int32()),
+            ("next_state", pa.string()),
+            ("no_effect", pa.bool_()),
+            ("rewards", pa.list_(pa.float64())),
+            ("features", pa.list_(pa.float64())),
+        ],
+        metadata={"rewards": json.dumps(list(rewards))},
+    )
+    seen: set[tuple[str, str, str]] = set()
+    rows: list[dict[str, Any]] = []
+    for item in transitions:
+        identity = (item.benchmark, item.state, item.action)
+        if identity not in seen:
+            seen.add(identity)
+            rows.append({name: getattr(item, name) for name in schema.names})
+    try:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.Table.from_pylist(rows, schema), path)
+    except OSError as error:
+        raise RecordingError(f"cannot write {path}: {error}") from error
+    return len(rows)
+
+
+def read_transitions(path: str | Path) -> Iterator[StateTransition]:
+    """Yield the rows of a file."""
+    parquet: Any = library("pyarrow.parquet", "parquet")
+    for batch in parquet.ParquetFile(path).iter_batches():
+        for row in batch.to_pylist():
+            row["rewards"], row["features"] = tuple(row["rewards"]), tuple(row["features"])
+            yield StateTransition(**row)
+
+
+def _episode(
+    env: CompilerEnv,
+    key: str,
+    names: Sequence[str],
+    generator: random.Random,
+    length: int,
+    rewards: Sequence[str],
+    features: str | None,
+) -> Iterator[StateTransition]:
+    asked = [key, *([features] if features else [])]
+    seen, *_ = env.multistep([], asked, list(rewards))
+    for _ in range(length):
+        action = generator.randrange(len(names))
+        after, earned, terminated, truncated, info = env.step(action, asked, list(rewards))
+        if "error" in info:
+            return
+        yield StateTransition(
+            benchmark=str(env.benchmark),
+            state=str(seen[0]),
+            action=names[action],
+            action_number=action,
+            next_state=str(after[0]),
+            no_effect=info["action_had_no_effect"],
+            rewards=tuple(map(float, earned or ())),
+            features=tuple(np.asarray(seen[1], dtype=float).reshape(-1)) if features else (),
+        )
+        seen = after
+        if terminated or truncated:
+            return

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The agents in PyTorch learn something on a small budget."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+AGENTS = Path(__file__).parents[2] / "agents"
+
+pytestmark = pytest.mark.slow
+FEW = ("sroa", "simplifycfg", "instcombine", "early-cse", "dce", "gvn", "mem2reg", "inline")
+PROGRAM = "cbench-v1/crc32"
+
+
+def agent(name: str) -> ModuleType:
+    """Return an agent's file as a module; it is no part of the package."""
+    spec = importlib.util.spec_from_file_location(f"agents_{name}", AGENTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("masks", [0, 1])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_ppo_learns_a_program(masks: int) -> None:
+    pytest.importorskip("torch", reason="torch is missing")
+    ppo: Any = agent("ppo")
+    options = ppo.Options(
+        train=(PROGRAM,), actions=FEW, steps=1536, episode=6, horizon=48, masks=masks, seed=1
+    )
+    policy, history = ppo.train(options)
+    earned = ppo.evaluate(policy, options, [PROGRAM])[PROGRAM]
+    assert history[-1].episode_reward > history[0].episode_reward
+    assert earned > 0.75
+    assert ppo.parse(["--train", "a", "b", "--steps", "7"]).train == ["a", "b"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_ppo_lives_through_workers_that_crash() -> None:
+    pytest.importorskip("torch", reason="torch is missing")
+    ppo: Any = agent("ppo")
+    options = ppo.Options(train=(PROGRAM,), steps=256, horizon=32, envs=2)
+    _, history = ppo.train(options, _killer())
+    assert len(history) == 4
+
+
+def _killer() -> Any:
+    """Return a report that kills a worker of this process after every update."""
+    import os
+    import random
+    import signal
+
+    from compiler_gym.testing import descendants
+
+    def report(update: Any) -> None:
+        workers = sorted(descendants(os.getpid()))
+        os.kill(random.Random(update.steps).choice(workers[1:]), signal.SIGKILL)
+
+    return report
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_dqn_learns_a_program() -> None:
+    pytest.importorskip("torch", reason="torch is missing")
+    dqn: Any = agent("dqn")
+    options = dqn.Options(train=(PROGRAM,), actions=FEW, steps=900, episode=6, seed=1)
+    values, earned = dqn.train(options)
+    assert dqn.evaluate(values, options, [PROGRAM])[PROGRAM] > 0.7
+    assert sum(earned[-30:]) > sum(earned[:30])
