@@ -76,8 +76,8 @@ def _character(dataset: Dataset) -> list[str]:
         "",
         f"Measured on {len(measured)} programs as they are read, before any pass "
         f"([table]({slug(dataset.name)}.tsv), `python -m docs.characterise`). "
-        "The shares are of all instructions: branches, switches and invokes; loads, stores, allocations "
-        "and address computations; integer, floating-point and bitwise arithmetic.",
+        "The shares are of all instructions: branches, switches and invokes; loads, stores, "
+        "allocations and address computations; integer, floating-point and bitwise arithmetic.",
         "",
         "| | least | median | most |",
         "| --- | ---: | ---: | ---: |",

@@ -37,5 +37,5 @@ def test_what_is_no_level_is_refused(level: int) -> None:
 
 def test_a_variable_that_is_no_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPILER_GYM_DEBUG", "loud")
-    with pytest.raises(InvalidParameterError, match="'loud'.*expected a number"):
+    with pytest.raises(InvalidParameterError, match=r"'loud'.*expected a number"):
         compiler_gym.get_debug_level()
