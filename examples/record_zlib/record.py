@@ -98,10 +98,11 @@ def shrink(dataset: CorpusDataset, seconds: float) -> list[SearchResult]:
     )
 
 
-def show(results: list[SearchResult]) -> None:
+def show(results: list[SearchResult], dataset: CorpusDataset) -> None:
     """Print how many instructions every program has at first, after -Oz, and as it was found."""
     print(f"{'program':<44} {'first':>7} {'-Oz':>7} {'found':>7}")
     with compiler_gym.make("llvm-v0") as env:
+        env.datasets.add(dataset)
         for result in results:
             env.reset(benchmark=result.benchmark)
             first, oz = (
@@ -123,7 +124,7 @@ def main() -> None:
     source = fetch(options.package, output)
     site = Path(os.environ["COMPILER_GYM_SITE_DATA"])
     dataset = record(source, output / "recorded", f"{options.package}-v0", site)
-    show(shrink(dataset, options.seconds))
+    show(shrink(dataset, options.seconds), dataset)
 
 
 if __name__ == "__main__":

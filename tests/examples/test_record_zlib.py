@@ -59,7 +59,7 @@ def test_a_build_is_recorded_and_works(
     assert names == ["main.c", "twice.c"]
     assert capsys.readouterr().out == "2 programs of twice-1.0, 0 recorded twice\n"
     results = example.shrink(dataset, 2.0)
-    example.show(results)
+    example.show(results, dataset)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["program", "first", "-Oz", "found"]
     for line in lines[1:]:
