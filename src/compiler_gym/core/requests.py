@@ -242,7 +242,9 @@ class Requests(Choices):
     def _start_request(self, program: Benchmark) -> Start:
         """Forget the last episode and return the request that starts one on `program`."""
         self._episode = None
-        benchmark = BenchmarkSpec(str(program.uri), program.contents, dict(program.parameters))
+        benchmark = BenchmarkSpec(
+            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
+        )
         limits = {"growth": self.limits.growth, "growth_floor": float(self.limits.growth_floor)}
         return Start(benchmark, self._action_space_name, self._plan.names, limits)
 
@@ -304,10 +306,10 @@ class Requests(Choices):
             version=f"{__version__} {self._compiler_version} {self._source}",
         )
 
-            self._finalizer.detach()
-        self._finalizer = weakref.finalize(self, _close_if_owner, connection, os.getpid())
     def _watch(self, connection: Connection) -> None:
         if self._finalizer is not None:
+            self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, _close_if_owner, connection, os.getpid())
 
     def _choose_benchmark(self, benchmark: str | Benchmark | None) -> Benchmark:
         if benchmark is not None:
