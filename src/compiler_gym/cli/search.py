@@ -57,6 +57,10 @@ def search(
             "--output", help="Write results to FILE, and progress to FILE.progress.jsonl."
         ),
     ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="A run folder: a search that was killed goes on from there."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look for the sequence of actions that earns most on each program.
@@ -64,7 +68,16 @@ def search(
     The standard levels (-Oz, ...) are tried first where they are actions, so the
     result is never worse than those. Ctrl-C ends the search with what was found.
     """
-    from compiler_gym.search import Budget, run_search, write_results
+    from compiler_gym.runs import RunFolder
+    from compiler_gym.search import (
+        Budget,
+        KeepingWatcher,
+        keep_results,
+        kept_starts,
+        left_of,
+        run_search,
+        write_results,
+    )
 
     budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
     make_env = _factory(env, reward, action_space)
@@ -72,6 +85,14 @@ def search(
         benchmarks = [find_program(made, program) for program in programs]
         starts = [find_actions(made.action_space, words.split()) for words in start or []]
         starts += default_starts(made.action_space)
+    folder = None
+    if run is not None:
+        config = {
+            "env": env, "programs": programs, "algorithm": algorithm, "reward": reward,
+            "action_space": action_space, "seconds": budget.seconds, "steps": steps,
+        }  # fmt: skip
+        folder = RunFolder.open(run, "search", config, seeds={"search": seed})
+        starts, budget = kept_starts(folder) + starts, left_of(budget, folder)
     log = _log(output_file)
     watcher = _Watcher(log, is_quiet=json)
     try:
@@ -83,10 +104,13 @@ def search(
             jobs=jobs,
             seed=seed,
             starts=starts,
-            watcher=watcher,
+            watcher=watcher if folder is None else KeepingWatcher(folder, watcher),
         )
     finally:
         watcher.close()
+    if folder is not None:
+        with folder:
+            keep_results(folder, results)
     if output_file is not None:
         write_results(output_file, results, env=env, algorithm=algorithm, seed=seed)
     if json:

@@ -103,6 +103,10 @@ class RunFolder:
         """Yield what was recorded, in order."""
         yield from _lines(self.path / "episodes.jsonl")
 
+    def numbers(self) -> Iterator[dict[str, Any]]:
+        """Yield the numbers noted along the way, in order."""
+        yield from _lines(self.path / "progress.jsonl")
+
     def finish(self) -> None:
         """Note that nothing is left to do."""
         write_whole(self.path / "done", b"")

@@ -7,9 +7,9 @@ is one program's search, ``walker`` the one place that steps an environment,
 walked and ``known`` holds sequences worth starting from. The algorithms
 (``wander``, ``greedy``, ``local`` with ``mutation``, ``portfolio``, ``minimise``)
 fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
-clock. ``progress`` is what a search reports, ``result`` what it leaves behind.
-``trajectory`` shortens an episode that is there already, ``attribution`` says what
-each of its actions is worth.
+clock. ``progress`` is what a search reports, ``result`` what it leaves behind, and
+``resume`` keeps it in a run folder. ``trajectory`` shortens an episode that is there
+already, ``attribution`` says what each of its actions is worth.
 """
 
 from compiler_gym.search.attribution import Contribution, attribute
@@ -18,6 +18,7 @@ from compiler_gym.search.known import known_sequences
 from compiler_gym.search.progress import Improvement, Progress, Silent, Watcher
 from compiler_gym.search.random_search import random_search
 from compiler_gym.search.result import ProgressLog, SearchResult, write_json, write_results
+from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of
 from compiler_gym.search.run import ALGORITHMS, available_jobs, run_search
 from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
 from compiler_gym.search.trajectory import (
@@ -36,6 +37,7 @@ __all__ = [
     "Failure",
     "Hypothesis",
     "Improvement",
+    "KeepingWatcher",
     "MakeStrategy",
     "Moveset",
     "Node",
@@ -49,7 +51,10 @@ __all__ = [
     "attribute",
     "available_jobs",
     "bisect_trajectory",
+    "keep_results",
+    "kept_starts",
     "known_sequences",
+    "left_of",
     "minimize_trajectory_iteratively",
     "random_minimization",
     "random_search",

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Keep a search in a run folder, and take it up again after it was killed.
+
+Every improvement is on the disk before the search goes on. A search that is taken
+up starts from the best sequences there were, with the time that is left.
+"""
+
+from collections.abc import Sequence
+
+from compiler_gym.runs import RunFolder
+from compiler_gym.search.budget import Budget
+from compiler_gym.search.progress import Improvement, Progress, Watcher
+from compiler_gym.search.result import SearchResult
+
+__all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of"]
+
+_LEAST_SECONDS = 0.1
+
+
+class KeepingWatcher:
+    """Writes what another watcher is told into a run folder."""
+
+    def __init__(self, folder: RunFolder, watcher: Watcher) -> None:
+        self._folder = folder
+        self._watcher = watcher
+        self._before = _seconds_spent(folder)
+        self._noted = 0
+
+    def improved(self, improvement: Improvement) -> None:
+        """Keep a better sequence and pass it on."""
+        seconds = self._before + improvement.seconds
+        self._folder.record(
+            f"{improvement.benchmark} {improvement.reward!r}",
+            {
+                "benchmark": improvement.benchmark,
+                "reward": improvement.reward,
+                "actions": list(improvement.actions),
+                "steps": improvement.steps,
+                "seconds": seconds,
+            },
+        )
+        self._watcher.improved(improvement)
+
+    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
+        """Note the time and the best rewards once a second, and pass them on."""
+        if int(seconds) > self._noted:
+            self._noted = int(seconds)
+            best = sum(program.reward for program in programs) / max(len(programs), 1)
+            total = self._before + seconds
+            self._folder.progress(int(total), seconds=total, reward=best)
+        self._watcher.tick(seconds, programs)
+
+
+def kept_starts(folder: RunFolder) -> list[list[int]]:
+    """Return the best sequence of every program that the folder knows, the best first."""
+    best: dict[str, tuple[float, list[int]]] = {}
+    for line in folder.episodes():
+        found = line["result"]
+        if "actions" in found and found["reward"] >= best.get(found["benchmark"], (0.0,))[0]:
+            best[found["benchmark"]] = (found["reward"], found["actions"])
+    return [actions for _, actions in sorted(best.values(), key=lambda item: -item[0])]
+
+
+def left_of(budget: Budget, folder: RunFolder) -> Budget:
+    """Return what is left of `budget` after the time that the folder has noted."""
+    if budget.seconds is None:
+        return budget
+    left = max(budget.seconds - _seconds_spent(folder), _LEAST_SECONDS)
+    return Budget(seconds=left, steps=budget.steps)
+
+
+def keep_results(folder: RunFolder, results: Sequence[SearchResult]) -> None:
+    """Keep what the search ended with."""
+    for result in results:
+        plain = result.to_json()
+        del plain["improvements"]
+        folder.record(f"result {result.benchmark}", {**plain, "walltime": result.seconds})
+
+
+def _seconds_spent(folder: RunFolder) -> float:
+    times = [float(line.get("seconds", 0.0)) for line in folder.numbers()]
+    return max(times, default=0.0)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""``runs``, ``search --run`` and ``leaderboard`` as a shell sees them."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from .conftest import COMMAND, Run
+
+CRC = "cbench-v1/crc32"
+
+
+def test_a_search_that_is_killed_goes_on_with_what_it_had(cli: Run, tmp_path: Path) -> None:
+    arguments = ("search", CRC, "--time", "4", "--jobs", "1", "--run", str(tmp_path / "run"))
+    running = subprocess.Popen(
+        [*COMMAND, *arguments], stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    kept = tmp_path / "run" / "episodes.jsonl"
+    end = time.monotonic() + 60
+    while not (kept.is_file() and kept.read_text()) and time.monotonic() < end:
+        assert running.poll() is None
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    best = max(json.loads(line)["result"]["reward"] for line in kept.read_text().splitlines())
+    unfinished = cli("runs", str(tmp_path), "--json").json
+    assert [run["is_done"] for run in unfinished] == [False]
+    ran = cli(*arguments, "--json")
+    assert ran.json["results"][0]["reward"] >= best
+    assert cli("runs", str(tmp_path), "--json").json[0]["is_done"]
+    other = cli("search", CRC, "--time", "9", "--run", str(tmp_path / "run"))
+    assert other.status == 2
+    assert "holds a run with another config" in other.errors
+
+
+def test_runs_are_listed_compared_and_drawn(cli: Run, tmp_path: Path) -> None:
+    for name, steps in (("one", "20"), ("two", "30")):
+        cli("search", CRC, "--steps", steps, "--jobs", "1", "--run", f"runs/{name}")
+    ran = cli("runs", "runs", "--compare", "--plot", "rewards.png")
+    assert "runs/one" in ran.output
+    assert "config.steps" in ran.output
+    assert (tmp_path / "rewards.png").read_bytes().startswith(b"\x89PNG")
+    assert "no runs here" in cli("runs", "nowhere").output
+
+
+def test_a_policy_is_evaluated_submitted_verified_and_ranked(cli: Run, tmp_path: Path) -> None:
+    few = ("--program", f"benchmark://{CRC}", "--program", "benchmark://cbench-v1/sha")
+    folder = "board/llvm-ic-1s/Oz"
+    ran = cli(
+        "leaderboard", "run", "llvm-ic-1s", "level:-Oz", *few, "--output", folder, "--name", "Oz"
+    )
+    assert ran.status == 0, ran.errors
+    assert "1.0000 [1.0000, 1.0000]" in ran.output
+    verified = cli("leaderboard", "verify", folder, "--rungs", "run")
+    assert verified.status == 1
+    assert "a program of the task is missing" in verified.output
+    assert "another cost" not in verified.output
+    page = tmp_path / "page.md"
+    page.write_text("<!-- leaderboard: x -->\n<!-- end leaderboard -->\n")
+    assert cli("leaderboard", "table", "page.md", "--root", "board", "--check").status == 1
+    assert cli("leaderboard", "table", "page.md", "--root", "board").status == 0
+    assert "| Oz |" in page.read_text()
+    assert cli("leaderboard", "table", "page.md", "--root", "board", "--check").status == 0
+
+
+def test_tasks_are_listed(cli: Run) -> None:
+    names = [task["task"] for task in cli("leaderboard", "tasks", "--json").json]
+    assert {"llvm-ic-1s", "llvm-ic-10s", "llvm-ic-60s", "llvm-textsize-10s"} <= set(names)
+    assert {"llvm-ic-unseen", "llvm-instructions-60s"} <= set(names)
