@@ -43,6 +43,9 @@ class Compiler:
     recorder: str = ""
     """``"package.module:function"`` that keeps what a run of a compiler compiled; it takes the
     command's words, its directory and the folder to keep it in."""
+    database_reader: str = ""
+    """``"package.module:function"`` that compiles what a ``compile_commands.json`` lists; it takes
+    the file and whether to link per target, and returns programs by name and what failed why."""
 
 
 @cache

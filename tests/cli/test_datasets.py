@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+import json
 from pathlib import Path
 from typing import Any
 
@@ -163,3 +164,56 @@ def test_a_site_that_cannot_be_written_is_said(own: Run, tmp_path: Path) -> None
     assert ran.status == 2
     assert "set COMPILER_GYM_SITE_DATA" in ran.errors or "cannot write" in ran.errors
     assert site.is_file()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of two targets as CMake lists it; one file does not compile."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "a.c").write_text("int b(void); int main(void) { return b(); }\n")
+    (folder / "b.c").write_text("int b(void) { return 7; }\n")
+    (folder / "bad.c").write_text("int main(void) { return nothing; }\n")
+    entries = [
+        {
+            "directory": str(folder),
+            "file": name,
+            "arguments": ["cc", "-O2", "-c", name, "-o", f"CMakeFiles/{target}.dir/{name}.o"],
+        }
+        for target, name in (("app", "a.c"), ("app", "b.c"), ("broken", "bad.c"))
+    ]
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    return folder / "compile_commands.json"
+
+
+@pytest.mark.parametrize(
+    ("options", "names"), [((), ["a.c.bc", "b.c.bc"]), (("--linked",), ["app.bc"])]
+)
+def test_a_compilation_database_becomes_a_dataset(
+    own: Run, cli: Run, project: Path, tmp_path: Path, options: tuple[str, ...], names: list[str]
+) -> None:
+    done = own("import", "project-v0", str(project), "--json", *options).json
+    assert (done["added"], done["unreadable"]) == (len(names), 1)
+    assert "nothing" in done["problems"][0][1]
+    site = str(tmp_path / "site")
+    for name in names:
+        program = f"benchmark://project-v0/{name}"
+        ran = cli("run", program, "sroa", "--json", COMPILER_GYM_SITE_DATA=site)
+        assert ran.status == 0, ran.errors
+
+
+def test_what_cannot_be_started_is_told_apart_on_request(
+    own: Run, programs: Path, tmp_path: Path
+) -> None:
+    (programs / "broken.c").write_text("int f(void) { return g; }\n")
+    done = own("import", "checked-v0", str(programs), "--check", "--json").json
+    assert (done["added"], done["unreadable"]) == (8, 2)
+    reasons = dict(done["problems"])
+    assert "undeclared identifier 'g'" in reasons["broken.c"]
+    assert str(tmp_path) not in reasons["broken.c"]
+
+
+def test_linking_needs_a_compilation_database(own: Run, programs: Path) -> None:
+    refused = own("import", "linked-v0", str(programs), "--linked")
+    assert refused.status != 0
+    assert "needs a compile_commands.json" in refused.errors

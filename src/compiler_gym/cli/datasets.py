@@ -2,12 +2,13 @@
 """``compiler-gym datasets``: list, install, remove, verify, import, export and sample."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli._importing import programs_at, starter
 from compiler_gym.cli._output import Json, errors, output, print_json, table
 from compiler_gym.cli._programs import EnvName
 from compiler_gym.errors import DatasetInitError
@@ -110,7 +111,10 @@ def verify(
 @datasets.command("import")
 def import_dataset(
     name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
-    path: Annotated[Path, typer.Argument(help="A directory, archive, Parquet or JSON-lines.")],
+    path: Annotated[
+        Path,
+        typer.Argument(help="A directory, archive, Parquet, JSON-lines or compile_commands.json."),
+    ],
     license: Annotated[str, typer.Option(help="The licence of programs without one.")] = "",
     source: Annotated[str, typer.Option(help="Where the programs come from.")] = "",
     language: Annotated[str, typer.Option(help="The language they are written in.")] = "",
@@ -118,6 +122,12 @@ def import_dataset(
     suffix: Annotated[
         list[str] | None, typer.Option(help="File names to take, for example .c; repeatable.")
     ] = None,
+    linked: Annotated[
+        bool, typer.Option(help="Of compile_commands.json, link the files of each target.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option(help="Start each program once; what cannot be started is unreadable.")
+    ] = False,
     env: EnvName = _ENV,
     json: Json = False,
 ) -> None:
@@ -131,13 +141,20 @@ def import_dataset(
     options = ReadOptions(license=license, source=source, language=language)
     if suffix:
         options = ReadOptions(tuple(suffix), license=license, source=source, language=language)
-    done = import_corpus(
-        name,
-        path.expanduser(),
-        site_data_base=site_data_path(),
-        options=options,
-        description=description,
-    )
+    with (
+        programs_at(path.expanduser(), env, linked=linked) as (programs, failed),
+        starter(env) if check else nullcontext() as starts,
+    ):
+        done = import_corpus(
+            name,
+            programs,
+            site_data_base=site_data_path(),
+            options=options,
+            description=description,
+            check=starts,
+        )
+    done.unreadable += len(failed)
+    done.problems += failed
     if json:
         print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
         return

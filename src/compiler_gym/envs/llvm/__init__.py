@@ -62,6 +62,7 @@ llvm = Compiler(
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     recorder="compiler_gym.envs.llvm._own:record",
+    database_reader="compiler_gym.envs.llvm._own:read_compilation_database",
     environments=(
         EnvironmentId("llvm-v0"),
         *(

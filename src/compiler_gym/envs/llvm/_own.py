@@ -182,6 +182,20 @@ def make_benchmarks_from_compile_commands_by_target(
     return found
 
 
+def read_compilation_database(
+    path: Path, linked: bool
+) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
+    """Return the bitcode of what `path` lists, by file or `linked` by target, and what failed."""
+    unreadable: list[tuple[str, str]] = []
+    read = (
+        make_benchmarks_from_compile_commands_by_target
+        if linked
+        else make_benchmarks_from_compile_commands
+    )
+    found = read(path, unreadable=unreadable)
+    return {name: program.contents for name, program in found.items()}, unreadable
+
+
 def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
     """Keep what the command `words`, which has just been run in `cwd`, compiled.
 

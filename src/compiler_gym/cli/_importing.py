@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What `compiler-gym datasets import` does before and beside the import itself."""
+
+import importlib
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+
+__all__ = ["programs_at", "starter"]
+
+
+@contextmanager
+def programs_at(
+    path: Path, env: str, *, linked: bool
+) -> Iterator[tuple[Path, list[tuple[str, str]]]]:
+    """Give what to import, and what of it failed: a compilation database is compiled first."""
+    if path.name != "compile_commands.json":
+        if linked:
+            raise DatasetInitError(f"--linked needs a compile_commands.json, found {path}")
+        yield path, []
+        return
+    programs, failed = _database_reader(env)(path, linked)
+    with tempfile.TemporaryDirectory(prefix="compiler_gym-") as folder:
+        for name, contents in programs.items():
+            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}.bc"
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_bytes(contents)
+        yield Path(folder), failed
+
+
+def _database_reader(env: str) -> Callable[[Path, bool], Any]:
+    from compiler_gym.registration import compilers
+
+    for compiler in compilers().values():
+        if env in (one.id for one in compiler.environments) and compiler.database_reader:
+            module, _, function = compiler.database_reader.partition(":")
+            return getattr(importlib.import_module(module), function)
+    raise DatasetInitError(f"{env} cannot read a compile_commands.json: import bitcode or sources")
+
+
+@contextmanager
+def starter(env: str) -> Iterator[Callable[[bytes, str], str | None]]:
+    """Give a check that starts a program in a worker and returns what is wrong, if anything."""
+    from compiler_gym.registration import make
+
+    with make(env) as made, tempfile.TemporaryDirectory(prefix="compiler_gym-") as folder:
+
+        def problem(contents: bytes, suffix: str) -> str | None:
+            path = Path(folder) / f"program{suffix}"
+            path.write_bytes(contents)
+            try:
+                made.reset(benchmark=path.as_uri(), reward_space=None)
+            except BenchmarkInitError as error:
+                return str(error).replace(str(path), path.name)
+            return None
+
+        yield problem
