@@ -7,7 +7,8 @@ container has no network, bounded memory, and is removed when its run is over.
 
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,6 @@ class DockerRunner:
 
     def __init__(self, image: str) -> None:
         self.image = image
-        self._client: tuple[int, Any] | None = None
 
     def __call__(
         self,
@@ -39,23 +39,25 @@ class DockerRunner:
         setup: Callable[[], None] | None = None,
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run `words` in a new container; `setup` is for programs of this machine."""
-        container = self._start(words, timeout, cwd)
-        try:
-            status = self._wait(container, words, timeout)
-            output = container.logs(stdout=True, stderr=False)
-            errors = container.logs(stdout=False, stderr=True)
-        finally:
-            container.remove(force=True)
+        with self._daemon() as client:
+            self._image(client)
+            container = self._start(client, words, timeout, cwd)
+            try:
+                status = self._wait(container, words, timeout)
+                output = container.logs(stdout=True, stderr=False)
+                errors = container.logs(stdout=False, stderr=True)
+            finally:
+                container.remove(force=True)
         return subprocess.CompletedProcess(words, status, output, errors)
 
     def identity(self) -> str:
         """Return the image's own hash."""
-        return f"docker {self._image().id}"
+        with self._daemon() as client:
+            return f"docker {self._image(client).id}"
 
-    def _start(self, words: Sequence[str], timeout: float, cwd: Path | None) -> Any:
+    def _start(self, client: Any, words: Sequence[str], timeout: float, cwd: Path | None) -> Any:
         volumes = {} if cwd is None else {str(cwd): {"bind": _MOUNT, "mode": "rw"}}
-        self._image()
-        return self._docker().containers.run(
+        return client.containers.run(
             self.image,
             ["-c", _BOUNDED, str(int(timeout) + 1), *words],
             entrypoint="sh",
@@ -76,9 +78,8 @@ class DockerRunner:
         except (ConnectionError, ReadTimeout):
             raise subprocess.TimeoutExpired(list(words), timeout) from None
 
-    def _image(self) -> Any:
+    def _image(self, client: Any) -> Any:
         """Return the image, fetched if it is not there."""
-        client = self._docker()
         from docker.errors import DockerException, ImageNotFound
 
         try:
@@ -92,10 +93,9 @@ class DockerRunner:
                 f"cannot fetch it: {error}"
             ) from error
 
-    def _docker(self) -> Any:
-        """Return this process's own connection to the daemon."""
-        if self._client is not None and self._client[0] == os.getpid():
-            return self._client[1]
+    @contextmanager
+    def _daemon(self) -> Iterator[Any]:
+        """Lend a connection to the daemon: a worker that was forked must not share one."""
         try:
             import docker
             from docker.errors import DockerException
@@ -106,11 +106,19 @@ class DockerRunner:
             ) from error
         try:
             client = docker.from_env(timeout=int(_SPARE_SECONDS))
-            client.ping()
         except DockerException as error:
-            raise EnvironmentNotSupported(
-                f"gcc_bin is 'docker:{self.image}', and the Docker daemon does not answer: start "
-                f"it, or set DOCKER_HOST ({error})"
-            ) from error
-        self._client = (os.getpid(), client)
-        return client
+            raise self._unreachable(error) from error
+        try:
+            try:
+                client.ping()
+            except DockerException as error:
+                raise self._unreachable(error) from error
+            yield client
+        finally:
+            client.close()
+
+    def _unreachable(self, error: Exception) -> EnvironmentNotSupported:
+        return EnvironmentNotSupported(
+            f"gcc_bin is 'docker:{self.image}', and the Docker daemon does not answer: start "
+            f"it, or set DOCKER_HOST ({error})"
+        )
