@@ -21,8 +21,8 @@ from compiler_gym.search import ALGORITHMS, Budget, run_search
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
 
-_START_UP = 0.15
-"""Seconds kept for making environments and for replaying the result."""
+_KEPT = 0.1
+"""The share of the time that is kept for making environments and for replaying the result."""
 
 
 class LevelPolicy:
@@ -56,7 +56,7 @@ class SearchPolicy:
         assert env.reward_space is not None
         name, reward = env.spec.id, env.reward_space.name
         space = getattr(env.action_space, "name", None)
-        seconds = max(meter.seconds_left - _START_UP, 0.05)
+        seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
         )
