@@ -8,6 +8,19 @@
 #include "bindings.h"
 
 namespace compiler_gym::python {
+namespace {
+
+nb::dict columns_of(const llvm::Tokens& tokens, const std::string& text) {
+  nb::dict columns;
+  columns["token_id"] = raw(tokens.kind);
+  columns["token_category"] = raw(tokens.category);
+  columns["token_start"] = raw(tokens.start);
+  columns["token_end"] = raw(tokens.end);
+  columns["text"] = raw(text);
+  return columns;
+}
+
+}  // namespace
 
 void bind_tokens(nb::module_& m) {
   m.def(
@@ -19,16 +32,24 @@ void bind_tokens(nb::module_& m) {
           text = module.text();
           return llvm::tokens_of(text);
         }();
-        nb::dict columns;
-        columns["token_id"] = raw(tokens.kind);
-        columns["token_category"] = raw(tokens.category);
-        columns["token_start"] = raw(tokens.start);
-        columns["token_end"] = raw(tokens.end);
-        columns["text"] = raw(text);
-        return columns;
+        return columns_of(tokens, text);
       },
       "module"_a,
       "IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.");
+  m.def(
+      "lexed_text",
+      [](const nb::bytes& data) {
+        const std::string text(data.c_str(), data.size());
+        return columns_of(llvm::tokens_of(text), text);
+      },
+      "data"_a, "IR text in bytes as tokens, or raise `BenchmarkInitError`.");
+  m.def(
+      "lexed_text_by_llvm",
+      [](const nb::bytes& data) {
+        const std::string text(data.c_str(), data.size());
+        return columns_of(llvm::tokens_by_llvm(text), text);
+      },
+      "data"_a, "The same by LLVM's lexer alone, to compare with.");
   m.def("token_categories", &llvm::token_categories, "What category is an index into.");
   m.def("token_kinds", &llvm::token_kinds, "The kinds that are not keywords: (number, name).");
 }

@@ -10,6 +10,11 @@ namespace {
 
 std::vector<std::string> words_of(const std::string& text) {
   const auto tokens = tokens_of(text);
+  const auto again = tokens_by_llvm(text);
+  CHECK(tokens.kind == again.kind);
+  CHECK(tokens.category == again.category);
+  CHECK(tokens.start == again.start);
+  CHECK(tokens.end == again.end);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < tokens.kind.size(); ++i) {
     words.push_back(text.substr(tokens.start[i], tokens.end[i] - tokens.start[i]));
@@ -43,4 +48,14 @@ TEST_CASE("categories say what tokens are") {
 TEST_CASE("what is no IR is refused") {
   CHECK_THROWS_AS(tokens_of("\x01"), InitError);
   CHECK(tokens_of("").kind.empty());
+}
+
+TEST_CASE("the forms that LLVM prints are read as its lexer reads them") {
+  CHECK(words_of("%a.b-1 = fadd double %\"x y\", 1.500000e+01").size() == 7);
+  CHECK(words_of("float 0x3FF0000000000000, half 0xH3C00, i64 -7, i1 true").size() == 11);
+  CHECK(words_of("for.body.i:  ; preds = %a\n12: ; no name\n\"odd name\":\n").size() == 3);
+  CHECK(words_of("!llvm.ident = !{!0, !1}\n!0 = !{!\"text ; \\22\", i32 7}").size() > 10);
+  CHECK(words_of("declare void @f(ptr, ...) #1 comdat($any) align 4").size() == 15);
+  CHECK(words_of("%x = call i32 asm sideeffect \"a;b\", \"=r\"() #2, !srcloc !3").size() == 16);
+  CHECK(words_of("<vscale x 4 x i32> splat (i32 s0x1F)").size() > 9);
 }

@@ -182,6 +182,12 @@ def lexed_ir(module: Module) -> dict:
     IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.
     """
 
+def lexed_text(data: bytes) -> dict:
+    """IR text in bytes as tokens, or raise `BenchmarkInitError`."""
+
+def lexed_text_by_llvm(data: bytes) -> dict:
+    """The same by LLVM's lexer alone, to compare with."""
+
 def token_categories() -> list[str]:
     """What category is an index into."""
 

@@ -24,6 +24,9 @@ struct Tokens {
 // Throws InitError where the lexer meets something that is not IR.
 Tokens tokens_of(const std::string& text);
 
+// The same, by LLVM's lexer alone, which takes several times as long.
+Tokens tokens_by_llvm(const std::string& text);
+
 std::vector<std::string> token_categories();
 
 // The kinds that are not keywords, as (number, name). A keyword's kind is named
