@@ -92,7 +92,9 @@ def write_transitions(
             rows.append({name: getattr(item, name) for name in schema.names})
     try:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        parquet.write_table(pa.Table.from_pylist(rows, schema), path)
+        # An open file: given a path, the library deletes what is there when it fails.
+        with Path(path).open("wb") as file:
+            parquet.write_table(pa.Table.from_pylist(rows, schema), file)
     except OSError as error:
         raise RecordingError(f"cannot write {path}: {error}") from error
     return len(rows)

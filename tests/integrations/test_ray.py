@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""A cluster loses a node in the middle of the work, and no result is lost."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.integrations.ray import (
+    Job,
+    Outcome,
+    Store,
+    evaluate_actions,
+    run_jobs,
+    search_program,
+)
+
+
+def test_a_store_keeps_outcomes_and_survives_a_line_cut_off(tmp_path: Path) -> None:
+    store = Store(tmp_path / "new" / "store.jsonl")
+    assert list(store) == []
+    first = Outcome(Job("fake-v0/1", actions=(1, 2)), {"reward": 1.0}, node="a")
+    store.add(first)
+    with store.path.open("a") as file:
+        file.write('{"job": {"prog')
+    second = Outcome(Job("fake-v0/2"), {}, "SessionError: no")
+    store.add(second)
+    assert list(store) == [first, second]
+
+
+def test_jobs_that_differ_have_other_keys() -> None:
+    jobs = [Job("a"), Job("b"), Job("a", seed=1), Job("a", actions=(1,))]
+    assert len({job.key for job in jobs}) == 4
+    assert Job("a").key == Job("a").key
+
+
+def test_the_work_itself_needs_no_cluster() -> None:
+    found = search_program(Job("cbench-v1/crc32", steps=60))
+    again = evaluate_actions(Job("cbench-v1/crc32", actions=tuple(found["actions"])))
+    assert again["reward"] == pytest.approx(found["reward"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_node_is_killed_and_nothing_is_lost(tmp_path: Path) -> None:
+    ray: Any = pytest.importorskip("ray", reason="ray is missing")
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        other = cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        ray.init(address=cluster.address, log_to_driver=False)
+        jobs = [
+            Job(f"cbench-v1/{name}", seed=seed, steps=150)
+            for name in ("crc32", "sha")
+            for seed in range(4)
+        ]
+        store = Store(tmp_path / "store.jsonl")
+        killed: list[int] = []
+
+        def kill_once(outcome: Outcome) -> None:
+            if not killed:
+                killed.append(1)
+                cluster.remove_node(other, allow_graceful=False)
+
+        outcomes = run_jobs(jobs, search_program, store, on_outcome=kill_once)
+        assert killed
+        assert [outcome.job for outcome in outcomes] == jobs
+        assert [outcome.error for outcome in outcomes] == [None] * len(jobs)
+        assert len(list(store)) == len(jobs)
+        calls: list[Outcome] = []
+        assert run_jobs(jobs, search_program, store, on_outcome=calls.append) == outcomes
+        assert calls == []
+        (refused,) = run_jobs([Job("no-such-v0/1")], evaluate_actions, store)
+        assert "UnknownNameError" in str(refused.error)
+        with pytest.raises(InvalidParameterError, match="retries is -1"):
+            run_jobs(jobs, search_program, store, retries=-1)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
