@@ -14,6 +14,7 @@ from compiler_gym.cli.describe import describe
 from compiler_gym.cli.envs import envs
 from compiler_gym.cli.explore import explore
 from compiler_gym.cli.leaderboard import leaderboard
+from compiler_gym.cli.new import new
 from compiler_gym.cli.reduce import reduce
 from compiler_gym.cli.replay import replay
 from compiler_gym.cli.run import run
@@ -43,6 +44,7 @@ for command in (
     reduce,
     runs,
     explore,
+    new,
     version,
 ):
     app.command()(command)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym new NAME``: a package that makes another compiler an environment.
+
+What is written works and passes the public suites; its parts are there to be replaced.
+"""
+
+import keyword
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+from typing import Annotated
+
+import typer
+
+from compiler_gym.cli._output import Json, output, print_json
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = ["new"]
+
+_SKELETON = "_skeleton"
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_TAKEN = ("compiler_gym", "gymnasium", "numpy", "test", "tests")
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="What the compiler is called, for example tiny-c.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where to write the package; default: ./NAME.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write a package that makes another compiler an environment."""
+    words = _words(name)
+    target = Path(words["name"]) if folder is None else folder
+    written = _write(target, words)
+    if json:
+        print_json({"folder": str(target), "files": written, "environment": words["env_id"]})
+        return
+    console = output()
+    console.print(f"{target}: {len(written)} files, which work as they are. Next:")
+    steps = f"  cd {target} && uv pip install -e '.[test]' && python -m pytest"
+    console.print(steps, markup=False, highlight=False)
+    console.print(f"  compiler-gym describe {words['env_id']}", highlight=False)
+
+
+def _words(name: str) -> dict[str, str]:
+    """Return what stands for the placeholders; raise `InvalidParameterError` for a bad name."""
+    package = name.replace("-", "_")
+    if not _NAME.fullmatch(name) or keyword.iskeyword(package) or package in _TAKEN:
+        raise InvalidParameterError(
+            f"{name!r} cannot be the name of a package: expected a word such as tiny-c "
+            "of small letters, digits and dashes, which is not taken"
+        )
+    dashed = name.replace("_", "-")
+    return {
+        "name": dashed,
+        "package": package,
+        "Class": "".join(part.capitalize() for part in package.split("_")),
+        "env_id": f"{dashed}-v0",
+    }
+
+
+def _write(target: Path, words: dict[str, str]) -> list[str]:
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise InvalidParameterError(f"{target} is there already: name another with --folder")
+    written: list[str] = []
+    try:
+        for path, text in _files(words):
+            file = target / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            written.append(str(path))
+    except OSError as error:
+        raise InvalidParameterError(f"cannot write {target}: {error.strerror}") from error
+    return written
+
+
+def _files(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the text of every file."""
+    package = Path("src") / words["package"]
+    places = {
+        "pyproject.toml": Path("pyproject.toml"),
+        "README.md": Path("README.md"),
+        "test_package.py": Path("tests") / f"test_{words['package']}.py",
+    }
+    skeleton = files("compiler_gym.cli").joinpath(_SKELETON)
+    for found in _sorted(skeleton):
+        if found.is_file():
+            yield places[found.name.removesuffix(".txt")], _filled(found, words)
+    for found in _sorted(skeleton.joinpath("package")):
+        yield package / found.name.removesuffix(".txt"), _filled(found, words)
+
+
+def _sorted(folder: Traversable) -> list[Traversable]:
+    return sorted(folder.iterdir(), key=lambda found: found.name)
+
+
+def _filled(template: Traversable, words: dict[str, str]) -> str:
+    return Template(template.read_text(encoding="utf-8")).substitute(words)
