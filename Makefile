@@ -39,6 +39,7 @@ test: $(BIN)/.tested ## Run the fast test suite
 	$(BIN)/python -m pytest -n 2
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn
 	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout 3600
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
