@@ -185,4 +185,5 @@ def _outcome(ray: Any, reference: Any, job: Job) -> Outcome:
         result, error, node = ray.get(reference)
     except ray.exceptions.RayError as lost:
         return Outcome(job, {}, f"{type(lost).__name__}: {str(lost).splitlines()[0]}")
-    return Outcome(job, result, error, node)
+    # As the store will have it: a run that goes on later returns the same.
+    return Outcome(job, json.loads(json.dumps(result)), error, node)
