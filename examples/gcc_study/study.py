@@ -253,7 +253,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     figures = study(options)
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "results.json").write_text(json.dumps(figures, indent=1) + "\n")
+    text = json.dumps(figures, indent=1).replace("Infinity", "null")  # which is no JSON
+    (options.output / "results.json").write_text(text + "\n")
     plot(figures, options.output / "study.png")
     print(table(figures))
 

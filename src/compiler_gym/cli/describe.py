@@ -94,7 +94,7 @@ def _show(description: dict[str, Any], *, every_action: bool) -> None:
     console.print(description["about"])
     spaces = table("Action space", "Actions", right=("Actions",))
     for space in description["action_spaces"]:
-        spaces.add_row(space["name"], str(len(space["actions"]) or space["space"]))
+        spaces.add_row(space["name"], str(len(space["actions"]) or _short(space["space"])))
     console.print(spaces)
     for space in description["action_spaces"] if every_action else description["action_spaces"][:1]:
         _show_actions(space, every_action=every_action)
@@ -131,4 +131,5 @@ def _first_lines(docstring: str | None) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= 40 else f"{text[:37]}..."
+    line = " ".join(text.split())
+    return line if len(line) <= 40 else f"{line[:37]}..."
