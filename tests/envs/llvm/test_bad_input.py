@@ -215,8 +215,11 @@ class OneOf:
     def instruction_count(self) -> int:
         return self.size
 
-    def object_text_size(self) -> int:
-        return 10 * self.size
+
+def baseline_of(contents: bytes, level: str, version: str) -> float:
+    """Return a cost through the cache of `version`."""
+    baselines = Baselines(OneOf, version)
+    return baselines.cost(contents, level, "IrInstructionCount", OneOf.instruction_count)
 
 
 def test_a_full_disk_costs_no_result_and_leaves_no_file(
@@ -228,7 +231,7 @@ def test_a_full_disk_costs_no_result_and_leaves_no_file(
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     monkeypatch.setattr("os.replace", full)
     with pytest.warns(CacheWarning, match="No space left on device"):
-        assert Baselines(OneOf, "full-disk").cost(b"abc", "Oz", "IrInstructionCount") == 5
+        assert baseline_of(b"abc", "Oz", "full-disk") == 5
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
@@ -238,11 +241,11 @@ def test_a_damaged_cache_entry_is_computed_again(
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     contents = f"damaged{garbage}".encode()
-    wanted = Baselines(OneOf, "damage").cost(contents, "O3", "IrInstructionCount")
+    wanted = baseline_of(contents, "O3", "damage")
     (entry,) = [path for path in tmp_path.rglob("*") if path.is_file()]
     entry.write_text(garbage)
     monkeypatch.setattr("compiler_gym.envs.llvm._baselines._memory", {})
-    assert Baselines(OneOf, "damage").cost(contents, "O3", "IrInstructionCount") == wanted
+    assert baseline_of(contents, "O3", "damage") == wanted
     assert entry.read_text() == f"{wanted} ok\n"
 
 

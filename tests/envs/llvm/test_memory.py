@@ -75,7 +75,8 @@ def test_one_program_is_linked_once_for_all_that_is_measured_of_it(
 
 
 def test_the_spaces_of_compiler_gym_0_2_5_are_all_there() -> None:
-    observations = """Ir IrSha1 Bitcode BitcodeFile InstCount Autophase Programl ProgramlJson CpuInfo
+    observations = """Ir IrSha1 Bitcode BitcodeFile InstCount Autophase Programl ProgramlJson
+    CpuInfo
     IrInstructionCount IrInstructionCountO0 IrInstructionCountO3 IrInstructionCountOz
     ObjectTextSizeBytes ObjectTextSizeO0 ObjectTextSizeO3 ObjectTextSizeOz TextSizeBytes TextSizeO0
     TextSizeO3 TextSizeOz IsBuildable IsRunnable Runtime Buildtime LexedIr Inst2vecPreprocessedText
