@@ -77,6 +77,13 @@ class Mute(FakeSession):
     compiler_version = ""
 
 
+class Deaf(FakeSession):
+    """Knows no parameter."""
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        return None
+
+
 class Gullible(FakeSession):
     """Reads anything."""
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import FakeSession, SessionConformance, same
 from testing.broken_sessions import (
+    Deaf,
     Gullible,
     Hoarder,
     Liar,
@@ -55,6 +57,17 @@ def test_the_suite_finds_a_broken_session(session: type[FakeSession], test: str)
 def test_the_suite_finds_a_value_that_does_not_travel(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="number"):
         suite_of(Unplain).test_what_a_session_returns_is_plain(tmp_path)
+
+
+def test_the_suite_finds_a_session_that_ignores_its_parameters() -> None:
+    for session, is_deaf in ((Deaf, True), (FakeSession, False)):
+        suite = suite_of(session)
+        type(suite).parameters = {"fake.echo": "1"}
+        if not is_deaf:
+            suite.test_parameters_are_answered_and_the_episode_goes_on()
+            continue
+        with pytest.raises(InvalidParameterError, match=r"fake\.echo"):
+            suite.test_parameters_are_answered_and_the_episode_goes_on()
 
 
 def test_the_suite_finds_a_session_that_reads_anything() -> None:

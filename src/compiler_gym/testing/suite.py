@@ -13,7 +13,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -75,6 +75,8 @@ class Suite:
     """The action spaces to walk in; None is all."""
     observations: ClassVar[Sequence[str] | None] = None
     """The observations to make at every step; None is all."""
+    parameters: ClassVar[Mapping[str, str]] = {}
+    """Parameters that the session knows, each with a value that it takes."""
 
     def make_env(self, **arguments: Any) -> CompilerEnv:
         """Return a new environment; `arguments` are those of `CompilerEnv`."""
@@ -185,6 +187,20 @@ class Suite:
             with pytest.raises(InvalidParameterError, match="no parameter"):
                 env.send_param("no.such.parameter", "1")
             assert env.in_episode
+
+    def test_parameters_are_answered_and_the_episode_goes_on(self) -> None:
+        with self.open() as env:
+            for _ in self.walk(env, seed=15, steps=1):
+                pass
+            if not env.in_episode:
+                return
+            before = self.look(env)
+            replies = env.send_params(*self.parameters.items())
+            assert all(isinstance(reply, str) for reply in replies)
+            assert len(replies) == len(self.parameters)
+            assert self.look(env).keys() == before.keys()
+            for _ in self.go_on(env, seed=15, steps=1):
+                pass
 
     def test_a_fork_is_exact_and_goes_its_own_way(self) -> None:
         for env in self.each_action_space():

@@ -39,6 +39,7 @@ class TestGccSession(SessionConformance):
         Benchmark("benchmark://own-v0/1", PROGRAM),
         Benchmark("benchmark://own-v0/2", b"int two(void) { return 2; }\n"),
     )
+    parameters: ClassVar = {"timeout": "20", "limits.runtime_observation_count": "2"}
     bad_programs = (b"int main(", b"#include <no/such/header.h>\n", b"BC\xc0\xde\0\0\0\0")
     action_spaces = ("Categorical", "OptionThenValue")
     observations = compiled()
