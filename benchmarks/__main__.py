@@ -24,6 +24,7 @@ ALL = (
     "soak",
     "datasets",
     "gcc",
+    "validation",
 )
 LIMIT_HELP = "the promise each figure is held to, where there is one"
 

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -26,7 +25,8 @@ from compiler_gym.datasets import Benchmark, RunCase
 from compiler_gym.envs.llvm._plant import KINDS, Edit, plant
 from compiler_gym.envs.llvm._validate_runs import FURTHER, compare_module, more_cases
 from compiler_gym.envs.llvm._validate_sanitizers import SANITIZERS, reports_of
-from compiler_gym.envs.llvm.validators import QUICK
+from compiler_gym.envs.llvm.validators import QUICK, RUNGS
+from compiler_gym.runs import RunFolder
 from compiler_gym.validation import Verdict, chosen_cases
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "validation.md"
@@ -34,6 +34,8 @@ LEVEL = "-Oz"
 ORACLE = 100
 """Inputs that no rung uses: an effect that only they show was missed."""
 OUTCOMES = ("run", "more", "asan", "missed", "no effect", "not reached")
+RUNGS_IN_ORDER = ["replay", *(rung.name for rung in RUNGS)]
+MOST_ACTIONS = 30
 SECONDS = 2.0
 """Time limit of an edited program: many hang."""
 
@@ -142,22 +144,39 @@ def planted_table(rows: Sequence[Planted]) -> str:
     return "\n".join(lines)
 
 
-def honest(programs: Sequence[str], *, episodes: int, jobs: int = 1) -> str:
-    """Validate honest random episodes and return the table."""
+def honest(
+    programs: Sequence[str], *, episodes: int, jobs: int = 1, run: RunFolder | None = None
+) -> str:
+    """Validate honest random episodes and return the table.
+
+    With a `run` folder each episode is kept when it is done, and not repeated.
+    """
+
+    def verdicts(number: int) -> dict[str, str]:
+        known = None if run is None else run.result_of(str(number))
+        found = _episode(programs, number) if known is None else known
+        if run is not None and known is None:
+            run.record(str(number), found)
+        return found
+
     with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(partial(_episode, programs), range(episodes)))
+        return honest_table(list(pool.map(verdicts, range(episodes))), len(programs))
+
+
+def honest_table(found: Sequence[dict[str, str]], programs: int) -> str:
+    """Return the table of what each rung said of each episode."""
     counts = Counter(verdict for results in found for verdict in results.items())
-    names = [name for results in found for name in results]
+    names = dict.fromkeys(name for results in found for name in results if name != "episode")
     lines = ["| rung | ok | unknown | failed |", "|---|--:|--:|--:|"]
-    for name in sorted(set(names), key=names.index):
+    for name in sorted(names, key=RUNGS_IN_ORDER.index):
         row = [counts[name, verdict] for verdict in ("ok", "unknown", "failed")]
         lines.append(f"| `{name}` | " + " | ".join(map(str, row)) + " |")
-    ended = sum("episode" in results for results in found)
     alarms = sum("failed" in results.values() for results in found)
-    lines += ["", f"{episodes} episodes on {len(programs)} programs: {alarms} false alarms."]
+    lines += ["", f"{len(found)} episodes on {programs} programs: {alarms} false alarms."]
+    ended = sum("episode" in results for results in found)
     if ended:
         lines.append(
-            f"{ended} episodes ended early, when LLVM crashed or grew the program too far."
+            f"{ended} of them ended at once, when LLVM crashed or grew the program too far."
         )
     return "\n".join(lines)
 
@@ -174,17 +193,18 @@ def _episode(programs: Sequence[str], number: int) -> dict[str, str]:
         rungs |= {"asan", "ubsan", "msan"} if number % 10 == 0 else set()
         result = env.validate(state, rungs=rungs)
     if not result.okay():
-        print(f"FALSE ALARM: {state.benchmark} {state.commandline}\n  {result.error_details}")
+        alarm = f"FALSE ALARM: {state.benchmark} {state.commandline}\n  {result.error_details}"
+        print(alarm, flush=True)
     return {rung.name: rung.verdict.value for rung in result.rungs}
 
 
 def _random_state(
     env: CompilerEnv, generator: random.Random, program: str
 ) -> CompilerEnvState | None:
-    """Return the end of a random episode of 1 to 60 actions; None if LLVM failed at once."""
+    """Return the end of a random episode; None if LLVM failed at once."""
     env.reset(benchmark=f"cbench-v1/{program}")
     state = env.state
-    for _ in range(generator.randint(1, 60)):
+    for _ in range(generator.randint(1, MOST_ACTIONS)):
         _, _, _, truncated, _ = env.step(generator.randrange(env.action_space.n))
         if truncated:
             return state if state.commandline.count("passes") else None
@@ -216,6 +236,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=2, help="edits of each kind in each program")
     parser.add_argument("--episodes", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--run", type=Path, help="a run folder: honest episodes go on from there")
     parser.add_argument("--print", action="store_true", help="write no page")
     options = parser.parse_args()
     programs = programs_of(options.programs)
@@ -227,7 +248,9 @@ def main() -> None:
                 print(f"missed: {row.program} {row.edit.function}: {row.edit.before}")
         table = planted_table(rows)
     else:
-        table = honest(programs, episodes=options.episodes, jobs=options.jobs)
+        config = {"programs": programs}
+        run = RunFolder.open(options.run, "evaluation", config) if options.run else None
+        table = honest(programs, episodes=options.episodes, jobs=options.jobs, run=run)
     print(table)
     print(f"{time.monotonic() - started:.0f} s")
     if not options.print:

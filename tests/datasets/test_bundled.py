@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""The inputs of bundled programs are made when they are looked at, and there is no end of them."""
+
+import pickle
+
+import pytest
+
+from compiler_gym.datasets import BundledPrograms, RunCase
+
+PROGRAMS = {uri.rpartition("/")[2]: uri for uri in BundledPrograms().benchmark_uris()}
+
+
+def test_cases_are_sorted_by_their_size_and_made_on_demand() -> None:
+    spec = BundledPrograms().benchmark(PROGRAMS["qsort"]).run
+    assert spec is not None
+    sizes = [spec.of_size(size) for size in ("test", "small", "ref")]
+    assert sum(len(part.cases) for part in sizes) == len(spec.cases)
+    assert spec.cases[0].name == "test/0"
+    assert spec.cases[-1].size == "ref"
+    assert [case.name for case in spec.cases[1:3]] == ["test/1", "test/2"]
+    assert spec.of_size("test").cases[0] == spec.cases[0]
+    assert spec.is_judged
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_further_inputs_differ_and_repeat_themselves(name: str) -> None:
+    spec = BundledPrograms().benchmark(PROGRAMS[name]).run
+    assert spec is not None
+    assert spec.more is not None
+    cases = [spec.more(number) for number in range(20, 26)]
+    assert cases == [spec.more(number) for number in range(20, 26)]
+    assert all(isinstance(case, RunCase) and case.expected is None for case in cases)
+    inputs = {(case.argv, case.stdin, *sorted(case.files.items())) for case in cases}
+    assert len(inputs) >= 3
+
+
+def test_a_program_can_be_pickled_after_its_runs_were_read() -> None:
+    program = BundledPrograms().benchmark(PROGRAMS["sha"])
+    assert program.is_validatable()
+    again = pickle.loads(pickle.dumps(program))
+    assert again.run.cases[0] == program.run.cases[0]
+    assert again.run.more(3) == program.run.more(3)
+
+
+def test_sources_of_programs_that_share_files_find_each_other() -> None:
+    names = [source.filename for source in BundledPrograms().benchmark(PROGRAMS["jpeg-c"]).sources]
+    assert {"jpeg-c/jpeg-c.c", "_jpeg/jpeg.h"} <= set(names)
+    alone = [source.filename for source in BundledPrograms().benchmark(PROGRAMS["sha"]).sources]
+    assert "sha.c" in alone
