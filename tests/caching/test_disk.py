@@ -53,12 +53,15 @@ def test_processes_write_at_the_same_time(tmp_path: Path) -> None:
 
 def test_a_forked_process_opens_the_file_anew(tmp_path: Path) -> None:
     disk = Disk(tmp_path / "cache.db", 1 << 30)
+    of_the_parent = disk._open()
     pid = os.fork()
     if pid == 0:
+        is_new = disk._open() is not of_the_parent
         disk.add_transition(b"1", 0, STEP)
         disk.close()
-        os._exit(0)
-    os.waitpid(pid, 0)
+        os._exit(0 if is_new else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert disk._open() is of_the_parent
     assert disk.transition(b"1", 0) == STEP
     disk.close()
 

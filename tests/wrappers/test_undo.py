@@ -57,6 +57,17 @@ def test_a_fork_can_undo_what_was_done_before_it(env: FakeEnv) -> None:
     assert undoing.elapsed_steps == 0
 
 
+def test_what_was_undone_leaves_no_process(env: FakeEnv) -> None:
+    undoing = ForkOnStep(env)
+    undoing.reset()
+    undoing.step(0)
+    undone = worker_pid(undoing.unwrapped)
+    assert undone is not None
+    undoing.undo()
+    assert wait_until(lambda: not is_running(undone))
+    undoing.close()
+
+
 def test_no_process_stays_behind(env: FakeEnv) -> None:
     undoing = ForkOnStep(env)
     undoing.reset()
