@@ -62,6 +62,18 @@ _ENVIRONMENT = {
 
 def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
     """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
+    try:
+        return _checked(sanitizer, subject)
+    except BenchmarkInitError as error:
+        if "clang_rt" not in str(error):
+            raise
+        words = str(error).strip().splitlines()[-1]
+        return Finding.unknown(
+            f"needs clang's run-time libraries: `apt install libclang-rt-22-dev`: {words}"
+        )
+
+
+def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
     spec = subject.benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
