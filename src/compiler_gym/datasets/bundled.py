@@ -136,8 +136,17 @@ def run_spec_of(name: str) -> RunSpec:
     )
 
 
-@lru_cache(maxsize=256)
 def _case(name: str, size: str, index: int) -> RunCase:
+    """Return a recorded case; those that every validation runs are kept, large ones are not."""
+    return _kept_case(name, size, index) if size == SIZES[0] else _made_case(name, size, index)
+
+
+@lru_cache(maxsize=2048)
+def _kept_case(name: str, size: str, index: int) -> RunCase:
+    return _made_case(name, size, index)
+
+
+def _made_case(name: str, size: str, index: int) -> RunCase:
     case, want = _program(name).case(size, index), _expected(name, size)[index]
     return RunCase(
         tuple(case.argv),
