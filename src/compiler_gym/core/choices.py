@@ -136,8 +136,9 @@ class Choices(gymnasium.Env[Any, Any]):
 
     def _use_action_space(self, space: gymnasium.Space[Any], spec: ActionSpaceSpec) -> None:
         self._action_space = space
-        is_plain = isinstance(space, gymnasium.spaces.Discrete) and space.start == 0
-        self._plain_action_count = int(space.n) if is_plain else 0
+        self._plain_action_count = (
+            int(space.n) if isinstance(space, gymnasium.spaces.Discrete) and space.start == 0 else 0
+        )
 
     def _replace_action_space(self, spec: ActionSpaceSpec) -> None:
         self._use_action_space(self._build(spec), spec)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One number within bounds that may be open."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -66,7 +66,8 @@ class Scalar(NamedSpace):
         """Return a random number: uniform if bounded, else as Gymnasium's Box does it."""
         refuse_masks(self, mask, probability)
         assert self.dtype is not None
-        return self.dtype.type(self.as_box(()).sample())
+        kind: Any = self.dtype.type
+        return kind(self.as_box(()).sample())
 
     def as_box(self, shape: tuple[int, ...]) -> Box:
         """Return a box of `shape` with these bounds, sampled by the same generator."""
@@ -102,7 +103,7 @@ class Scalar(NamedSpace):
         elif self.kind == "f":
             lowest, highest = -np.inf, np.inf
         else:
-            limits = np.iinfo(self.dtype)
+            limits = np.iinfo(cast(Any, self.dtype))
             lowest, highest = int(limits.min), int(limits.max)
         return (
             lowest if self.min is None else self.min,
