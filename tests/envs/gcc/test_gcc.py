@@ -115,6 +115,13 @@ def test_a_compiler_can_be_called() -> None:
         gcc("--no-such-option")
 
 
+def test_a_path_is_a_name_too(tmp_path: Path) -> None:
+    assert Gcc(tmp_path / "gcc") == Gcc(f"{tmp_path}/gcc") != Gcc("gcc")
+    assert Gcc(Path("gcc-12")).bin == "gcc-12"
+    assert len({Gcc("gcc"), Gcc("gcc"), Gcc("cc")}) == 2
+    assert repr(Gcc("gcc")) == "Gcc('gcc')"
+
+
 def test_a_call_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     gcc = Gcc(script(tmp_path / "gcc", "exec sleep 60"))
     with pytest.raises(TimeoutError, match=r"within 0\.2 s"):

@@ -44,6 +44,17 @@ def test_a_file_that_has_grown_too_large_starts_anew(
     assert Memo(memo.path).facts("-O49") == {"obj_size": 49}
 
 
+def test_more_command_lines_than_fit_into_memory_are_known_from_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_memo, "MOST_KNOWN", 10)
+    memo = Memo(tmp_path / "facts")
+    for number in range(35):
+        memo.add(f"-O{number}", {"obj_size": number})
+        assert len(memo._known) <= 10
+    assert all(memo.facts(f"-O{n}") == {"obj_size": n} for n in range(35))
+
+
 def _write(path: Path, name: str) -> None:
     memo = Memo(path)
     for number in range(200):

@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -56,7 +56,6 @@ class Runner(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class Gcc:
     """A GCC by its name.
 
@@ -64,9 +63,10 @@ class Gcc:
     'gcc-12'
     """
 
-    bin: str = DEFAULT_GCC
-    """A name on PATH, a path, or ``docker:`` and the name of an image."""
-    _runner: list[Runner] = field(default_factory=list, repr=False, compare=False)
+    def __init__(self, bin: str | Path = DEFAULT_GCC) -> None:
+        self.bin = str(bin)
+        """A name on PATH, a path, or ``docker:`` and the name of an image."""
+        self._runner: Runner | None = None
 
     def __call__(self, *args: str, timeout: float = _QUERY_SECONDS, cwd: Path | None = None) -> str:
         """Return what the compiler prints for `args`.
@@ -126,9 +126,9 @@ class Gcc:
 
     def runner(self) -> Runner:
         """Return what runs the compiler's programs, made on first use."""
-        if not self._runner:
-            self._runner.append(self._make_runner())
-        return self._runner[0]
+        if self._runner is None:
+            self._runner = self._make_runner()
+        return self._runner
 
     def version_text(self) -> str:
         """Return the first line of ``--version``; raise `EnvironmentNotSupported` if it is no GCC.
@@ -155,6 +155,15 @@ class Gcc:
         # Without its first word, which is only the name it was called by.
         facts = (self.version_text().partition(" ")[2], self.runner().identity())
         return hashlib.sha256("\0".join(facts).encode()).hexdigest()[:32]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Gcc) and self.bin == other.bin
+
+    def __hash__(self) -> int:
+        return hash(self.bin)
+
+    def __repr__(self) -> str:
+        return f"Gcc({self.bin!r})"
 
     def _ask(self, *args: str) -> str:
         try:

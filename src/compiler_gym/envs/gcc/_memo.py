@@ -20,6 +20,9 @@ Facts = dict[str, Any]
 MOST_BYTES = 64 << 20
 """A file that has grown beyond this is started anew."""
 
+MOST_KNOWN = 50_000
+"""Command lines of a program that are kept in memory; the others are read again."""
+
 _MOST_PROGRAMS = 64
 _KEY = 32
 _programs: dict[Path, "Memo"] = {}
@@ -45,6 +48,8 @@ class Memo:
         """Return what is known of `command`; an empty dictionary if nothing is."""
         known = self._known.get(command)
         if known is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._forget()
             known = self._known[command] = self._load(command)
         return known
 
@@ -57,6 +62,9 @@ class Memo:
         except OSError:
             # The next process computes it again.
             pass
+
+    def _forget(self) -> None:
+        self._known, self._stored, self._read_to = {}, {}, 0
 
     def _load(self, command: str) -> Facts:
         key = _key(command)
