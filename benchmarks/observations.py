@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What each observation costs, in the engine and through an environment.
 
-Programs of about 1,000 and 10,000 instructions. The engine's figures are processor time,
-the environment's are wall-clock time. Each of its looks is the first after a reset, so that
-nothing is answered from memory; one figure shows what an answer from memory costs.
+Programs of about 1,000 and 10,000 instructions. The engine's figures are medians of
+processor time. The environment's are the shortest wall-clock time of several looks, which
+is what a look costs when nobody else wants the machine. Each is the first after a reset, so
+that nothing is answered from memory; one figure shows what an answer from memory costs.
 """
 
 import time
@@ -43,7 +44,7 @@ OBSERVED = (
 
 
 def measure() -> list[Figure]:
-    """Return medians: the engine's, then the environment's, then those from memory."""
+    """Return the figures of the engine, then of the environment, for each size."""
     figures: list[Figure] = []
     for program, size in SIZES:
         figures += _in_the_engine(program, size)
@@ -97,14 +98,14 @@ def _through_an_environment(program: str, size: int) -> Iterator[Figure]:
 
 
 def _look(env: LlvmEnv, name: str) -> tuple[float, float]:
-    """Return the medians of a first look at a program and of a second one."""
+    """Return the shortest times of a first look at a program and of a second one."""
     first, second = [], []
     for _ in range(ENV_REPEATS):
         env.reset()
         _ = env.observation["IrInstructionCount"]
         first.append(median_seconds(lambda: env.observation[name], repeats=1))
         second.append(median_seconds(lambda: env.observation[name], repeats=1))
-    return median(first), median(second)
+    return min(first), min(second)
 
 
 if __name__ == "__main__":

@@ -102,8 +102,8 @@ def _observations(compiler: Compiler, env: CompilerEnv) -> str:
     if program is None:
         return "\n".join([HEAD, f"# Observations of {compiler.name}", "", *_table(head, rows), ""])
     note = (
-        f"Examples are of `{program}` at reset; costs are medians through an environment on one "
-        "machine, for programs of about 1,000 and 10,000 instructions.\n"
+        f"Examples are of `{program}` at reset; costs are the shortest of several looks through an "
+        "environment on one machine, for programs of about 1,000 and 10,000 instructions.\n"
         "[The guide](../guide/observations.md) says how to use them."
     )
     table = _table((*head, "example", "cost"), rows)

@@ -93,8 +93,9 @@ class LlvmEnv(CompilerEnv):
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
       ``PassesAndPipelines`` and ``CompilerGymV0``.
-    - Observations: text, bitcode, counts and features of the module.
-    - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz.
+    - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
+      speed of the program it becomes.
+    - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
     - End: never by itself; an episode is truncated when a pass crashes, hangs or
       outgrows its limits.
     - Programs: ``cbench-v1``, files, and what `make_benchmark` makes.
