@@ -164,7 +164,7 @@ def test_the_runtime_reward_works_on_real_runs(make_env: MakeEnv) -> None:
 def test_a_faster_program_is_certainly_faster(make_env: MakeEnv) -> None:
     source = (
         "#include <stdio.h>\nint main(void) { volatile unsigned a[64]; unsigned s = 0;"
-        "for (int r = 0; r < 300000; r++) for (int i = 0; i < 64; i++) s += i * r ^ (s >> 3);"
+        "for (int r = 0; r < 100000; r++) for (int i = 0; i < 64; i++) s += i * r ^ (s >> 3);"
         'a[0] = s; printf("%u\\n", a[0] != 1); return 0; }'
     )
     env = make_env(reward_space="RuntimeSpeedup")
@@ -212,7 +212,7 @@ MISBEHAVIOUR = {
         "static char b[1 << 16]; for (;;) fwrite(b, 1, sizeof b, stdout);",
         "limit of output|standard output|signal",
     ),
-    "forks": ("for (;;) if (fork() == 0) for (;;) pause();", "limit of (processes|time)"),
+    "forks": ("for (;;) if (fork() == 0) for (;;) pause();", "limit of (processes|time)|signal"),
     "says something else": ('puts("other");', "standard output"),
     "fails": ("return 3;", "exit status 3 instead of 0"),
     "takes all memory": (
@@ -226,7 +226,7 @@ MISBEHAVIOUR = {
 def test_a_program_that_misbehaves_is_contained_and_reported(make_env: MakeEnv, name: str) -> None:
     body, message = MISBEHAVIOUR[name]
     headers = "".join(f"#include <{h}.h>\n" for h in ("stdio", "stdlib", "unistd"))
-    spec = RunSpec.single(expected=ExpectedOutput.of(stdout=b"hello\n"), time_limit=1.0)
+    spec = RunSpec.single(expected=ExpectedOutput.of(stdout=b"hello\n"), time_limit=0.5)
     env = started(make_env, program(f"{headers}int main(void) {{ {body} return 0; }}", spec))
     with pytest.raises(ObservationError, match=message):
         _ = env.observation["Runtime"]
