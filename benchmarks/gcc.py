@@ -64,7 +64,7 @@ def _seen_before() -> list[Figure]:
         known = [_seconds(seen, action) for action in order]
     above = median(known) - median(nothing)
     return [
-        Figure("step() in the worker that asks for nothing", median(nothing) * 1e6, "us"),
+        Figure("step() that asks for nothing", median(nothing) * 1e6, "us"),
         Figure("step() above it, obj_size of a command line seen before", above * 1e6, "us", 100),
     ]
 

@@ -9,9 +9,11 @@ from stack_language._language import RULES, parse, run, sites, text
 from stack_language.datasets import GeneratedPrograms
 
 import compiler_gym
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.datasets import Benchmark
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
+from compiler_gym.wrappers import TimeLimit
 
 
 class TestSession(SessionConformance):
@@ -73,3 +75,29 @@ def test_one_place_at_a_time_ends_when_none_is_left() -> None:
             size, _, terminated, truncated, _ = env.step(action)
             assert not truncated
         assert size < before
+
+
+def test_caches_wrappers_and_vectors_know_it() -> None:
+    arguments = {"observation_space": "Opcodes", "reward_space": "Size"}
+    plain = compiler_gym.make("stack-v0", **arguments)
+    cached = compiler_gym.make("stack-v0", **arguments, cache=TranspositionCache())
+    limited = TimeLimit(compiler_gym.make("stack-v0", **arguments), max_episode_steps=4)
+    vector = compiler_gym.make_vec("stack-v0", 2, **arguments)
+    try:
+        vector.reset()
+        for _ in range(2):
+            for env in (plain, cached, limited):
+                env.reset()
+            for action in (4, 1, 5, 2):
+                wanted = plain.step(action)
+                for env in (cached, limited):
+                    found = env.step(action)
+                    assert found[0].tolist() == wanted[0].tolist()
+                    assert found[1] == wanted[1]
+            assert found[3]  # four steps are the limit
+        assert cached.cache.statistics.hits > 0
+        observations, *_ = vector.step([4, 4])
+        assert observations[0].tolist() == observations[1].tolist()
+    finally:
+        for env in (plain, cached, limited, vector):
+            env.close()

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import compiler_gym
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.envs.gcc import GccEnv
 from compiler_gym.envs.gcc.session import GccSession
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
 from compiler_gym.session import BenchmarkSpec
+from compiler_gym.wrappers import ForkOnStep, TimeLimit
 
 from .conftest import needed
 
@@ -108,3 +110,26 @@ def test_environments_of_a_vector_compile_at_the_same_time(make_env: Make) -> No
         assert rewards.tolist() == (before - observations).tolist()
     finally:
         vector.close()
+
+
+def test_a_cache_of_actions_gives_the_same(make_env: Make) -> None:
+    arguments = {"observation_space": "obj_size", "reward_space": "obj_size_os"}
+    plain, cached = make_env(**arguments), make_env(**arguments, cache=TranspositionCache())
+    for _ in range(2):
+        plain.reset()
+        cached.reset()
+        for name in ("-O2", "-fno-gcse", "-O2", "unset:-O", "-fgcse"):
+            action = plain.action_space[name]
+            assert cached.step(action)[:4] == plain.step(action)[:4]
+        assert cached.commandline() == plain.commandline() == cached.command_line
+    assert cached.cache is not None
+    assert cached.cache.statistics.hits > 0
+
+
+def test_wrappers_know_it(make_env: Make) -> None:
+    env = ForkOnStep(TimeLimit(make_env(observation_space="obj_size"), max_episode_steps=3))
+    first, _ = env.reset()
+    second, *_ = env.step(env.action_space["-O2"])
+    assert second < first
+    env.undo()
+    assert env.observation["obj_size"] == first

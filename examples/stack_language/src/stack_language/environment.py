@@ -26,6 +26,7 @@ class StackEnv(CompilerEnv):
     """
 
     default_benchmark: ClassVar[str | None] = "benchmark://stack-v0/polynomial"
+    state_observation: ClassVar[str | None] = "Text"
 
     def __init__(self, **options: Any) -> None:
         super().__init__(SOURCE, rewards=make_rewards(), datasets=make_datasets(), **options)
