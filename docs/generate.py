@@ -18,7 +18,7 @@ from compiler_gym.datasets import Dataset
 from compiler_gym.registration import Compiler, compilers
 from docs.characterise import slug
 from docs.dataset_pages import dataset_pages
-from docs.observation_examples import PROGRAMS, costs, examples
+from docs.observation_examples import PROGRAMS, costs, examples, promises
 
 REFERENCE = Path(__file__).with_name("reference")
 MOST_LISTED = 500
@@ -107,7 +107,9 @@ def _observations(compiler: Compiler, env: CompilerEnv) -> str:
         "[The guide](../guide/observations.md) says how to use them."
     )
     table = _table((*head, "example", "cost"), rows)
-    return "\n".join([HEAD, f"# Observations of {compiler.name}", "", note, "", *table, ""])
+    kept = _table(("in the engine, processor time", "measured", "promised"), promises())
+    lines = [HEAD, f"# Observations of {compiler.name}", "", note, "", *table, ""]
+    return "\n".join([*lines, "## What was promised", "", *kept, ""])
 
 
 def _rewards(compiler: Compiler, env: CompilerEnv) -> str:

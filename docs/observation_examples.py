@@ -15,7 +15,7 @@ import numpy as np
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import ObservationError
 
-__all__ = ["PROGRAMS", "costs", "examples"]
+__all__ = ["PROGRAMS", "costs", "examples", "promises"]
 
 PROGRAMS = {"llvm": "benchmark://cbench-v1/crc32"}
 """The program whose values are shown, by compiler."""
@@ -51,7 +51,25 @@ def _times(figures: dict[str, float], name: str) -> Iterator[str]:
     for size in _SIZES:
         micros = figures.get(f"{size} instructions, environment: {name}")
         if micros is not None:
-            yield f"{micros / 1000:.2g} ms" if micros >= 1000 else f"{micros:.2g} us"
+            yield _time(micros)
+
+
+def _time(micros: float) -> str:
+    value, unit = (micros / 1000, "ms") if micros >= 1000 else (micros, "us")
+    return f"{float(f'{value:.2g}'):g} {unit}"
+
+
+def promises() -> list[tuple[str, str, str]]:
+    """Return what the engine was promised to need: the figure, what was measured, the promise."""
+    return [
+        (
+            figure["name"].replace(", engine", ""),
+            _time(figure["value"]) if figure["unit"] == "us" else f"{figure['value']:.2f} x",
+            _time(figure["bound"]) if figure["unit"] == "us" else f"{figure['bound']:g} x",
+        )
+        for figure in json.loads(RESULTS.read_text()).get("observations", [])
+        if figure["bound"] is not None
+    ]
 
 
 def _short(value: Any) -> str:
