@@ -56,7 +56,7 @@ def _times(figures: dict[str, float], name: str) -> Iterator[str]:
 
 def _time(micros: float) -> str:
     value, unit = (micros / 1000, "ms") if micros >= 1000 else (micros, "us")
-    return f"{float(f'{value:.2g}'):g} {unit}"
+    return f"{float(f'{value:.3g}'):g} {unit}"
 
 
 def promises() -> list[tuple[str, str, str]]:
