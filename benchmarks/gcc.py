@@ -29,9 +29,15 @@ REPEATS = 5
 def measure() -> list[Figure]:
     if shutil.which(GCC) is None:
         raise SystemExit(f"this needs {GCC}: apt install {GCC}")
-    with tempfile.TemporaryDirectory() as cache:
-        os.environ["COMPILER_GYM_CACHE"] = cache
-        return [*_starts(), *_seen_before(), *_observing(Path(cache))]
+    before = os.environ.pop("COMPILER_GYM_CACHE", None)
+    try:
+        with tempfile.TemporaryDirectory() as cache:
+            os.environ["COMPILER_GYM_CACHE"] = cache  # nothing was seen before
+            return [*_starts(), *_seen_before(), *_observing(Path(cache))]
+    finally:
+        del os.environ["COMPILER_GYM_CACHE"]
+        if before is not None:
+            os.environ["COMPILER_GYM_CACHE"] = before
 
 
 def _starts() -> list[Figure]:
