@@ -182,6 +182,9 @@ def test_a_file_may_have_any_name(env: LlvmEnv, tmp_path: Path, name: str) -> No
 def test_a_cache_that_cannot_be_written_costs_no_result_and_is_said_once(
     make_env: MakeEnv, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, isolation: str
 ) -> None:
+    env = make_env()  # first: what its process inherits, the other tests share
+    env.reset()
+    expected = env.observation["IrInstructionCountOz"]
     blocked = tmp_path / "blocked"
     blocked.write_text("a file where a directory should be")
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(blocked))
@@ -193,9 +196,7 @@ def test_a_cache_that_cannot_be_written_costs_no_result_and_is_said_once(
         "env.reset(); env.step(3); env.observation['IrInstructionCountO3']; env.close()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    env = make_env()
-    env.reset()
-    assert int(done.stdout) == env.observation["IrInstructionCountOz"]
+    assert int(done.stdout) == expected
     assert done.stderr.count("CacheWarning") == 1
     assert str(blocked) in done.stderr
     assert "Not a directory" in done.stderr
