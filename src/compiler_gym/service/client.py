@@ -34,6 +34,7 @@ from compiler_gym.service.messages import (
     Reply,
     Request,
     Started,
+    Step,
     Stepped,
     decode_reply,
     encode,
@@ -264,10 +265,11 @@ class LocalConnection:
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
         """Return the reply to `request`; no deadline is kept here."""
-        if self.servicer is None:
+        servicer = self.servicer
+        if servicer is None:
             raise ServiceIsClosed("the session is closed: call reset()")
         try:
-            return self.servicer.handle(request)
+            return servicer.step(request) if type(request) is Step else servicer.handle(request)
         except BaseException:  # an interrupt: the session may be in the middle of anything
             self.close()
             raise
