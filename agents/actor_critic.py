@@ -76,7 +76,7 @@ def train(options: Options, report: Any = None) -> tuple[ActorCritic, list[float
     """
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    vector = learning_vec(options.envs, recipe(options), sampler=list(options.train) or None)
+    vector: Any = learning_vec(options.envs, recipe(options), sampler=list(options.train) or None)
     try:
         size = int(np.prod(vector.single_observation_space.shape or ()))
         network = ActorCritic(size, int(vector.single_action_space.n), options.hidden).to(device)
