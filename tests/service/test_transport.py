@@ -15,12 +15,26 @@ from compiler_gym.errors import ServiceTransportError
 from compiler_gym.service.transport import Channel, ChannelClosed
 
 
-@pytest.fixture(params=[0.0, 0.02], ids=["asleep", "awake"])
+class AwakeChannel(Channel):
+    """A channel whose reader looks for a frame before it sleeps."""
+
+    def receive(
+        self, deadline: float | None = None, awake_seconds: float = 0.02
+    ) -> memoryview | bytearray:
+        return super().receive(deadline, awake_seconds)
+
+    def receive_with_descriptor(
+        self, deadline: float | None = None, awake_seconds: float = 0.02
+    ) -> tuple[bytes, int | None]:
+        return super().receive_with_descriptor(deadline, awake_seconds)
+
+
+@pytest.fixture(params=[Channel, AwakeChannel], ids=["asleep", "awake"])
 def pair(request: pytest.FixtureRequest) -> Iterator[tuple[Channel, socket.socket]]:
     """A channel, which waits asleep or awake, and the bare socket at its other end."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Channel(ours, awake_seconds=request.param), theirs
+        yield request.param(ours), theirs
 
 
 def frame(payload: bytes) -> bytes:

@@ -48,7 +48,11 @@ from compiler_gym.service.zygote import prepared_session_class
 __all__ = ["Connection", "LocalConnection", "WorkerConnection", "describe_source"]
 
 AWAKE_SECONDS = 1e-3
-"""How long a client looks for a reply before it sleeps: longer than most passes take."""
+"""How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
+at once while as many workers are busy as there are cores: they use its core better."""
+_CORES = len(os.sched_getaffinity(0))
+_busy: set[int] = set()
+"""The connections of this process, by identity, that wait for a reply."""
 
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
 
@@ -97,7 +101,6 @@ class WorkerConnection:
         self._zygote = zygote
         self._limits = limits
         self._channel: Channel | None = channel
-        channel.awake_seconds = AWAKE_SECONDS
         self._awaits_reply = False
         self.pid = pid
         """The number of the worker process."""
@@ -130,6 +133,7 @@ class WorkerConnection:
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         payload = encode(request)
         self._awaits_reply = True
+        _busy.add(id(self))
         seconds = self._limits.step_seconds if timeout is None else timeout
         try:
             channel.send(payload, time.monotonic() + seconds)
@@ -148,8 +152,10 @@ class WorkerConnection:
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
         try:
-            reply = decode_reply(channel.receive(time.monotonic() + seconds))
+            awake_seconds = AWAKE_SECONDS if len(_busy) < _CORES else 0.0
+            reply = decode_reply(channel.receive(time.monotonic() + seconds, awake_seconds))
             self._awaits_reply = False
+            _busy.discard(id(self))
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -182,10 +188,11 @@ class WorkerConnection:
         assert channel is not None
         try:
             payload, descriptor = channel.receive_with_descriptor(
-                time.monotonic() + self._limits.step_seconds
+                time.monotonic() + self._limits.step_seconds, AWAKE_SECONDS
             )
             reply = decode_reply(payload)
             self._awaits_reply = False
+            _busy.discard(id(self))
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -206,6 +213,7 @@ class WorkerConnection:
 
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
+        _busy.discard(id(self))
         channel, self._channel = self._channel, None
         if channel is not None:
             channel.close()
@@ -339,6 +347,7 @@ def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
 
 
 def _after_fork_in_child() -> None:
+    _busy.clear()
     for connection in list(_live):
         connection.close()
 

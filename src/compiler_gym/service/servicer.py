@@ -155,7 +155,8 @@ class Servicer:
                     new_space = space
                 if not unchanged:
                     no_effect = False
-                    self._memo = {}
+                    if self._memo:
+                        self._memo = {}
                 if end:
                     break
         except InvalidActionError as error:

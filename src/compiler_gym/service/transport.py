@@ -41,15 +41,11 @@ class Channel:
         "_poll",
         "_shyness",
         "_view",
-        "awake_seconds",
         "socket",
     )
 
-    def __init__(self, sock: _Socket, *, awake_seconds: float = 0.0):
+    def __init__(self, sock: _Socket):
         self.socket = sock
-        self.awake_seconds = awake_seconds
-        """How long `receive` looks for a frame before it sleeps. While it looks, every other
-        process that wants the core has it."""
         self._buffer = bytearray(_FIRST_READ)
         self._view = memoryview(self._buffer)
         poll = select.poll()
@@ -59,9 +55,9 @@ class Channel:
         self._shyness = _LEAST_SHY
 
     @classmethod
-    def from_descriptor(cls, descriptor: int, *, awake_seconds: float = 0.0) -> "Channel":
+    def from_descriptor(cls, descriptor: int) -> "Channel":
         """Return the channel over a socket received from another process."""
-        return cls(socket.socket(fileno=descriptor), awake_seconds=awake_seconds)
+        return cls(socket.socket(fileno=descriptor))
 
     def send(self, payload: bytes, deadline: float | None = None) -> None:
         """Send one frame; raise `ChannelClosed` if nobody can read it.
@@ -78,14 +74,19 @@ class Channel:
         except (BrokenPipeError, ConnectionResetError) as error:
             raise ChannelClosed from error
 
-    def receive(self, deadline: float | None = None) -> memoryview | bytearray:
+    def receive(
+        self, deadline: float | None = None, awake_seconds: float = 0.0
+    ) -> memoryview | bytearray:
         """Return the next frame, valid until the next call.
+
+        For `awake_seconds` it is looked for before the reader sleeps; every other process
+        that wants the core has it meanwhile.
 
         Raises `ChannelClosed` when the other side has gone and `TimeoutError`
         when `deadline`, a `time.monotonic()` value, passes first.
         """
         try:
-            if self._is_readable_soon(deadline):
+            if awake_seconds and self._is_readable_soon(deadline, awake_seconds):
                 count = self._read_ready(self._view)
             else:
                 count = self._read_some(self._view, deadline)
@@ -105,13 +106,16 @@ class Channel:
         except ConnectionResetError as error:
             raise ChannelClosed from error
 
-    def receive_with_descriptor(self, deadline: float | None = None) -> tuple[bytes, int | None]:
+    def receive_with_descriptor(
+        self, deadline: float | None = None, awake_seconds: float = 0.0
+    ) -> tuple[bytes, int | None]:
         """Return the next frame, which must be short, and the descriptor sent with it.
 
-        The descriptor is None if none was sent or this process may not open more.
+        It is awaited as by `receive`. The descriptor is None if none was sent or this
+        process may not open more.
         """
         try:
-            if not self._is_readable_soon(deadline):
+            if not (awake_seconds and self._is_readable_soon(deadline, awake_seconds)):
                 self._wait(deadline)
             data, descriptors, _, _ = socket.recv_fds(self.socket, _FIRST_READ, 1)
             descriptor = descriptors[0] if descriptors else None
@@ -142,21 +146,21 @@ class Channel:
         finally:
             self.socket.settimeout(None)
 
-    def _is_readable_soon(self, deadline: float | None) -> bool:
-        """Look for a frame for `awake_seconds`, yielding the core between two looks.
+    def _is_readable_soon(self, deadline: float | None, seconds: float) -> bool:
+        """Look for a frame for `seconds`, yielding the core between two looks.
 
         Where others want the core, looking is a bad plan: they keep it for
         milliseconds, and a sleeper is woken before that. Then the next frames
         are awaited asleep, the more of them the more often it happens.
         """
-        if self._asleep_for or not self.awake_seconds:
-            self._asleep_for -= self._asleep_for > 0
+        if self._asleep_for:
+            self._asleep_for -= 1
             return False
         poll, clock, step_aside = self._poll, time.monotonic, os.sched_yield
         now = clock()
         if deadline is not None and deadline <= now:
             raise TimeoutError
-        until = now + self.awake_seconds
+        until = now + seconds
         while not poll(0):
             if now > until:
                 return False

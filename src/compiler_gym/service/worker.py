@@ -48,7 +48,6 @@ class Worker:
         scratch: Path,
     ) -> None:
         self._channel = channel
-        self._channel.awake_seconds = AWAKE_SECONDS
         self._zygote = zygote
         self._scratch = scratch
         self._directories = 0
@@ -80,7 +79,7 @@ class Worker:
         receive, send, handle = channel.receive, channel.send, servicer.handle
         while True:
             try:
-                request = decode_request(receive())
+                request = decode_request(receive(None, AWAKE_SECONDS))
             except ValueError as error:
                 send(encode(failed(error)))
                 continue
@@ -136,7 +135,7 @@ class Worker:
         try:
             self._channel.close()
             theirs.close()
-            self._channel = Channel(ours, awake_seconds=AWAKE_SECONDS)
+            self._channel = Channel(ours)
             had_files = self._servicer.has_files
             self._servicer.moved()
             if had_files:
