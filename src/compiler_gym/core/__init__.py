@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The one Gymnasium environment over a compiler session.
 
-``env`` is the environment, ``episode`` its numbers, ``plan`` what a step asks
-for, ``views`` what can be asked at any time, ``describe`` turns a session's
-plain descriptions into Gymnasium spaces, ``state`` is the record that
-replays an episode and ``state_files`` reads and writes many of them.
+``env`` is the environment, ``runnable`` one whose programs are run, ``episode``
+its numbers, ``plan`` what a step asks for, ``views`` what can be asked at any time,
+``describe`` turns a session's plain descriptions into Gymnasium spaces, ``state`` is
+the record that replays an episode and ``state_files`` reads and writes many of them.
 ``vector`` is several environments as one, made of ``row``s that run on what a
 ``sampler`` draws; ``vector_entry`` is where Gymnasium finds it. ``asynchronous`` steps
 many environments and takes what is done first.
@@ -12,6 +12,7 @@ many environments and takes what is done first.
 
 from compiler_gym.core.asynchronous import StepPool
 from compiler_gym.core.env import CompilerEnv, OptionalArgumentValue
+from compiler_gym.core.runnable import RunnableEnv
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
 from compiler_gym.core.state_files import CompilerEnvStateReader, CompilerEnvStateWriter
 from compiler_gym.core.vector import CompilerVectorEnv
@@ -34,6 +35,7 @@ __all__ = [
     "ObservationView",
     "OptionalArgumentValue",
     "RewardView",
+    "RunnableEnv",
     "StateVersionWarning",
     "StepPool",
     "make_vector",

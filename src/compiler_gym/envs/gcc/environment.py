@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What users hold: the environment, and a word for each thing that can be asked of it."""
 
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
+from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc import _own
 from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
@@ -22,16 +20,15 @@ from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE
 from compiler_gym.envs.gcc.datasets import make_datasets
 from compiler_gym.envs.gcc.rewards import make_rewards
 from compiler_gym.envs.gcc.validators import validate
-from compiler_gym.errors import InvalidActionError, InvalidParameterError
+from compiler_gym.errors import InvalidActionError
 from compiler_gym.service import SessionSource
-from compiler_gym.service.messages import Start
 from compiler_gym.spaces import Reward
 from compiler_gym.validation import ValidationResult
 
 __all__ = ["GccEnv"]
 
 
-class GccEnv(CompilerEnv):
+class GccEnv(RunnableEnv):
     """Choose the command-line options with which GCC compiles a program.
 
     - Actions: ``Categorical`` (default) sets or bumps one option, ``Choices`` sets all
@@ -55,8 +52,6 @@ class GccEnv(CompilerEnv):
 
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     state_observation: ClassVar[str | None] = "command_line"
-
-    _run_settings: Mapping[str, int] = MappingProxyType({})
 
     def __init__(
         self,
@@ -134,24 +129,6 @@ class GccEnv(CompilerEnv):
     def text_size(self) -> int:
         """The size in bytes of the object's sections that hold code."""
         return self.observation["text_size"]
-
-    @property
-    def runtime_observation_count(self) -> int:
-        """How many times ``runtime`` holds; it lasts over resets."""
-        return self._run_settings.get("runtime_observation_count", 1)
-
-    @runtime_observation_count.setter
-    def runtime_observation_count(self, value: int) -> None:
-        self._set_run("runtime_observation_count", value, least=1)
-
-    @property
-    def runtime_warmup_runs_count(self) -> int:
-        """How many runs come before those that ``runtime`` holds; it lasts over resets."""
-        return self._run_settings.get("runtime_warmup_runs_count", 0)
-
-    @runtime_warmup_runs_count.setter
-    def runtime_warmup_runs_count(self, value: int) -> None:
-        self._set_run("runtime_warmup_runs_count", value, least=0)
 
     @property
     def command_line(self) -> str:
@@ -238,20 +215,6 @@ class GccEnv(CompilerEnv):
         makes all of them.
         """
         return validate(self.state if state is None else state, self._sibling, rungs)
-
-    def _set_run(self, setting: str, value: int, *, least: int) -> None:
-        if not isinstance(value, SupportsIndex) or operator.index(value) < least:
-            raise InvalidParameterError(
-                f"{setting} is {value!r}: expected a whole number of at least {least}"
-            )
-        self._run_settings = {**self._run_settings, setting: operator.index(value)}
-        if self.in_episode:
-            self.send_param(f"limits.{setting}", str(value))
-
-    def _start_request(self, program: Benchmark) -> Start:
-        request = super()._start_request(program)
-        request.limits.update({key: float(n) for key, n in self._run_settings.items()})
-        return request
 
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""

@@ -6,10 +6,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation
+from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm import _compile
 from compiler_gym.envs.llvm._bug_report import BugReport, write_bug_report
@@ -24,9 +23,8 @@ from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
 from compiler_gym.envs.llvm.rewards import make_rewards
 from compiler_gym.envs.llvm.validators import QUICK, validate
-from compiler_gym.errors import InvalidActionError, InvalidParameterError, MinimizationError
+from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.service import SessionSource
-from compiler_gym.service.messages import Start
 from compiler_gym.spaces import Commandline, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 
@@ -88,7 +86,7 @@ class LlvmCommandLine(Commandline):
         return actions
 
 
-class LlvmEnv(CompilerEnv):
+class LlvmEnv(RunnableEnv):
     """Optimise an LLVM module with passes of LLVM 22.
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
@@ -122,7 +120,6 @@ class LlvmEnv(CompilerEnv):
         )
         for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz")))
     )
-    _run_settings: Mapping[str, int] = MappingProxyType({})
     state_observation: ClassVar[str | None] = "IrHash"
 
     def __init__(
@@ -141,38 +138,6 @@ class LlvmEnv(CompilerEnv):
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
         )
-
-    @property
-    def runtime_observation_count(self) -> int:
-        """How many times ``Runtime`` holds; it lasts over resets."""
-        return self._run_settings.get("runtime_observation_count", 1)
-
-    @runtime_observation_count.setter
-    def runtime_observation_count(self, value: int) -> None:
-        self._set_run("runtime_observation_count", value, least=1)
-
-    @property
-    def runtime_warmup_runs_count(self) -> int:
-        """How many runs come before those that ``Runtime`` holds; it lasts over resets."""
-        return self._run_settings.get("runtime_warmup_runs_count", 0)
-
-    @runtime_warmup_runs_count.setter
-    def runtime_warmup_runs_count(self, value: int) -> None:
-        self._set_run("runtime_warmup_runs_count", value, least=0)
-
-    def _set_run(self, setting: str, value: int, *, least: int) -> None:
-        if not isinstance(value, SupportsIndex) or operator.index(value) < least:
-            raise InvalidParameterError(
-                f"{setting} is {value!r}: expected a whole number of at least {least}"
-            )
-        self._run_settings = {**self._run_settings, setting: operator.index(value)}
-        if self.in_episode:
-            self.send_param(f"limits.{setting}", str(value))
-
-    def _start_request(self, program: Benchmark) -> Start:
-        request = super()._start_request(program)
-        request.limits.update({key: float(n) for key, n in self._run_settings.items()})
-        return request
 
     @property
     def ir(self) -> str:
