@@ -151,6 +151,16 @@ def test_levels_and_searches_are_policies() -> None:
         LevelPolicy("-O9")(__import__("compiler_gym").make("llvm-v0"))
 
 
+def test_a_search_that_begins_with_the_levels_is_never_worse_than_one() -> None:
+    task = replace(TASK, limit=Limit(seconds=0.5, compilations=6))
+    (found,) = evaluate(find_policy("search:portfolio+levels"), task).outcomes
+    (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
+    assert found.found <= level.found
+    assert found.state.action_space == "PassesAndPipelines"
+    with pytest.raises(UnknownNameError, match="no starts 'luck' for a search"):
+        find_policy("search:portfolio+luck")
+
+
 def test_policies_come_from_files(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(

@@ -10,8 +10,6 @@ from compiler_gym.errors import InvalidActionError
 
 __all__ = ["close_names", "default_starts", "find_action", "find_actions"]
 
-_LEVEL = re.compile(r"-?O[0-9a-z]+")
-
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
     """Return the actions that `words` name; raise `InvalidActionError` for one that none has."""
@@ -46,8 +44,7 @@ def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) 
 
 def default_starts(space: Any) -> list[list[int]]:
     """Return the standard levels among the actions, then sequences known to be good."""
-    from compiler_gym.search import known_sequences
+    from compiler_gym.search import known_sequences, level_sequences
 
     names = getattr(space, "names", [])
-    levels = [[i] for i, name in enumerate(names) if _LEVEL.fullmatch(name)]
-    return levels + known_sequences(names)
+    return level_sequences(names) + known_sequences(names)

@@ -3,6 +3,7 @@
 
 level:-Oz             one action: the compiler's own pipeline
 search:local          a search of `compiler_gym.search` for as long as the limit allows
+search:local+levels   the same, with the compiler's own levels (-Oz, ...) tried first
 agents/q.py           the function or object ``policy`` of a file
 agents/q.py:Greedy    another name in it, called if it is a class
 """
@@ -17,7 +18,7 @@ from compiler_gym.errors import UnknownNameError
 from compiler_gym.leaderboard.evaluation import Policy
 from compiler_gym.leaderboard.metered import Meter
 from compiler_gym.registration import make
-from compiler_gym.search import ALGORITHMS, Budget, run_search
+from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
 
@@ -42,12 +43,16 @@ class LevelPolicy:
 
 
 class SearchPolicy:
-    """Search on one thread, from nothing, and take the best that was found."""
+    """Search on one thread and take the best that was found.
 
-    def __init__(self, algorithm: str, *, seed: int = 0) -> None:
+    It begins with nothing, or with the levels of the compiler where it may use those.
+    """
+
+    def __init__(self, algorithm: str, *, has_levels: bool = False, seed: int = 0) -> None:
         if algorithm not in ALGORITHMS:
             raise UnknownNameError(f"no search {algorithm!r}; there are {', '.join(ALGORITHMS)}")
         self.algorithm = algorithm
+        self.has_levels = has_levels
         self.seed = seed
 
     def __call__(self, env: CompilerEnv, meter: Meter) -> int:
@@ -55,23 +60,33 @@ class SearchPolicy:
         assert env.spec is not None
         assert env.reward_space is not None
         name, reward = env.spec.id, env.reward_space.name
-        space = getattr(env.action_space, "name", None)
+        space = _with_levels(env) if self.has_levels else env.action_space
         seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
         )
         (found,) = run_search(
-            lambda: make(name, reward_space=reward, action_space=space),
+            lambda: make(name, reward_space=reward, action_space=getattr(space, "name", None)),
             [env.benchmark],
             algorithm=self.algorithm,
             budget=budget,
             jobs=1,
             seed=self.seed,
+            starts=level_sequences(space.names) if self.has_levels else (),
         )
         if found.actions:
+            env.reset(benchmark=env.benchmark, action_space=space)
             # The result is what the search was for: applying it is not charged to its limit.
             env.unwrapped.multistep(found.actions)  # type: ignore[attr-defined]  # ours
         return found.steps
+
+
+def _with_levels(env: CompilerEnv) -> Any:
+    """Return the largest action space that has levels; `UnknownNameError` if none has."""
+    spaces = [space for space in env.action_spaces if level_sequences(getattr(space, "names", ()))]
+    if not spaces:
+        raise UnknownNameError("a search from the levels needs an action space with levels: none")
+    return max(spaces, key=lambda space: len(space.names))  # type: ignore[attr-defined]
 
 
 def find_policy(name: str) -> Policy:
@@ -80,7 +95,10 @@ def find_policy(name: str) -> Policy:
     if kind == "level":
         return LevelPolicy(rest)
     if kind == "search":
-        return SearchPolicy(rest)
+        algorithm, plus, levels = rest.partition("+")
+        if plus and levels != "levels":
+            raise UnknownNameError(f"no starts {levels!r} for a search: expected levels or none")
+        return SearchPolicy(algorithm, has_levels=bool(plus))
     if kind.endswith(".py"):
         return _from_file(Path(kind), rest or "policy")
     raise UnknownNameError(
