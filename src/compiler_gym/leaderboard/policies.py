@@ -83,10 +83,12 @@ class SearchPolicy:
 
 def _with_levels(env: CompilerEnv) -> Any:
     """Return the largest action space that has levels; `UnknownNameError` if none has."""
-    spaces = [space for space in env.action_spaces if level_sequences(getattr(space, "names", ()))]
+    spaces: list[Any] = [
+        space for space in env.action_spaces if level_sequences(getattr(space, "names", ()))
+    ]
     if not spaces:
         raise UnknownNameError("a search from the levels needs an action space with levels: none")
-    return max(spaces, key=lambda space: len(space.names))  # type: ignore[attr-defined]
+    return max(spaces, key=lambda space: len(space.names))
 
 
 def find_policy(name: str) -> Policy:
