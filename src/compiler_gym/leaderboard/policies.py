@@ -60,7 +60,7 @@ class SearchPolicy:
         assert env.spec is not None
         assert env.reward_space is not None
         name, reward = env.spec.id, env.reward_space.name
-        space = _with_levels(env) if self.has_levels else env.action_space
+        space: Any = _with_levels(env) if self.has_levels else env.action_space
         seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
