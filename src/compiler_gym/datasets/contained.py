@@ -28,6 +28,7 @@ __all__ = ["RunLimits", "RunReport", "run_contained"]
 
 _MARK = "COMPILER_GYM_RUN"
 _TICK = 0.1
+_PATIENCE, _PAUSE = 5.0, 0.001
 _KEPT_ERRORS = 1 << 16
 # The limits are set before the program starts, in a process of its own: a program that
 # forks at once does not get away from them.
@@ -205,23 +206,31 @@ def _end(process: "subprocess.Popen[bytes]", mark: str) -> tuple[int, resource.s
         os.killpg(process.pid, signal.SIGKILL)  # a program that has ended is not waited for yet
     except (ProcessLookupError, PermissionError):
         pass
-    for pid in _marked(process.pid, mark):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
+    patience = time.monotonic() + _PATIENCE
+    while (left := list(_alive(process.pid, mark))) and time.monotonic() < patience:
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        time.sleep(_PAUSE)  # a signal that is sent is not yet obeyed
     return process.returncode, used
 
 
-def _marked(after: int, mark: str) -> Iterator[int]:
-    """Yield the processes that left the program's session: a daemon keeps its environment."""
+def _alive(session: int, mark: str) -> Iterator[int]:
+    """Yield what the program left: in its session, or with its environment, as daemons are."""
     wanted = f"{_MARK}={mark}".encode()
     for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) > after:
+        if name.isdigit() and int(name) > session:
             try:
-                if wanted in Path(f"/proc/{name}/environ").read_bytes().split(b"\0"):
+                folder = Path("/proc", name)
+                state, _, _, its_session = (
+                    (folder / "stat").read_bytes().rsplit(b")")[-1].split()[:4]
+                )
+                is_in_session = int(its_session) == session and state not in b"ZX"
+                if is_in_session or wanted in (folder / "environ").read_bytes().split(b"\0"):
                     yield int(name)
             except OSError:
                 continue
