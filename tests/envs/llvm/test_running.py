@@ -164,7 +164,8 @@ def test_the_runtime_reward_works_on_real_runs(make_env: MakeEnv) -> None:
 def test_a_faster_program_is_certainly_faster(make_env: MakeEnv) -> None:
     source = (
         "#include <stdio.h>\nint main(void) { volatile unsigned a[64]; unsigned s = 0;"
-        "for (int r = 0; r < 100000; r++) for (int i = 0; i < 64; i++) s += i * r ^ (s >> 3);"
+        "for (int r = 0; r < 50000; r++) for (int i = 0; i < 64; i++)"
+        "s += (unsigned)(r * r) % 977u % 31u + i;"
         'a[0] = s; printf("%u\\n", a[0] != 1); return 0; }'
     )
     env = make_env(reward_space="RuntimeSpeedup")
@@ -173,7 +174,7 @@ def test_a_faster_program_is_certainly_faster(make_env: MakeEnv) -> None:
     env.multistep([env.action_space[name] for name in names])
     found = env.observation["RuntimeComparison"]
     assert found["low"] <= found["speedup"] <= found["high"]
-    assert found["low"] > 1, found
+    assert found["low"] > 2, found
     assert env.episode_reward is not None
     assert env.episode_reward > 0
 
