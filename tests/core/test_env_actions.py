@@ -4,12 +4,15 @@
 import copy
 import pickle
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compiler_gym.errors import InvalidActionError, SessionNotFound, UnknownNameError
-from compiler_gym.testing import FakeEnv
+from compiler_gym.testing import FakeEnv, FakeSession
 from compiler_gym.testing.behaviours import BEHAVIOURS
 
 MakeEnv = Callable[..., FakeEnv]
@@ -34,6 +37,59 @@ def test_what_is_no_action_is_refused_before_it_is_sent(make_env: MakeEnv, actio
         env.multistep([0, action])
     assert env.actions == []
     assert env.step(0)[0] == 8
+
+
+@pytest.mark.parametrize("space", ["Behaviours", "Menu"])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_a_step_in_this_process_is_the_same_with_and_without_a_request(
+    space: str, seed: int
+) -> None:
+    """With nothing to see `step` asks the session directly; `multistep` never does."""
+    calm = ("add", "double", "negate", "nothing", "end", "raise", "fill_disk")
+    numbers = [ACTIONS[name] for name in calm]
+    with (
+        FakeEnv(action_space=space, isolation="in-process") as direct,
+        FakeEnv(action_space=space, isolation="in-process") as asked,
+    ):
+        direct.reset()
+        asked.reset()
+        direct.action_space.seed(seed)
+        generator = np.random.default_rng(seed)
+        for _ in range(6):
+            sampled = int(direct.action_space.sample())
+            action = int(generator.choice(numbers)) if space == "Behaviours" else sampled
+            (*one, info), (*other, other_info) = direct.step(action), asked.multistep([action])
+            assert one == other
+            assert {**info, "error": str(info.get("error"))} == {
+                **other_info,
+                "error": str(other_info.get("error")),
+            }
+            assert direct.actions == asked.actions
+            assert direct.action_space == asked.action_space
+            assert direct.in_episode == asked.in_episode
+            if not direct.in_episode:
+                break
+            assert direct.observation["number"] == asked.observation["number"]
+
+
+def test_an_interrupt_in_this_process_ends_the_session_and_the_next_episode_starts() -> None:
+    with FakeEnv(isolation="in-process") as env:
+        env.reset()
+        env.step(0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(FakeSession, "apply_action", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                env.step(0)
+        *_, truncated, info = env.step(0)
+        assert truncated
+        assert info["error_type"] == "SessionNotFound"
+        env.reset()
+        assert env.observation["number"] == 7
+
+
+def _interrupted(session: FakeSession, action: object) -> NoReturn:
+    raise KeyboardInterrupt
 
 
 def test_a_composite_action_reaches_the_session_as_plain_values(make_env: MakeEnv) -> None:

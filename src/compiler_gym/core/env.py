@@ -16,8 +16,14 @@ from compiler_gym.core.requests import StepResult
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
 from compiler_gym.core.views import DerivedObservation
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, Datasets
-from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
-from compiler_gym.service import Limits, SessionSource, describe_source
+from compiler_gym.errors import (
+    CompilerError,
+    InvalidActionError,
+    InvalidParameterError,
+    ServiceError,
+    UnknownNameError,
+)
+from compiler_gym.service import Limits, LocalConnection, SessionSource, describe_source
 from compiler_gym.service.messages import Parameter, ParameterReply
 from compiler_gym.spaces import Reward
 from compiler_gym.version import __version__
@@ -205,7 +211,29 @@ class CompilerEnv(Copies):
         Raises `InvalidActionError` for an action outside the space and
         `SessionNotFound` without an episode; never for a failing compiler.
         """
-        return self._apply([action], observation_spaces, reward_spaces, timeout)
+        connection, episode, plan = self._connection, self._episode, self._plan
+        if (
+            type(connection) is not LocalConnection
+            or not plan.is_bare
+            or observation_spaces is not None
+            or reward_spaces is not None
+            or type(action) is not int
+            or not 0 <= action < self._plain_action_count
+            or episode is None
+            or not episode.running
+        ):
+            return self._apply([action], observation_spaces, reward_spaces, timeout)
+        # In this process, with nothing to be seen: a request and a reply, and every call on
+        # the way, would cost more than some passes.
+        episode.actions.append(action)
+        try:
+            reply = connection.apply(action)
+        except (CompilerError, ServiceError) as error:
+            return self._failed_step(error, plan)
+        if type(reply) is bool:
+            info = {"action_had_no_effect": reply, "new_action_space": False}
+            return None, None, False, False, info
+        return self._conclude(reply, [action], [action], plan)
 
     def multistep(
         self,

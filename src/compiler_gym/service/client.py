@@ -10,8 +10,9 @@ import os
 import shutil
 import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 from compiler_gym.errors import (
     CompilerGymError,
@@ -264,6 +265,8 @@ class LocalConnection:
         self._directories = 0
         self._owner = os.getpid()
         self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
+        self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
+        """`Servicer.apply`, or what raises `ServiceIsClosed`."""
         self._reply: Reply | None = None
 
     @property
@@ -275,7 +278,7 @@ class LocalConnection:
         """Return the reply to `request`; no deadline is kept here."""
         servicer = self.servicer
         if servicer is None:
-            raise ServiceIsClosed("the session is closed: call reset()")
+            _refuse(request)
         try:
             return servicer.step(request) if type(request) is Step else servicer.handle(request)
         except BaseException:  # an interrupt: the session may be in the middle of anything
@@ -303,7 +306,7 @@ class LocalConnection:
 
     def close(self) -> None:
         """End the session and remove its files. Calling it twice is fine."""
-        servicer, self.servicer = self.servicer, None
+        servicer, self.servicer, self.apply = self.servicer, None, _refuse
         if servicer is not None and os.getpid() == self._owner:
             servicer.stop()
             shutil.rmtree(self._scratch, ignore_errors=True)
@@ -311,6 +314,10 @@ class LocalConnection:
     def _new_directory(self) -> Path:
         self._directories += 1
         return self._scratch / str(self._directories)
+
+
+def _refuse(request: Any) -> NoReturn:
+    raise ServiceIsClosed("the session is closed: call reset()")
 
 
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:

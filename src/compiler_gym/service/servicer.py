@@ -177,6 +177,30 @@ class Servicer:
             return failed(error, applied=applied)
         return Stepped(end, new_space, no_effect, observations, applied)
 
+    def apply(self, action: Any) -> bool | Reply:
+        """Apply one action as `step` does; its reply is left out where it says one bit only.
+
+        That bit is whether the action changed nothing.
+        """
+        session = self.session
+        if session is None:
+            return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
+        try:
+            end, new_space, no_effect = session.apply_action(action)
+        except InvalidActionError as error:
+            return failed(error, recoverable=True)
+        except _RAISED as error:  # the border, as in `step`
+            self.stop()
+            return failed(error)
+        except BaseException:  # an interrupt: the session may be in the middle of anything
+            self.stop()
+            raise
+        if not no_effect and self._memo:
+            self._memo = {}
+        if end or new_space is not None:
+            return Stepped(end, new_space, bool(no_effect), [], 1)
+        return bool(no_effect)
+
     def _observe(self, name: str) -> Any:
         memo = self._memo
         if name in memo:
