@@ -24,7 +24,7 @@ _PR_SET_PDEATHSIG = 1
 _libc = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, as a fork must
 _libc.syscall.restype = ctypes.c_long
 _PID = struct.Struct("<q")
-_ADOPTION_SECONDS = 0.2
+_PAUSE = 0.0002
 
 
 def fork_sibling(parent: int, ready: int) -> int:
@@ -46,7 +46,7 @@ def _clone(number: int, parent: int, ready: int) -> int:
     python.PyOS_BeforeFork()
     child = _libc.syscall(number, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
     if child == 0:
-        _stand_alone(parent, ready, patience=0.0)  # first of all: our origin waits for it
+        _stand_alone(parent, ready)  # first of all: our origin waits for it
         python.PyOS_AfterFork_Child()
         return 0
     error = ctypes.get_errno()
@@ -61,12 +61,15 @@ def _fork_twice(parent: int, ready: int) -> int:
     try:
         middle = os.fork()
         if middle == 0:
+            first = os.getpid()
             child = _fork_or_leave(writer)
             if child == 0:
                 os.close(reader)
                 os.close(writer)
                 reader = writer = -1
-                _stand_alone(parent, ready, patience=_ADOPTION_SECONDS)
+                while os.getppid() == first:  # which is about to end: we are adopted then
+                    time.sleep(_PAUSE)
+                _stand_alone(parent, ready)
                 return 0
             os.write(writer, _PID.pack(child))
             os._exit(0)
@@ -89,12 +92,10 @@ def _fork_or_leave(writer: int) -> int:
         os._exit(0)
 
 
-def _stand_alone(parent: int, ready: int, *, patience: float) -> None:
+def _stand_alone(parent: int, ready: int) -> None:
     _libc.setsid()
+    # Not before this process is its parent's: the end of another parent would be its own.
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    deadline = time.monotonic() + patience
-    while os.getppid() != parent:
-        if time.monotonic() >= deadline:
-            os._exit(1)
-        time.sleep(0.0002)
+    if os.getppid() != parent:
+        os._exit(1)
     os.write(ready, b"\x01")
