@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs GCC on one program: preprocesses it once, then makes assembly, objects and dumps.
+"""Runs GCC on one program: preprocesses it, then makes assembly, objects and dumps.
 
 Every run is a child process with a deadline and bounds, and its failures become
 typed errors. What was made last is kept, so that one run serves several questions.
@@ -8,15 +8,13 @@ typed errors. What was made last is kept, so that one run serves several questio
 import re
 import resource
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from compiler_gym.envs.gcc._gcc import Gcc
 from compiler_gym.envs.gcc._program import LANGUAGES, Program, compile_flags, is_cxx, suffix_of
 from compiler_gym.errors import (
-    BenchmarkInitError,
     CompilerDiagnosticError,
-    CompilerError,
     CompilerFatalError,
     CompilerGymError,
     ObservationError,
@@ -24,10 +22,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 
-__all__ = ["PREPROCESS_FLAGS", "Builder", "preprocess"]
-
-PREPROCESS_FLAGS = ("-O2", "-w")
-"""Macros such as ``__OPTIMIZE__`` are those of an optimised build, whatever follows."""
+__all__ = ["DEFAULT_SECONDS", "Builder", "check", "macros_of", "preprocess"]
 
 DEFAULT_SECONDS = 60.0
 """How long one run of GCC may take."""
@@ -42,19 +37,23 @@ _PREPROCESSED = {"c": ".i", "cpp-output": ".i", "c++": ".ii", "c++-cpp-output": 
 
 
 class Builder:
-    """Compiles the preprocessed units of one program with given settings.
+    """Compiles the units of one program with given settings.
 
-    Its files lie in a directory of its own; `moved` gives it another, which holds
-    a copy of them.
+    `units` says what is compiled under the settings it is given: the preprocessed
+    program may depend on them. The files lie in a directory of its own; `moved` gives
+    it another, which holds a copy of them.
     """
 
-    def __init__(self, gcc: Gcc, units: Program, directory: Path) -> None:
+    def __init__(
+        self, gcc: Gcc, units: Callable[[Sequence[str]], Program], directory: Path
+    ) -> None:
         self.timeout = DEFAULT_SECONDS
         """Seconds that one run of GCC may take."""
         self._gcc = gcc
-        self._units = units
+        self._units_for = units
+        self._units = Program((), {})
+        """What lies in the directory."""
         self._directory = directory
-        self._is_written = False
         self._words: tuple[str, ...] | None = None
         self._made: dict[str, bytes] = {}
 
@@ -66,7 +65,7 @@ class Builder:
         """Return the assembly of the program compiled with the settings `words`."""
         made = self._made_with(words)
         if "asm" not in made:
-            self._run([*words, "-S"])
+            self._run(words, "-S")
             made["asm"] = self._collect(".s")
         return made["asm"]
 
@@ -74,8 +73,12 @@ class Builder:
         """Return the object file; that of several units is linked together into one."""
         made = self._made_with(words)
         if "obj" not in made:
-            self._run([*words, "-c", "-save-temps"])  # its assembly costs nothing more
-            made["asm"] = self._collect(".s")
+            units = self._write_units(words)
+            if all(LANGUAGES.get(suffix_of(u), "c").endswith("cpp-output") for u in units.units):
+                self._run(words, "-c", "-save-temps")  # its assembly costs nothing more
+                made["asm"] = self._collect(".s")
+            else:  # which would preprocess apart from compiling
+                self._run(words, "-c")
             made["obj"] = self._linked()
         return made["obj"]
 
@@ -98,7 +101,7 @@ class Builder:
         if "rtl" not in made:
             for stale in self._directory.glob("*r.dfinish"):
                 stale.unlink()
-            self._run([*words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr"])
+            self._run(words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr")
             made["asm"] = self._collect(".s")
             made["rtl"] = b"".join(
                 p.read_bytes() for p in sorted(self._directory.glob("*r.dfinish"))
@@ -111,26 +114,27 @@ class Builder:
             self._words, self._made = chosen, {}
         return self._made
 
-    def _run(self, words: Sequence[str]) -> None:
-        self._write_units()
-        words = [*words, "-w", *self._units.flags, *self._units.units]
+    def _run(self, words: Sequence[str], *wanted: str) -> None:
         try:
-            _run(self._gcc, words, self._directory, self.timeout)
+            self._write_units(words)
+            given = [*words, *wanted, "-w", *self._units.flags, *self._units.units]
+            _run(self._gcc, given, self._directory, self.timeout)
         except CompilerGymError:
             self._words = None  # what lies in the directory is half made
             raise
 
-    def _write_units(self) -> None:
-        if self._is_written:
-            return
-        _write(self._units.files, self._directory)
-        self._is_written = True
+    def _write_units(self, words: Sequence[str]) -> Program:
+        units = self._units_for(words)
+        if units is not self._units:
+            _write(units.files, self._directory)
+            self._units = units
+        return units
 
     def _collect(self, suffix: str) -> bytes:
         return b"".join(self._output(unit, suffix).read_bytes() for unit in self._units.units)
 
     def _output(self, unit: str, suffix: str) -> Path:
-        return self._directory / PurePosixPath(unit).with_suffix(suffix)
+        return self._directory / PurePosixPath(unit).with_suffix(suffix).name
 
     def _linked(self) -> bytes:
         units = self._units.units
@@ -142,29 +146,37 @@ class Builder:
         return self._collect(".o")
 
 
-def preprocess(gcc: Gcc, program: Program, directory: Path, timeout: float) -> Program:
-    """Return `program` as preprocessed units that need no header, checked for errors.
+def preprocess(
+    gcc: Gcc, program: Program, words: Sequence[str], directory: Path, timeout: float
+) -> Program:
+    """Return `program` as units that need no header, preprocessed under the settings `words`.
 
-    Raises `BenchmarkInitError` with the compiler's own words if it does not compile.
+    Raises `CompilerDiagnosticError` with the compiler's own words if it cannot be.
     """
     _write(program.files, directory)
     found: dict[str, bytes] = {}
-    try:
-        for number, unit in enumerate(program.units):
-            language = LANGUAGES.get(suffix_of(unit), "c")
-            name = f"{number:03}-{PurePosixPath(unit).stem}{_PREPROCESSED[language]}"
-            if language.endswith("cpp-output"):
-                found[name] = program.files[unit]
-                (directory / name).write_bytes(found[name])
-                continue
-            words = ("-x", language, "-E", *PREPROCESS_FLAGS, *program.flags, unit, "-o", name)
-            _run(gcc, words, directory, timeout)
-            found[name] = (directory / name).read_bytes()
-        flags = compile_flags(program)
-        _run(gcc, ("-fsyntax-only", "-w", *flags, *found), directory, timeout)
-    except CompilerError as error:
-        raise BenchmarkInitError(f"the program does not compile:\n{error}") from error
-    return Program(tuple(found), found, flags)
+    for number, unit in enumerate(program.units):
+        language = LANGUAGES.get(suffix_of(unit), "c")
+        name = f"{number:03}-{PurePosixPath(unit).stem}{_PREPROCESSED[language]}"
+        if language.endswith("cpp-output"):
+            found[name] = program.files[unit]
+            continue
+        given = ("-x", language, "-E", *words, "-w", *program.flags, unit, "-o", name)
+        _run(gcc, given, directory, timeout)
+        found[name] = (directory / name).read_bytes()
+    return Program(tuple(found), found, compile_flags(program))
+
+
+def check(gcc: Gcc, units: Program, directory: Path, timeout: float) -> None:
+    """Raise `CompilerDiagnosticError` if preprocessed `units` have errors."""
+    _write(units.files, directory)
+    _run(gcc, ("-fsyntax-only", "-w", *units.flags, *units.units), directory, timeout)
+
+
+def macros_of(gcc: Gcc, query: Sequence[str], directory: Path, timeout: float) -> bytes:
+    """Return what the compiler prints when it is asked for its macros."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return _run(gcc, query, directory, timeout).stdout
 
 
 def _write(files: Mapping[str, bytes], directory: Path) -> None:
@@ -174,7 +186,9 @@ def _write(files: Mapping[str, bytes], directory: Path) -> None:
         path.write_bytes(contents)
 
 
-def _run(gcc: Gcc, words: Sequence[str], directory: Path, timeout: float) -> None:
+def _run(
+    gcc: Gcc, words: Sequence[str], directory: Path, timeout: float
+) -> "subprocess.CompletedProcess[bytes]":
     try:
         done = gcc.run(words, timeout=timeout, cwd=directory, setup=_bound)
     except subprocess.TimeoutExpired:
@@ -183,6 +197,7 @@ def _run(gcc: Gcc, words: Sequence[str], directory: Path, timeout: float) -> Non
         ) from None
     if done.returncode:
         raise _error_of(done, gcc)
+    return done
 
 
 def _error_of(done: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGymError:

@@ -23,7 +23,7 @@ MOST_BYTES = 64 << 20
 MOST_KNOWN = 50_000
 """Command lines of a program that are kept in memory; the others are read again."""
 
-_MOST_PROGRAMS = 64
+_MOST_PROGRAMS = 256
 _KEY = 32
 _programs: dict[Path, "Memo"] = {}
 

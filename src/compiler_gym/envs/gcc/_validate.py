@@ -115,8 +115,8 @@ def _reference(
             folder = Path(directory.name)
             gcc = Gcc(gcc_bin)
             try:
-                units = preprocess(gcc, unpack(contents), folder / "sources", _SECONDS)
-                object_file = Builder(gcc, units, folder / "units").object(["-O0"])
+                units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)
+                object_file = Builder(gcc, lambda _: units, folder / "units").object(["-O0"])
             except CompilerError as error:
                 raise BenchmarkInitError(f"the program does not compile at -O0: {error}") from error
             shutil.rmtree(folder / "sources", ignore_errors=True)

@@ -6,18 +6,18 @@ compiled before somebody looks, and the same command line is never compiled twic
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from compiler_gym.envs.gcc._choices import command_line, words_of
 from compiler_gym.envs.gcc._compile import Builder
 from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc._memo import Facts, memo_of
+from compiler_gym.envs.gcc._memo import Facts, Memo, memo_of
 from compiler_gym.envs.gcc._options import ABSENT
 from compiler_gym.envs.gcc._products import digest, instruction_counts, text_size
-from compiler_gym.envs.gcc._program import is_cxx, unpack
-from compiler_gym.envs.gcc._sources import Sources
+from compiler_gym.envs.gcc._program import compile_flags, is_cxx, unpack
+from compiler_gym.envs.gcc._sources import Preprocessed, Sources
 from compiler_gym.envs.gcc._spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.actions import (
     CATEGORICAL,
@@ -82,10 +82,9 @@ class GccSession(CompilerSession):
         self._choices = [ABSENT] * len(spec.options)
         self._pending: int | None = None
         self._action_space = action_space.name
-        sources = Sources(spec)
-        self._units, self._digest = sources.read(unpack(benchmark.contents), working_dir)
-        self._builder = Builder(spec.gcc, self._units, working_dir)
-        self._memo = memo_of(sources.memo_path(self._digest))
+        self._sources = Sources(spec, unpack(benchmark.contents), working_dir)
+        self._sources.start()
+        self._builder = Builder(spec.gcc, lambda words: self._read(words).compiled, working_dir)
         self._words: list[str] | None = []
         self._benchmark = benchmark
         self._running: Running | None = None
@@ -137,6 +136,7 @@ class GccSession(CompilerSession):
     def moved(self, working_dir: Path) -> None:
         """Compile in `working_dir` from now on."""
         self._builder.moved(working_dir)
+        self._sources.moved(working_dir)
 
     def _choose_all(self, choices: list[int]) -> Step:
         options = self.spec.options
@@ -180,16 +180,23 @@ class GccSession(CompilerSession):
             self._words = words_of(self.spec.options, self._choices)
         return self._words
 
+    def _read(self, words: Sequence[str]) -> Preprocessed:
+        return self._sources.read(words, self._builder.timeout)
+
+    def _memo(self, words: list[str]) -> Memo:
+        """Return what is known of the program as it is preprocessed under `words`."""
+        return memo_of(self._sources.facts_path(self._read(words).digest))
+
     def _fact(self, name: str, words: list[str]) -> Any:
         """Return one fact of the program compiled with `words`, from the memo if it is known."""
-        command = " ".join(words)
-        facts = self._memo.facts(command)
+        command, memo = " ".join(words), self._memo(words)
+        facts = memo.facts(command)
         if name in facts:
             return facts[name]
         if "error" in facts:
             raise _blamed(facts["error"], words)
         computed = _FACTS[name](self, words)
-        self._memo.add(command, computed)
+        memo.add(command, computed)
         return computed[name]
 
     def _measured(self, name: str, words: list[str]) -> Any:
@@ -198,10 +205,11 @@ class GccSession(CompilerSession):
         if name != "runtime_instructions":
             return compute(running, words)
         fact = f"{name} {running.identity()}"
-        known = self._memo.facts(" ".join(words)).get(fact)
+        command, memo = " ".join(words), self._memo(words)
+        known = memo.facts(command).get(fact)
         if known is None:
             known = compute(running, words)
-            self._memo.add(" ".join(words), {fact: known})
+            memo.add(command, {fact: known})
         return known
 
     def _runs(self) -> "Running":
@@ -214,14 +222,14 @@ class GccSession(CompilerSession):
         return self._running
 
     def _product(self, kind: Callable[[Builder, list[str]], bytes], words: list[str]) -> bytes:
-        command = " ".join(words)
-        facts = self._memo.facts(command)
+        command, memo = " ".join(words), self._memo(words)
+        facts = memo.facts(command)
         if "error" in facts:
             raise _blamed(facts["error"], words)
         try:
             return kind(self._builder, words)
         except CompilerDiagnosticError as error:
-            self._memo.add(command, {"error": str(error)})
+            memo.add(command, {"error": str(error)})
             raise _blamed(str(error), words) from error
 
     def _asm_facts(self, words: list[str]) -> Facts:
@@ -236,10 +244,14 @@ class GccSession(CompilerSession):
         text = self._product(Builder.assembly, words).decode(errors="replace")
         return {"instruction_counts": json.dumps(instruction_counts(text))}
 
+    def _source(self) -> str:
+        text = self._read(self._current_words()).text
+        return _text(b"".join(text.files[unit] for unit in text.units))
+
     def _command_line(self) -> str:
         pending = None if self._pending is None else self.spec.options[self._pending].name
-        suffix = ".ii" if is_cxx(self._units) else ".i"
-        words, flags = self._current_words(), self._units.flags
+        suffix = ".ii" if is_cxx(self._sources.program) else ".i"
+        words, flags = self._current_words(), compile_flags(self._sources.program)
         return command_line(self.spec.gcc.program, words, flags, suffix=suffix, pending=pending)
 
     def _action_mask(self) -> bytes:
@@ -281,7 +293,7 @@ def _text(data: bytes) -> str:
 
 
 _OWN: dict[str, Callable[[GccSession], Any]] = {
-    "source": lambda s: _text(b"".join(s._units.files[unit] for unit in s._units.units)),
+    "source": GccSession._source,
     "choices": lambda s: list(s._choices),
     "command_line": GccSession._command_line,
     "action_mask": GccSession._action_mask,
