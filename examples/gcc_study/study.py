@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Which options make a program smaller than -Os does? Three searches, one budget, one table.
 
-Random search, Nevergrad's discrete (1+1) and Optuna's TPE choose the level and the
-flags of a GCC for some programs of cbench-v1. Each may compile every program a
-number of times; a compilation that fails counts too. All start from -Os.
+Random search, Nevergrad's discrete (1+1) and Optuna's TPE choose the level, the flags
+and the parameters of a GCC for every program of cbench-v1, numbers among them. Each may
+compile a program a number of times; a compilation that fails counts too. All start
+from -Os.
 
     python examples/gcc_study/study.py --budget 100 --output study
 
-writes ``study/results.json`` and ``study/study.png``, and prints the table. It needs
-the extras ``nevergrad``, ``optuna`` and ``plot``.
+writes ``study/results.json`` and ``study/study.png``, and prints the table. A search that
+is over is kept in ``study/runs``: the same command goes on where it was interrupted, and
+``--table`` draws what there is without searching. It needs the extras ``nevergrad``,
+``optuna`` and ``plot``.
 """
 
 import argparse
@@ -22,10 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import compiler_gym
-from compiler_gym.envs.gcc import GccEnv, GccParamIntOption
+from compiler_gym.envs.gcc import GccEnv, GccFlagIntOption, GccParamIntOption, Option
 
-PROGRAMS = ("crc32", "sha", "adpcm", "dijkstra", "blowfish", "stringsearch", "patricia", "qsort")
-COMPILE_SECONDS = 30.0
+PROGRAMS = (
+    *("crc32", "sha", "stringsearch", "patricia", "bitcount", "qsort", "dijkstra", "blowfish"),
+    *("rijndael", "adpcm", "stringsearch2", "susan", "tiffdither", "tiff2rgba", "tiffmedian"),
+    *("tiff2bw", "ispell", "lame", "gsm", "jpeg-d", "jpeg-c", "bzip2", "ghostscript"),
+)
+"""All of cbench-v1, those that compile fast first."""
+COMPILE_SECONDS = 60.0
+FARTHEST = 16
+"""Numbers are tried up to this many times the compiler's own."""
 CHANGED = 0.06
 """How many of the options a random configuration sets."""
 STARTS = 15
@@ -68,8 +78,10 @@ class Task:
         self.uri = f"benchmark://cbench-v1/{program}"
         self.cost = cost
         options = env.gcc_spec.options
-        self.options = {o.name: o for o in options if not isinstance(o, GccParamIntOption)}
-        """The level, the flags and the parameters that are words, by name."""
+        self.options = {option.name: option for option in options}
+        """The level, the flags and the parameters, by name."""
+        self.values = {option.name: values_of(option) for option in options}
+        """The settings of each that are tried, -1 among them: it is left to the compiler."""
         self.numbers = {option.name: number for number, option in enumerate(options)}
 
     @property
@@ -102,10 +114,23 @@ class Task:
     def sample(self, generator: random.Random) -> Configuration:
         """Return a random configuration: a level, and a few of the other options."""
         chosen = {"-O": generator.choice((self.start["-O"], *range(len(self.options["-O"]))))}
-        for name, option in self.options.items():
-            if name != "-O" and generator.random() < CHANGED:
-                chosen[name] = generator.choice(list(option.candidates()))
+        for name, values in self.values.items():
+            if name != "-O" and len(values) > 1 and generator.random() < CHANGED:
+                chosen[name] = generator.choice([value for value in values if value >= 0])
         return chosen
+
+
+def values_of(option: Option) -> list[int]:
+    """Return the settings of an option that are tried; numbers in order, -1 for the default.
+
+    Numbers far beyond the compiler's own seldom change a program but for making its
+    compilation take minutes.
+    """
+    if not isinstance(option, (GccFlagIntOption, GccParamIntOption)):
+        return [-1, *option.candidates()]
+    most = FARTHEST * max(option.low + option.start, 1)
+    near = [at for at in option.candidates() if option.low + at <= most or at <= 1]
+    return [-1 if at == option.start else at for at in near]
 
 
 def random_search(task: Task, cost: Cost, budget: int, seed: int) -> None:
@@ -120,22 +145,27 @@ def nevergrad_search(task: Task, cost: Cost, budget: int, seed: int) -> None:
     """Change what is best so far in a few places, and keep what is no worse."""
     import nevergrad as ng
 
-    switches = [name for name, option in task.options.items() if len(option) == 2]
-    others = {n: [-1, *o.candidates()] for n, o in task.options.items() if n not in switches}
+    sizes = {len(values) for values in task.values.values()}
+    names = {n: [name for name, v in task.values.items() if len(v) == n] for n in sizes}
     space = ng.p.Dict(
-        switches=ng.p.TransitionChoice([-1, 0, 1], repetitions=len(switches)),
-        **{name: ng.p.TransitionChoice(choices) for name, choices in others.items()},
+        **{
+            str(n): ng.p.TransitionChoice(range(n), repetitions=len(same))
+            for n, same in names.items()
+        }
     )
     space.value = {
-        "switches": (-1,) * len(switches),
-        **{name: task.start.get(name, -1) for name in others},
+        str(n): tuple(task.values[name].index(task.start.get(name, -1)) for name in same)
+        for n, same in names.items()
     }
     space.random_state.seed(seed)
     optimizer = ng.optimizers.registry["DiscreteLenglerOnePlusOne"](space, budget=budget)
     for _ in range(budget):
         candidate = optimizer.ask()
-        chosen = dict(candidate.value)
-        chosen |= zip(switches, chosen.pop("switches"), strict=True)
+        chosen = {
+            name: task.values[name][at]
+            for n, same in names.items()
+            for name, at in zip(same, candidate.value[str(n)], strict=True)
+        }
         found = cost({name: index for name, index in chosen.items() if index >= 0})
         optimizer.tell(candidate, found if math.isfinite(found) else 1e12)
 
@@ -150,42 +180,82 @@ def optuna_search(task: Task, cost: Cost, budget: int, seed: int) -> None:
     study = optuna.create_study(sampler=sampler)
     starts = [task.start, *(task.sample(generator) for _ in range(min(STARTS, budget) - 1))]
     for start in starts:
-        study.enqueue_trial({name: start.get(name, -1) for name in task.options})
+        study.enqueue_trial({n: v.index(start.get(n, -1)) for n, v in task.values.items()})
 
     def objective(trial: Any) -> float:
-        chosen = {
-            name: trial.suggest_categorical(name, [-1, *option.candidates()])
-            for name, option in task.options.items()
-        }
+        chosen = {name: values[_suggest(trial, task, name)] for name, values in task.values.items()}
         found = cost({name: index for name, index in chosen.items() if index >= 0})
         return found if math.isfinite(found) else 1e12
 
     study.optimize(objective, n_trials=budget)
 
 
+def _suggest(trial: Any, task: Task, name: str) -> int:
+    """Return where in the values of an option to look: numbers have an order, words have none."""
+    count = len(task.values[name])
+    if isinstance(task.options[name], (GccFlagIntOption, GccParamIntOption)):
+        return trial.suggest_int(name, 0, count - 1)
+    return trial.suggest_categorical(name, range(count))
+
+
 ALGORITHMS = {"random": random_search, "nevergrad": nevergrad_search, "optuna": optuna_search}
 
 
-def study(options: argparse.Namespace) -> dict[str, Any]:
-    """Run every search on every program and return the figures."""
-    runs: list[Run] = []
-    baselines: dict[str, dict[str, float]] = {}
+def study(options: argparse.Namespace) -> None:
+    """Run every search on every program, but for those that are kept."""
+    runs = options.output / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
     env = compiler_gym.make("gcc-v0", gcc_bin=options.gcc_bin, action_space="Choices")
     assert isinstance(env, GccEnv)
     with env:
+        asked = {key: getattr(options, key) for key in ("cost", "budget", "seed")}
+        asked["compiler"] = env.compiler_version
         for program in options.programs:
-            task = Task(env, program, options.cost)
-            baselines[program] = {level: task.baseline(level) for level in ("os", "o3")}
             for name in options.algorithms:
-                runs.append(_run(task, program, name, options.budget, options.seed))
-                print(_line(runs[-1], baselines[program]), flush=True)
+                path = runs / f"{program}-{name}.json"
+                if _kept(path, asked) is None:
+                    _search(env, program, name, asked, path)
+
+
+def _search(env: GccEnv, program: str, name: str, asked: dict[str, Any], path: Path) -> None:
+    task = Task(env, program, asked["cost"])
+    base = {level: task.baseline(level) for level in ("os", "o3")}
+    run = _run(task, program, name, asked["budget"], asked["seed"])
+    text = json.dumps({"asked": asked, "base": base, "run": asdict(run)})
+    partial = path.with_suffix(".partial")
+    partial.write_text(text.replace("Infinity", "null") + "\n")  # which is no JSON
+    partial.rename(path)
+    print(_line(run, base), flush=True)
+
+
+def _kept(path: Path, asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what a search that is over has found; None if it has to be run."""
+    if not path.exists():
+        return None
+    kept = json.loads(path.read_text())
+    if kept["asked"] != asked:
+        raise SystemExit(f"{path} answers {kept['asked']}, not {asked}: name another --output")
+    return kept
+
+
+def collect(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of the programs that every search is through with."""
+    paths = {
+        program: [options.output / "runs" / f"{program}-{name}.json" for name in options.algorithms]
+        for program in options.programs
+    }
+    done = {
+        program: [json.loads(path.read_text()) for path in own]
+        for program, own in paths.items()
+        if all(path.exists() for path in own)
+    }
+    if not done:
+        raise SystemExit(f"no program is done in {options.output}: run it without --table first")
+    kept = [one for own in done.values() for one in own]
     return {
-        "compiler": env.compiler_version,
-        "cost": options.cost,
-        "budget": options.budget,
-        "seed": options.seed,
-        "baselines": baselines,
-        "runs": [asdict(run) for run in runs],
+        **kept[0]["asked"],
+        "baselines": {program: own[0]["base"] for program, own in done.items()},
+        "runs": [one["run"] for one in kept],
     }
 
 
@@ -204,7 +274,12 @@ def table(figures: dict[str, Any]) -> str:
         ratios = [
             f"{_mean(found[p, n] / baselines[p][level] for p in baselines):.3f}" for n in names
         ]
-        lines.append(f"| geometric mean of the size against {text} | | | {' | '.join(ratios)} |")
+        lines.append(f"| geometric mean against {text} | | | {' | '.join(ratios)} |")
+    failed = [
+        sum(run["costs"].count(None) for run in runs if run["algorithm"] == name) for name in names
+    ]
+    count = figures["budget"] * len(baselines)
+    lines.append(f"| failed, of {count} compilations | | | {' | '.join(map(str, failed))} |")
     broken = [run for run in runs if not run["works"]]
     wrong = "; ".join(f"{run['program']} by {run['algorithm']}" for run in broken) or "none"
     return "\n".join([*lines, "", f"Programs that do something else than at -O0: {wrong}."])
@@ -237,7 +312,7 @@ def plot(figures: dict[str, Any], path: Path) -> None:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--budget", type=int, default=100, help="compilations for each search")
     parser.add_argument("--programs", nargs="+", default=list(PROGRAMS))
     parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS), choices=ALGORITHMS)
@@ -245,16 +320,17 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--cost", default="obj_size", choices=("obj_size", "text_size", "asm_size"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=Path("study"))
+    parser.add_argument("--table", action="store_true", help="search nothing, show what there is")
     return parser.parse_args(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study, keep its figures and print its table."""
     options = parse(arguments)
-    figures = study(options)
-    options.output.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(figures, indent=1).replace("Infinity", "null")  # which is no JSON
-    (options.output / "results.json").write_text(text + "\n")
+    if not options.table:
+        study(options)
+    figures = collect(options)
+    (options.output / "results.json").write_text(json.dumps(figures, indent=1) + "\n")
     plot(figures, options.output / "study.png")
     print(table(figures))
 
