@@ -37,6 +37,24 @@ void bind_tokens(nb::module_& m) {
       "module"_a,
       "IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.");
   m.def(
+      "lexed_words",
+      [](llvm::Module& module) {
+        const auto words = [&] {
+          nb::gil_scoped_release unlocked;
+          const auto text = module.text();
+          return llvm::words_of(llvm::tokens_of(text), text);
+        }();
+        nb::dict columns;
+        columns["token_word"] = raw(words.token_word);
+        columns["word_id"] = raw(words.kind);
+        columns["word_category"] = raw(words.category);
+        columns["word_end"] = raw(words.end);
+        columns["text"] = raw(words.text);
+        return columns;
+      },
+      "module"_a,
+      "IR text as numbers of its different tokens, and those: columns as of lexed_ir.");
+  m.def(
       "lexed_text",
       [](const nb::bytes& data) {
         const std::string text(data.c_str(), data.size());

@@ -182,6 +182,11 @@ def lexed_ir(module: Module) -> dict:
     IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.
     """
 
+def lexed_words(module: Module) -> dict:
+    """
+    IR text as numbers of its different tokens, and those: columns as of lexed_ir.
+    """
+
 def lexed_text(data: bytes) -> dict:
     """IR text in bytes as tokens, or raise `BenchmarkInitError`."""
 

@@ -1,5 +1,10 @@
 #include "compiler_gym/llvm/program_graph.h"
+
+#include <charconv>
+
+#include "llvm/IR/AssemblyAnnotationWriter.h"
 #include "llvm/IR/ModuleSlotTracker.h"
+#include "llvm/Support/FormattedStream.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "program_graph_builder.h"
@@ -7,12 +12,66 @@
 namespace compiler_gym::llvm {
 namespace {
 
+// What LLVM prints for each instruction. Printing one alone takes as long to prepare as to
+// do, so the module is printed once, and LLVM says where in it each instruction is.
+class InstructionTexts : public ::llvm::AssemblyAnnotationWriter {
+ public:
+  explicit InstructionTexts(const ::llvm::Module& module) {
+    ::llvm::raw_string_ostream out(text_);
+    module.print(out, this);
+  }
+
+  ::llvm::StringRef of(const ::llvm::Instruction& instruction) const {
+    const auto& [start, end] = places_.find(&instruction)->second;
+    return ::llvm::StringRef(text_).slice(start, end).ltrim();
+  }
+
+ private:
+  void emitInstructionAnnot(const ::llvm::Instruction* instruction,
+                            ::llvm::formatted_raw_ostream& out) override {
+    places_[instruction].first = out.tell();
+  }
+
+  void printInfoComment(const ::llvm::Value& value, ::llvm::formatted_raw_ostream& out) override {
+    const auto found = places_.find(&value);
+    if (found != places_.end()) found->second.second = out.tell();
+  }
+
+  std::string text_;
+  ::llvm::DenseMap<const ::llvm::Value*, std::pair<std::size_t, std::size_t>> places_;
+};
+
+// A stream of LLVM's would take ten times as long for pieces this small.
+class Text {
+ public:
+  explicit Text(std::size_t size) { text_.reserve(size); }
+
+  Text& operator<<(::llvm::StringRef piece) {
+    text_.append(piece.data(), piece.size());
+    return *this;
+  }
+
+  Text& operator<<(std::int64_t number) {
+    char digits[20];
+    const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), number);
+    text_.append(digits, end);
+    return *this;
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
 class JsonWriter {
  public:
-  JsonWriter(const ::llvm::Module& module, ::llvm::raw_ostream& out)
-      : module_(module), built_(module), slots_(&module), texts_(program_graph_texts()), out_(out) {}
+  explicit JsonWriter(const ::llvm::Module& module)
+      : module_(module), built_(module), instructions_(module), slots_(&module),
+        texts_(program_graph_texts()),
+        out_(192 * built_.values.size() + 72 * built_.graph.edge_kind.size() + 256) {}
 
-  void write() {
+  std::string write() {
     out_ << R"({"directed":true,"multigraph":true,"graph":{"function":[)";
     const char* comma = "";
     for (const auto& function : module_) {
@@ -27,19 +86,20 @@ class JsonWriter {
     out_ << R"(],"links":[)";
     for (std::size_t edge = 0; edge < built_.graph.edge_kind.size(); ++edge) write_edge(edge);
     out_ << "]}";
+    return out_.take();
   }
 
  private:
   void write_node(std::size_t id) {
     const auto& graph = built_.graph;
-    describe(id);
+    const auto full_text = describe(id);
     out_ << (id ? "," : "") << R"({"block":)" << std::max(graph.node_block[id], 0)
          << R"(,"features":{"full_text":[)";
-    write_string(full_text_.str().ltrim());
-    out_ << R"(]},"function":)" << std::max(graph.node_function[id], 0) << R"(,"id":)" << id
+    write_string(full_text);
+    out_ << R"(]},"function":)" << std::max(graph.node_function[id], 0) << R"(,"id":)" << static_cast<std::int64_t>(id)
          << R"(,"text":)";
-    write_string(built_.types[id] ? full_text_.str() : ::llvm::StringRef(texts_[graph.node_text[id]]));
-    out_ << R"(,"type":)" << graph.node_kind[id] << '}';
+    write_string(built_.types[id] ? full_text : ::llvm::StringRef(texts_[graph.node_text[id]]));
+    out_ << R"(,"type":)" << graph.node_kind[id] << "}";
   }
 
   void write_edge(std::size_t edge) {
@@ -48,24 +108,36 @@ class JsonWriter {
     const auto pair = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint32_t>(target);
     out_ << (edge ? "," : "") << R"({"flow":)" << graph.edge_kind[edge] << R"(,"key":)"
          << keys_[pair]++ << R"(,"position":)" << graph.edge_position[edge] << R"(,"source":)"
-         << source << R"(,"target":)" << target << '}';
+         << source << R"(,"target":)" << target << "}";
   }
 
-  // Leave in full_text_ what LLVM prints for a vertex.
-  void describe(std::size_t id) {
+  // What LLVM prints for a vertex; valid until the next call.
+  ::llvm::StringRef describe(std::size_t id) {
+    const auto* value = built_.values[id];
+    if (built_.types[id]) return type_text(*built_.types[id]);
+    if (!value || ::llvm::isa<::llvm::Function>(value)) return "";
+    if (built_.graph.node_kind[id] == static_cast<std::int32_t>(NodeKind::Instruction)) {
+      return instructions_.of(*::llvm::cast<::llvm::Instruction>(value));
+    }
     full_text_.clear();
     ::llvm::raw_svector_ostream text(full_text_);
-    const auto* value = built_.values[id];
-    if (built_.types[id]) {
-      built_.types[id]->print(text);
-    } else if (!value || ::llvm::isa<::llvm::Function>(value)) {
-      return;
-    } else if (built_.graph.node_kind[id] == static_cast<std::int32_t>(NodeKind::Instruction)) {
-      value->print(text, slots_);
+    const auto* owner = function_of(*value);
+    if (owner) slots_.incorporateFunction(*owner);
+    if (owner && !value->hasName()) {
+      text << type_text(*value->getType()) << " %" << slots_.getLocalSlot(value);
     } else {
-      if (const auto* owner = function_of(*value)) slots_.incorporateFunction(*owner);
       value->printAsOperand(text, /*PrintType=*/true, slots_);
     }
+    return full_text_;
+  }
+
+  ::llvm::StringRef type_text(const ::llvm::Type& type) {
+    auto& text = type_texts_[&type];
+    if (text.empty()) {
+      ::llvm::raw_string_ostream out(text);
+      type.print(out);
+    }
+    return text;
   }
 
   static const ::llvm::Function* function_of(const ::llvm::Value& value) {
@@ -81,28 +153,29 @@ class JsonWriter {
       return letter >= 0x20 && letter < 0x7f && letter != '"' && letter != '\\';
     });
     if (plain) {
-      out_ << '"' << text << '"';
+      out_ << "\"" << text << "\"";
     } else {
-      out_ << ::llvm::json::Value(::llvm::json::fixUTF8(text));
+      std::string quoted;
+      ::llvm::raw_string_ostream(quoted) << ::llvm::json::Value(::llvm::json::fixUTF8(text));
+      out_ << quoted;
     }
   }
 
   const ::llvm::Module& module_;
   ProgramGraphBuilder built_;
+  InstructionTexts instructions_;
   ::llvm::ModuleSlotTracker slots_;
   std::vector<std::string> texts_;
-  ::llvm::raw_ostream& out_;
+  Text out_;
   ::llvm::SmallString<256> full_text_;
+  ::llvm::DenseMap<const ::llvm::Type*, std::string> type_texts_;
   ::llvm::DenseMap<std::uint64_t, std::int32_t> keys_;
 };
 
 }  // namespace
 
 std::string program_graph_json(const ::llvm::Module& module) {
-  std::string text;
-  ::llvm::raw_string_ostream out(text);
-  JsonWriter(module, out).write();
-  return text;
+  return JsonWriter(module).write();
 }
 
 }  // namespace compiler_gym::llvm

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler_gym/llvm/errors.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -303,6 +304,25 @@ std::optional<Scanner::Word> Scanner::look_up(StringRef word) {
 Tokens tokens_of(const std::string& text) {
   auto tokens = Scanner(text).scan();
   return tokens ? std::move(*tokens) : tokens_by_llvm(text);
+}
+
+Words words_of(const Tokens& tokens, const std::string& text) {
+  Words words;
+  words.token_word.reserve(tokens.kind.size());
+  ::llvm::DenseMap<std::pair<std::int32_t, StringRef>, std::int32_t> known;
+  known.reserve(tokens.kind.size() / 16);
+  for (std::size_t i = 0; i < tokens.kind.size(); ++i) {
+    const auto word = StringRef(text).slice(tokens.start[i], tokens.end[i]);
+    const auto number = static_cast<std::int32_t>(words.kind.size());
+    const auto [place, is_new] = known.try_emplace({tokens.kind[i], word}, number);
+    words.token_word.push_back(place->second);
+    if (!is_new) continue;
+    words.kind.push_back(tokens.kind[i]);
+    words.category.push_back(tokens.category[i]);
+    words.text += word;
+    words.end.push_back(static_cast<std::int32_t>(words.text.size()));
+  }
+  return words;
 }
 
 Tokens tokens_by_llvm(const std::string& text) {

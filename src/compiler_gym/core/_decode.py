@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core.collector import uncollected
 from compiler_gym.errors import SessionError
 from compiler_gym.session import (
     BoxSpec,
@@ -198,7 +199,8 @@ def _list(plain: Any) -> list[Any] | tuple[Any, ...]:
 
 def _json(plain: Any) -> Any:
     try:
-        return msgspec.json.decode(plain)
+        with uncollected():
+            return msgspec.json.decode(plain)
     except (RecursionError, TypeError, ValueError, msgspec.DecodeError) as error:
         raise SessionError(f"expected JSON text, found {_short(plain)}: {error}") from error
 

@@ -11,6 +11,7 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.envs.llvm._derived_structure import LexedToken
 from compiler_gym.envs.llvm._ir2vec import vocabulary_path
 from compiler_gym.envs.llvm._structure import (
     FUNCTION_FEATURES,
@@ -139,6 +140,23 @@ def test_tokens_cover_the_text_and_count_its_instructions(at_reset: LlvmEnv) -> 
     assert counted["instruction"] == at_reset.observation["IrInstructionCount"]
     lists = at_reset.observation["LexedIr"]
     assert [token.str_value for token in tokens] == lists["token_value"]
+
+
+def test_the_forms_of_the_tokens_agree(at_reset: LlvmEnv) -> None:
+    arrays, lists = at_reset.observation["LexedIrArrays"], at_reset.observation["LexedIr"]
+    text = arrays["text"].tobytes()
+    spans = zip(arrays["token_start"].tolist(), arrays["token_end"].tolist(), strict=True)
+    assert lists["token_value"] == [text[start:end].decode() for start, end in spans]
+    assert lists["token_id"] == arrays["token_id"].tolist()
+    categories = [TOKEN_CATEGORIES[i] for i in arrays["token_category"].tolist()]
+    assert lists["token_category"] == categories
+    rows = zip(*lists.values(), strict=True)
+    assert at_reset.observation["LexedIrTuple"] == tuple(LexedToken(*row) for row in rows)
+    words = at_reset.observation["LexedIrWords"]
+    different = dict.fromkeys(zip(lists["token_id"], lists["token_value"], strict=True))
+    assert len(words["word_id"]) == len(different)
+    assert [kind for kind, _ in different] == words["word_id"].tolist()
+    assert b"".join(value.encode() for _, value in different) == words["text"].tobytes()
 
 
 def test_function_features_are_those_that_opt_prints(

@@ -21,6 +21,17 @@ struct Tokens {
   std::vector<std::int32_t> end;       // one past its last byte
 };
 
+// A text as the numbers of its different tokens, and those in the order they first occur.
+struct Words {
+  std::vector<std::int32_t> token_word;  // for each token of the text
+  std::vector<std::int32_t> kind;        // for each different one, as in Tokens
+  std::vector<std::int8_t> category;
+  std::vector<std::int32_t> end;         // one past its last byte in `text`
+  std::string text;                      // of all different ones, one after the other
+};
+
+Words words_of(const Tokens& tokens, const std::string& text);
+
 // Throws InitError where the lexer meets something that is not IR.
 Tokens tokens_of(const std::string& text);
 

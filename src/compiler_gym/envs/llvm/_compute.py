@@ -85,6 +85,7 @@ STRUCTURE: dict[str, Callable[[_llvm.Module], Any]] = {
     "ProgramlJson": _llvm.program_graph_json,
     "ProgramlArrays": _llvm.program_graph,
     "LexedIrArrays": _llvm.lexed_ir,
+    "LexedIrWords": _llvm.lexed_words,
     "FunctionFeatures": _llvm.function_table,
     "CallGraph": _llvm.call_graph,
     "LoopForest": _llvm.loop_forest,

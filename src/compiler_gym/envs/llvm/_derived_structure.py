@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import GraphInstance
 
-from compiler_gym.core import DerivedObservation
+from compiler_gym.core import DerivedObservation, uncollected
 from compiler_gym.envs.llvm._structure import (
     EDGE_KINDS,
     NODE_KINDS,
@@ -76,15 +76,15 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
         ),
         DerivedObservation(
             "LexedIr",
-            "LexedIrArrays",
+            "LexedIrWords",
             _to_lists,
             _lists_space,
             "The IR text in tokens: lists token_id, token_kind, token_category, token_value.",
         ),
         DerivedObservation(
             "LexedIrTuple",
-            "LexedIrArrays",
-            lambda columns: tuple(map(LexedToken, *_to_lists(columns).values())),
+            "LexedIrWords",
+            _to_tuple,
             lambda: SpaceSequence(
                 "LexedIrTuple",
                 Tuple([_id_space(), *map(_text_space, ("kind", "category", "value"))], "token"),
@@ -106,7 +106,8 @@ def _networkx() -> Any:
 
 
 def _to_networkx(graph: dict[str, Any]) -> Any:
-    return _networkx().node_link_graph(graph, directed=True, multigraph=True, edges="links")
+    with uncollected():
+        return _networkx().node_link_graph(graph, directed=True, multigraph=True, edges="links")
 
 
 def _to_graph_instance(columns: dict[str, Any]) -> GraphInstance:
@@ -130,20 +131,38 @@ def _graph_space() -> gymnasium.Space[Any]:
     )
 
 
-def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
+def _words(columns: dict[str, Any]) -> list[LexedToken]:
+    """Return the different tokens, in the order of `word_id`."""
     text = columns["text"].tobytes()
-    spans = zip(columns["token_start"].tolist(), columns["token_end"].tolist(), strict=True)
-    values = [text[start:end].decode(errors="backslashreplace") for start, end in spans]
-    kinds = columns["token_id"].tolist()
+    ends = columns["word_end"].tolist()
+    values = [
+        text[start:end].decode(errors="backslashreplace")
+        for start, end in zip([0, *ends], ends, strict=False)
+    ]
+    kinds = columns["word_id"].tolist()
+    categories = [TOKEN_CATEGORIES[i] for i in columns["word_category"].tolist()]
+    return [
+        LexedToken(kind, TOKEN_KINDS.get(kind) or f"kw_{value}", category, value)
+        for kind, category, value in zip(kinds, categories, values, strict=True)
+    ]
+
+
+def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
+    places = columns["token_word"]
+    different = list(zip(*_words(columns), strict=True)) or [()] * len(LexedToken._fields)
+    names = ("token_id", "token_kind", "token_category", "token_value")
     return {
-        "token_id": kinds,
-        "token_kind": [
-            TOKEN_KINDS.get(kind) or f"kw_{value}"
-            for kind, value in zip(kinds, values, strict=True)
-        ],
-        "token_category": [TOKEN_CATEGORIES[i] for i in columns["token_category"].tolist()],
-        "token_value": values,
+        name: np.array(column, dtype=object)[places].tolist()
+        for name, column in zip(names, different, strict=True)
     }
+
+
+def _to_tuple(columns: dict[str, Any]) -> tuple[LexedToken, ...]:
+    # A token is immutable, so the same one may stand in many places.
+    words = _words(columns)
+    different = np.empty(len(words), dtype=object)
+    different[:] = words
+    return tuple(different[columns["token_word"]].tolist())
 
 
 def _id_space() -> Scalar:

@@ -139,6 +139,13 @@ _TOKENS = {
     **_columns(_INDEX, "token_start", "token_end"),
     "text": BoxSpec(0, 255, (-1,), "uint8"),
 }
+_WORDS = {
+    "token_word": _INDEX,
+    "word_id": _INDEX,
+    "word_category": _TOKENS["token_category"],
+    "word_end": _INDEX,
+    "text": _TOKENS["text"],
+}
 _CALLS = {
     "names": _NAMES,
     "is_defined": _FLAG,
@@ -178,6 +185,15 @@ STRUCTURE_SPACES: tuple[ObservationSpaceSpec, ...] = (
         "`token_category` int8 (an index into TOKEN_CATEGORIES), `token_start` and `token_end` "
         "int32 (bytes of `text`), `text` uint8.",
         dict.fromkeys(_TOKENS, b""),
+    ),
+    _tables(
+        "LexedIrWords",
+        _WORDS,
+        "The IR text as numbers of its different tokens, in the order they first occur: "
+        "`token_word` int32 for each token, and for each different one `word_id` int32, "
+        "`word_category` int8 (as in LexedIrArrays), `word_end` int32 (one past its last byte in "
+        "`text`, where they follow one another).",
+        dict.fromkeys(_WORDS, b""),
     ),
     _tables(
         "FunctionFeatures",

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""The collector is off while something large is made, and as it was afterwards."""
+
+import gc
+
+import pytest
+
+from compiler_gym.core import uncollected
+
+
+def test_the_collector_is_off_inside_and_on_again_after_an_error() -> None:
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="inside"), uncollected():
+        assert not gc.isenabled()
+        raise ValueError("inside")
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
