@@ -7,6 +7,7 @@ imaging library of the machine that makes it.  Nothing here decodes.
 
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -535,6 +536,31 @@ def raster(
     for name, value in layout.items():
         setattr(made, name, value)
     return made
+
+
+LZW_EDGES = (253, 765, 1789, 3836)
+"""How many strings an encoder has learnt where its codes become wider, or it starts anew."""
+
+
+def lzw_edge(learnt: int, below: Callable[[int], int], spell: Callable[[int], bytes]) -> list[int]:
+    """Random samples whose LZW stream ends just where `learnt` strings are known.
+
+    `below` draws the samples, `spell` says which bytes a sample is encoded as.
+    """
+    while True:
+        samples: list[int] = []
+        known: set[bytes] = set()
+        prefix = b""
+        while len(known) < learnt:
+            samples.append(below(256))
+            for byte in spell(samples[-1]):
+                string = prefix + bytes([byte])
+                if len(string) > 1 and string not in known:
+                    known.add(string)
+                    string = string[-1:]
+                prefix = string
+        if len(known) == learnt:
+            return samples
 
 
 def damage(data: bytes, kind: int, seed: int) -> bytes:

@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 30, "small": 4, "ref": 2}
+COUNTS = {"test": 34, "small": 4, "ref": 2}
 
 KINDS = ("rgb", "rgb", "palette8", "rgb16", "rgb", "palette4", "cmyk", "rgba", "rgb", "rgb", "rgb")
 CODECS = (
@@ -52,6 +52,8 @@ def case(size: str, index: int, rng: Random) -> Case:
         made = images.raster("rgb", width, 100, seed, repeat=repeat, **layout)
         codec = ("-c", ("zip:2", "lzw", "packbits", "zip")[index % 4])
         return _case(images.build(made), *codec)
+    if index >= 30:
+        return _lzw_edge(images.LZW_EDGES[index - 30], rng)
     width, height = rng.between(20, 60), rng.between(20, 50)
     if index < len(LAYOUTS):
         made = images.raster(KINDS[index], width, height, seed, **LAYOUTS[index])
@@ -71,6 +73,13 @@ def case(size: str, index: int, rng: Random) -> Case:
         )
         return _case(images.build(made), *options, *rng.choice(CODECS))
     return _unusual(index - 18, width, height, seed)
+
+
+def _lzw_edge(learnt: int, rng: Random) -> Case:
+    """Grey as it is, so that the bytes of the output are known."""
+    greys = images.lzw_edge(learnt, rng.below, lambda sample: bytes([sample]))
+    values = [sample for sample in greys for _ in range(3)]
+    return _case(images.build(images.raster("rgb", len(greys), 1, 0, values=values)), "-c", "lzw")
 
 
 def _unusual(kind: int, width: int, height: int, seed: int) -> Case:

@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 43, "small": 4, "ref": 2}
+COUNTS = {"test": 47, "small": 4, "ref": 2}
 
 CODECS = ((), ("-c", "none"), ("-c", "lzw"), ("-c", "lzw:2"), ("-c", "zip:2"), ("-c", "zip"))
 FAX = (
@@ -40,6 +40,8 @@ FAX = (
     {"compression": 4, "fill_order": 2},
     {"compression": 4, "tile": (32, 16)},
 )
+
+_NOISE = 42
 
 
 def case(size: str, index: int, rng: Random) -> Case:
@@ -53,9 +55,11 @@ def case(size: str, index: int, rng: Random) -> Case:
             layout = {"compression": 5}
         made = images.raster(kind, width, 100, seed, repeat=repeat, **layout)
         return _case(images.build(made), "-c", ("zip:2", "lzw", "zip", "packbits")[index])
-    if index + 1 == COUNTS[size]:
+    if index == _NOISE:
         noise = list(rng.data(60 * 50 * 3))
         return _case(images.build(images.raster("rgb", 60, 50, seed, values=noise)), "-c", "zip")
+    if index >= 43:
+        return _lzw_edge(images.LZW_EDGES[index - 43], rng)
     width, height = rng.between(20, 60), rng.between(20, 50)
     codec = CODECS[index % len(CODECS)]
     kinds = list(images.KINDS)
@@ -77,6 +81,13 @@ def case(size: str, index: int, rng: Random) -> Case:
         made = images.raster("palette4", width, height, seed, orientation=index - 19)
         return _case(images.build(made), "-n", *codec)
     return _unusual(index - 28, width, height, seed)
+
+
+def _lzw_edge(learnt: int, rng: Random) -> Case:
+    """Opaque greys, whose four bytes in the output are known."""
+    greys = images.lzw_edge(learnt, rng.below, lambda sample: bytes([sample] * 3 + [255]))
+    values = [sample for sample in greys for _ in range(3)]
+    return _case(images.build(images.raster("rgb", len(greys), 1, 0, values=values)), "-c", "lzw")
 
 
 def _unusual(kind: int, width: int, height: int, seed: int) -> Case:

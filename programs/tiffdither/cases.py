@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 35, "small": 4, "ref": 2}
+COUNTS = {"test": 39, "small": 4, "ref": 2}
 
 KINDS = ("black", "white", "grey16", "grey4", "grey2")
 CODECS = (
@@ -46,6 +46,8 @@ CODECS = (
     ("-c", "zip"),
 )
 
+_NOISE = 34
+
 
 def case(size: str, index: int, rng: Random) -> Case:
     """Return one input of tiffdither."""
@@ -56,9 +58,11 @@ def case(size: str, index: int, rng: Random) -> Case:
             "black", width, 100, seed, repeat=repeat, compression=(32773, 1)[index % 2]
         )
         return _case(images.build(made), *CODECS[(6, 3, 8, 10)[index]])
-    if index + 1 == COUNTS[size]:
+    if index == _NOISE:
         noise = list(rng.data(60 * 50 * 1))
         return _case(images.build(images.raster("black", 60, 50, seed, values=noise)), "-c", "zip")
+    if index >= 35:
+        return _lzw_edge(images.LZW_EDGES[index - 35], rng)
     width, height = rng.between(20, 90), rng.between(20, 60)
     if index < len(LAYOUTS):
         layout = {**LAYOUTS[index], "planar": 1}
@@ -73,6 +77,13 @@ def case(size: str, index: int, rng: Random) -> Case:
         options = ("-t", str(rng.below(256)), "-r", str(rng.between(1, 40)))
         return _case(images.build(made), *options, *rng.choice(CODECS))
     return _unusual(index - 24, width, height, seed)
+
+
+def _lzw_edge(learnt: int, rng: Random) -> Case:
+    """Black and white as they are, so that the bits of the output are known."""
+    rows = images.lzw_edge(learnt, rng.below, lambda sample: bytes([sample]))
+    dots = [255 * (row >> bit & 1) for row in rows for bit in range(7, -1, -1)]
+    return _case(images.build(images.raster("black", len(dots), 1, 0, values=dots)), "-c", "lzw")
 
 
 def _unusual(kind: int, width: int, height: int, seed: int) -> Case:

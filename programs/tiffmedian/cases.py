@@ -29,7 +29,7 @@ LAYOUTS = (
     {"compression": 5, "old_lzw": True},
 )
 
-COUNTS = {"test": 31, "small": 4, "ref": 2}
+COUNTS = {"test": 35, "small": 4, "ref": 2}
 
 KINDS = (
     "rgb",
@@ -54,6 +54,8 @@ CODECS = (
     ("-c", "zip"),
 )
 
+_NOISE = 30
+
 
 def case(size: str, index: int, rng: Random) -> Case:
     """Return one input of tiffmedian."""
@@ -63,9 +65,11 @@ def case(size: str, index: int, rng: Random) -> Case:
         layout = LAYOUTS[index % 3] if size == "small" else LAYOUTS[1]
         made = images.raster("rgb", width, 100, seed, repeat=repeat, **layout)
         return _case(images.build(made), *((), ("-d",), ("-C", "64"), ("-C", "16", "-d"))[index])
-    if index + 1 == COUNTS[size]:
+    if index == _NOISE:
         noise = list(rng.data(60 * 50 * 3))
         return _case(images.build(images.raster("rgb", 60, 50, seed, values=noise)), "-c", "zip")
+    if index >= 31:
+        return _lzw_edge(images.LZW_EDGES[index - 31], rng)
     width, height = rng.between(20, 60), rng.between(20, 50)
     if index < len(LAYOUTS):
         layout = dict(LAYOUTS[index])
@@ -81,6 +85,14 @@ def case(size: str, index: int, rng: Random) -> Case:
         options = ("-C", str(rng.between(2, 256)), *(("-d",) if rng.chance(1, 2) else ()))
         return _case(images.build(made), *options, *rng.choice(CODECS))
     return _unusual(index - 22, width, height, seed)
+
+
+def _lzw_edge(learnt: int, rng: Random) -> Case:
+    """Few colours, each of which gets an index: which it is does not matter to the stream."""
+    colours = images.lzw_edge(learnt, lambda _: rng.below(32), lambda sample: bytes([sample]))
+    values = [8 * sample for sample in colours for _ in range(3)]
+    made = images.raster("rgb", len(colours), 1, 0, values=values)
+    return _case(images.build(made), "-c", "lzw")
 
 
 def _unusual(kind: int, width: int, height: int, seed: int) -> Case:

@@ -3,6 +3,7 @@
 
 import importlib.util
 import io
+import shutil
 import struct
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import PROGRAMS, Execute
+from .conftest import PROGRAMS, Execute, build
 
 Image = pytest.importorskip("PIL.Image", reason="needs pillow")
 
@@ -226,6 +227,24 @@ def test_diffusion_keeps_the_mean_colour_of_flat_areas(execute: Execute, tmp_pat
         for block in (1, 2):
             part = grey.crop((block * 32, 0, block * 32 + 32, 64)).tobytes()
             assert abs(sum(part) / len(part) - (100 + 20 * block)) < 3
+
+
+@pytest.mark.parametrize("name", ["tiff2bw", "tiff2rgba", "tiffdither", "tiffmedian"])
+def test_an_encoder_that_misses_an_edge_of_its_codes_is_noticed(name: str, tmp_path: Path) -> None:
+    shutil.copytree(PROGRAMS / "_tiff", tmp_path / "_tiff")
+    shutil.copytree(PROGRAMS / name, tmp_path / name)
+    source = tmp_path / "_tiff" / "codec.c"
+    text = source.read_text()
+    head, encoder, tail = text.partition("void lzw_encode")
+    wrong = tail.replace("width < 12", "width > 12").replace("LZW_CODES - 2", "LZW_CODES - 1")
+    assert sum(map(str.__ne__, tail.split(), wrong.split())) == 2
+    source.write_text(head + encoder + wrong)
+    program = build.Program.load(tmp_path / name)
+    binary = build.compile_program(program, tmp_path / "wrong")
+    found = build.mismatches(program, [str(binary)], ["test"])
+    edges = range(program.counts["test"] - 4, program.counts["test"])
+    noticed = {line.split()[1] for line in found}
+    assert {f"test/{index}" for index in edges} <= noticed
 
 
 @pytest.mark.parametrize("name", ["tiff2bw", "tiff2rgba", "tiffdither", "tiffmedian"])
