@@ -6,6 +6,9 @@
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/CommandLine.h"
@@ -37,6 +40,40 @@ void map_frequencies() {
   if (!done) throw UnsupportedError("this LLVM cannot map the frequencies of blocks");
 }
 
+bool is_scalable(const ::llvm::Value* value) { return value->getType()->isScalableTy(); }
+
+bool is_scalable(const ::llvm::Instruction& instruction) {
+  if (is_scalable(&instruction) || ::llvm::any_of(instruction.operand_values(), [](auto* operand) {
+        return is_scalable(operand);
+      })) {
+    return true;
+  }
+  if (const auto* place = ::llvm::dyn_cast<::llvm::AllocaInst>(&instruction)) {
+    return place->getAllocatedType()->isScalableTy();
+  }
+  if (const auto* address = ::llvm::dyn_cast<::llvm::GetElementPtrInst>(&instruction)) {
+    return address->getSourceElementType()->isScalableTy();
+  }
+  const auto* call = ::llvm::dyn_cast<::llvm::IntrinsicInst>(&instruction);
+  return call && call->getIntrinsicID() == ::llvm::Intrinsic::vscale;
+}
+
+// LLVM's selection of x86 instructions ends the process where it meets one of these.
+void refuse_scalable_vectors(const ::llvm::Module& module) {
+  for (const auto& function : module) {
+    const bool is_met =
+        !function.isDeclaration() &&
+        (function.getReturnType()->isScalableTy() ||
+         ::llvm::any_of(function.args(), [](const auto& argument) { return is_scalable(&argument); }) ||
+         ::llvm::any_of(::llvm::instructions(function),
+                        [](const auto& instruction) { return is_scalable(instruction); }));
+    if (is_met) {
+      throw UnsupportedError("x86 has no scalable vectors, which '" + function.getName().str() +
+                             "' uses: make the program for vectors of a fixed size");
+    }
+  }
+}
+
 std::string emit(std::string_view bitcode, Extra extra) {
   start();
   auto compilation = std::make_unique<Compilation>();
@@ -53,6 +90,7 @@ std::string emit(std::string_view bitcode, Extra extra) {
       throw UnsupportedError("this build makes code for x86 only, the module's target is '" +
                              module->getTargetTriple().str() + "'");
     }
+    refuse_scalable_vectors(*module);
     if (extra == Extra::Blocks) {
       map_frequencies();
       machine->Options.BBAddrMap = true;

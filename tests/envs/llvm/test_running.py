@@ -332,3 +332,13 @@ def test_the_worker_loads_no_linker_before_it_is_asked_to() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_cycles_are_rewarded_against_the_program_at_reset_and_a_level(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="cbench-v1/sha", reward_space="McaCyclesO3")
+    env.reset()
+    start, best = env.observation["McaCyclesO0"], env.observation["McaCyclesO3"]
+    assert start == env.observation["McaCycles"] > best
+    earned = sum(float(env.step(env.action_space[name])[1]) for name in ("sroa", "early-cse"))
+    saved = start - env.observation["McaCycles"]
+    assert earned == pytest.approx(saved / (start - best))
