@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
@@ -65,14 +66,27 @@ def measure() -> list[Figure]:
 
 
 def planted(
-    programs: Sequence[str], *, each: int, jobs: int = 1, oracle: int = ORACLE
+    programs: Sequence[str],
+    *,
+    each: int,
+    jobs: int = 1,
+    oracle: int = ORACLE,
+    run: RunFolder | None = None,
 ) -> list[Planted]:
-    """Plant `each` edits of every kind in every program and return who reported them."""
+    """Plant `each` edits of every kind in every program and return who reported them.
+
+    With a `run` folder each edit is kept when it is judged, and not judged again.
+    """
     work = [(name, kind, seed) for name in programs for kind in KINDS for seed in range(each)]
     modules = dict(_optimised(programs))
+
+    def judge(item: tuple[str, str, int]) -> Planted | None:
+        name, kind, seed = item
+        edit = plant(modules[name][1], kind, seed)
+        return None if edit is None else _judge(name, modules[name][0], edit, oracle, run)
+
     with ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda item: _judge(item[0], modules[item[0]], *item[1:], oracle), work)
-        return [judged for judged in found if judged is not None]
+        return [judged for judged in pool.map(judge, work) if judged is not None]
 
 
 def _optimised(programs: Sequence[str]) -> Iterator[tuple[str, tuple[Benchmark, str]]]:
@@ -86,15 +100,18 @@ def _optimised(programs: Sequence[str]) -> Iterator[tuple[str, tuple[Benchmark, 
 
 
 def _judge(
-    name: str, module: tuple[Benchmark, str], kind: str, seed: int, oracle: int
-) -> Planted | None:
-    benchmark, ir = module
-    edit = plant(ir, kind, seed)
-    if edit is None:
-        return None
+    name: str, benchmark: Benchmark, edit: Edit, oracle: int, run: RunFolder | None
+) -> Planted:
+    key = f"{name}: {edit.kind}: {sha256(edit.text.encode()).hexdigest()[:16]}"
+    known = None if run is None else run.result_of(key)
+    if known is not None:
+        return Planted(name, edit, known["outcome"], known["seconds"])
     started = time.monotonic()
     outcome = _outcome(benchmark, edit, oracle)
-    return Planted(name, edit, outcome, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    if run is not None:
+        run.record(key, {"outcome": outcome, "seconds": round(seconds, 1)})
+    return Planted(name, edit, outcome, seconds)
 
 
 def _outcome(benchmark: Benchmark, edit: Edit, oracle: int) -> str:
@@ -236,20 +253,20 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=2, help="edits of each kind in each program")
     parser.add_argument("--episodes", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--run", type=Path, help="a run folder: honest episodes go on from there")
+    parser.add_argument("--run", type=Path, help="a run folder: goes on from there")
     parser.add_argument("--print", action="store_true", help="write no page")
     options = parser.parse_args()
     programs = programs_of(options.programs)
     started = time.monotonic()
+    config = {"programs": programs}
+    run = RunFolder.open(options.run, "evaluation", config) if options.run else None
     if options.table == "planted":
-        rows = planted(programs, each=options.each, jobs=options.jobs)
+        rows = planted(programs, each=options.each, jobs=options.jobs, run=run)
         for row in rows:
             if row.outcome == "missed":
                 print(f"missed: {row.program} {row.edit.function}: {row.edit.before}")
         table = planted_table(rows)
     else:
-        config = {"programs": programs}
-        run = RunFolder.open(options.run, "evaluation", config) if options.run else None
         table = honest(programs, episodes=options.episodes, jobs=options.jobs, run=run)
     print(table)
     print(f"{time.monotonic() - started:.0f} s")
