@@ -11,6 +11,8 @@ import compiler_gym
 from compiler_gym.envs.gcc import GccEnv
 
 VERSIONS = ("gcc-11", "gcc-12")
+PACKAGES = {"avr-gcc": "gcc-avr"}
+"""The Debian packages of compilers that are not called after their commands."""
 
 
 @pytest.fixture(params=VERSIONS)
@@ -48,5 +50,5 @@ def env(make_env: Callable[..., GccEnv]) -> GccEnv:
 def needed(name: str) -> str:
     """Return `name`, or skip the test where there is no such compiler."""
     if not name.startswith(("docker:", "/")) and shutil.which(name) is None:
-        pytest.skip(f"needs {name}: apt install {name}")
+        pytest.skip(f"needs {name}: apt install {PACKAGES.get(name, name)}")
     return name

@@ -2,11 +2,13 @@
 """Sizes and counts are read off assembly and objects."""
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.gcc._products import instruction_counts, text_size
+from compiler_gym.envs.gcc import GccEnv
+from compiler_gym.envs.gcc._products import instruction_counts, runs_here, text_size
 from compiler_gym.errors import SessionError
 
 from .conftest import needed
@@ -62,3 +64,29 @@ def test_many_sections_are_all_counted(tmp_path: Path) -> None:
 def test_what_is_no_object_is_refused(data: bytes) -> None:
     with pytest.raises(SessionError, match="expected an ELF object"):
         text_size(data)
+
+
+def test_an_object_says_which_machine_runs_it(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int x;\n")
+    subprocess.run([needed("gcc-12"), "-c", "a.c"], cwd=tmp_path, check=True)
+    subprocess.run([needed("avr-gcc"), "-c", "a.c", "-o", "b.o"], cwd=tmp_path, check=True)
+    assert runs_here((tmp_path / "a.o").read_bytes())
+    assert not runs_here((tmp_path / "b.o").read_bytes())
+    assert not runs_here(b"MZ")
+
+
+def test_an_object_that_is_no_elf_has_a_size(
+    make_env: Callable[..., GccEnv], tmp_path: Path
+) -> None:
+    other = tmp_path / "gcc"
+    other.write_text(
+        "#!/bin/sh\n"
+        'gcc-12 "$@" || exit\n'
+        'case " $* " in *" -c -save-temps "*) for o in *.o; do printf MZ > "$o"; done;; esac\n'
+    )
+    other.chmod(0o755)
+    env = make_env(gcc_bin=str(other))
+    env.reset()
+    assert (env.obj, env.obj_size) == (b"MZ", 2)
+    with pytest.raises(SessionError, match="expected an ELF object"):
+        env.observation["text_size"]

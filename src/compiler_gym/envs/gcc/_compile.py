@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from compiler_gym.envs.gcc._gcc import Gcc
+from compiler_gym.envs.gcc._products import runs_here
 from compiler_gym.envs.gcc._program import LANGUAGES, Program, compile_flags, is_cxx, suffix_of
 from compiler_gym.errors import (
     CompilerDiagnosticError,
@@ -87,6 +88,10 @@ class Builder:
         if self._gcc.is_docker:
             raise ObservationError("programs of a Docker image are not run outside of it")
         data = self.object(words)
+        if not runs_here(data):
+            raise ObservationError(
+                f"{self._gcc.program} compiles for another machine: its programs are not run here"
+            )
         if "program" not in self._made:
             (self._directory / "obj.o").write_bytes(data)
             standard = ("-lstdc++",) if is_cxx(self._units) else ()

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""What is read off a compilation: sizes, hashes and counts, from assembly and objects.
+"""What is read off a compilation: sizes, hashes, counts and machines, from assembly and objects.
 
 Only the standard library is used, and no other program is run.
 """
 
+import functools
 import hashlib
 import re
 import struct
 from collections import Counter
+from pathlib import Path
 
 from compiler_gym.errors import SessionError
 
-__all__ = ["digest", "instruction_counts", "text_size"]
+__all__ = ["digest", "instruction_counts", "runs_here", "text_size"]
 
 _INSTRUCTION = re.compile(r"^\t(?!\.)([a-zA-Z][\w.]*)", re.MULTILINE)
 _ELF_MAGIC = b"\x7fELF"
 _EXECUTABLE = 0x4
+_RUN_TOO = {62: 3, 183: 40}
+"""The older machine whose programs a newer one runs too: x86-64 and AArch64."""
 _SECTION_TYPE_NOBITS = 8
 
 
@@ -53,6 +57,28 @@ def text_size(contents: bytes) -> int:
         if flags & _EXECUTABLE and kind != _SECTION_TYPE_NOBITS:
             total += size
     return total
+
+
+def runs_here(contents: bytes) -> bool:
+    """Return whether this machine is one that the ELF object or program `contents` is for."""
+    here, there = _own_machine(), _machine(contents)
+    return here is None or there == here or (there is not None and there == _RUN_TOO.get(here))
+
+
+@functools.cache
+def _own_machine() -> int | None:
+    try:
+        with Path("/proc/self/exe").open("rb") as program:
+            return _machine(program.read(64))
+    except OSError:
+        return None
+
+
+def _machine(contents: bytes) -> int | None:
+    """Return the number that ELF has for a machine; None if this is no ELF."""
+    if contents[:4] != _ELF_MAGIC or len(contents) < 20:
+        return None
+    return struct.unpack_from("<H" if contents[5] == 1 else ">H", contents, 18)[0]
 
 
 def _unpack(layout: str, data: bytes, at: int, wanted: tuple[int, ...]) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.gcc._choices import CommandReader
 from compiler_gym.envs.gcc._compile import Builder, preprocess
 from compiler_gym.envs.gcc._gcc import Gcc
+from compiler_gym.envs.gcc._products import runs_here
 from compiler_gym.envs.gcc._program import is_cxx, unpack
 from compiler_gym.envs.gcc._spec import get_spec
 from compiler_gym.errors import BenchmarkInitError, CompilerError
@@ -44,13 +45,15 @@ def check_runs(subject: Subject) -> Finding:
     spec = benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
+    gcc_bin, object_file = getattr(subject.env, "gcc_bin", ""), subject.env.observation["obj"]
+    if not runs_here(object_file):
+        return Finding.unknown(f"{gcc_bin} compiles for another machine: nothing was run")
     cases = chosen_cases(spec)
-    gcc_bin = getattr(subject.env, "gcc_bin", "")
     reference = _reference_of(gcc_bin, benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)
     words = _words(gcc_bin, subject.env.commandline())
     try:
-        with linked(gcc_bin, subject.env.observation["obj"], benchmark, words) as program:
+        with linked(gcc_bin, object_file, benchmark, words) as program:
             return compare_behaviour(program, reference, cases, limits=limits)
     except BenchmarkInitError as error:
         refusal = str(error)

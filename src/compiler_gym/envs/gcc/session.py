@@ -5,6 +5,7 @@ Runs only in a worker. The state is the choices and nothing else; nothing is
 compiled before somebody looks, and the same command line is never compiled twice.
 """
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ from compiler_gym.errors import (
     CompilerGymError,
     InvalidActionError,
     InvalidParameterError,
+    SessionError,
     UnknownNameError,
 )
 from compiler_gym.session import (
@@ -238,7 +240,13 @@ class GccSession(CompilerSession):
 
     def _obj_facts(self, words: list[str]) -> Facts:
         data = self._product(Builder.object, words)
-        return {"obj_size": len(data), "obj_hash": digest(data), "text_size": text_size(data)}
+        facts: Facts = {"obj_size": len(data), "obj_hash": digest(data)}
+        with contextlib.suppress(SessionError):  # an object that is no ELF
+            facts["text_size"] = text_size(data)
+        return facts
+
+    def _text_facts(self, words: list[str]) -> Facts:
+        return {"text_size": text_size(self._product(Builder.object, words))}
 
     def _counts(self, words: list[str]) -> Facts:
         text = self._product(Builder.assembly, words).decode(errors="replace")
@@ -309,5 +317,5 @@ _FACTS: dict[str, Callable[[GccSession, list[str]], Facts]] = {
     "instruction_counts": GccSession._counts,
     "obj_size": GccSession._obj_facts,
     "obj_hash": GccSession._obj_facts,
-    "text_size": GccSession._obj_facts,
+    "text_size": GccSession._text_facts,
 }
