@@ -44,7 +44,7 @@ def test_any_program_will_do_and_json_comes_alone(cli: Run, tmp_path: Path) -> N
     ran = cli("demo", "-", "--time", "1", "--output", "out", "--json", stdin=SOURCE.encode())
     (program,) = ran.json["programs"]
     assert program["program"] == "stdin"
-    assert program["instructions"]["found"] <= program["instructions"]["Oz as an action"]
+    assert program["instructions"]["found"] <= program["instructions"]["best level as an action"]
 
 
 def test_a_folder_that_cannot_be_made_is_refused(cli: Run) -> None:

@@ -23,7 +23,7 @@ class Comparison:
     o3: int
     oz: int
     baseline: int
-    """Instructions after -Oz as an action: opt's pipeline, which is not quite clang's."""
+    """Instructions after the best of opt's levels as an action: -Oz is not quite clang's there."""
     found: int
     """Instructions after the best sequence known: to begin with, that action."""
     actions: list[str]
@@ -68,8 +68,8 @@ class Comparison:
             "program": self.name,
             "benchmark": self.benchmark,
             "instructions": {
-                "O0": self.o0, "O3": self.o3, "Oz": self.oz, "Oz as an action": self.baseline,
-                "found": self.found,
+                "O0": self.o0, "O3": self.o3, "Oz": self.oz,
+                "best level as an action": self.baseline, "found": self.found,
             },
             **dict(zip(METRICS, (self.share_of_saving, self.ratio, self.saving), strict=True)),
             "actions": self.actions,

@@ -4,7 +4,7 @@
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +20,12 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CacheError
 from compiler_gym.registration import make
-from compiler_gym.search import Budget, SearchResult, run_search
+from compiler_gym.search import Budget, SearchResult, level_sequences, run_search
 
 __all__ = ["DemoJob"]
 
 _ENV = "llvm-v0"
 _OPTIONS = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
-_BASELINE = "-Oz"
 _OPT = "opt-22"
 
 
@@ -71,12 +70,9 @@ class DemoJob:
         )
         name = self._name_for(benchmark)
         (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
-        env.step(env.action_space[_BASELINE])  # type: ignore[index]  # its actions have names
-        baseline = int(env.observation["IrInstructionCount"])
-        command = self._command(name, env.commandline())
-        row = Comparison(
-            name, str(benchmark), initial, o0, o3, oz, baseline, baseline, [_BASELINE], command
-        )
+        level, count, commandline = min(_levels(env, benchmark), key=lambda tried: tried[1])
+        command = self._command(name, commandline)
+        row = Comparison(name, str(benchmark), initial, o0, o3, oz, count, count, [level], command)
         self.rows.append(row)
         self._benchmarks.append(benchmark)
 
@@ -98,7 +94,7 @@ class DemoJob:
             self._take(row, result)
 
     def _take(self, row: Comparison, result: SearchResult) -> None:
-        """Note what was found; stopped early, that may be less than -Oz, which is kept then."""
+        """Note what was found; stopped early, it may be worse than a level, which is kept then."""
         row.sequences = result.sequences
         found = row.initial - round(result.reward)
         if found <= row.baseline:
@@ -126,6 +122,15 @@ class DemoJob:
         name = Path(benchmark.uri.path).stem
         taken = sum(row.name.partition("~")[0] == name for row in self.rows)
         return f"{name}~{taken + 1}" if taken else name
+
+
+def _levels(env: CompilerEnv, benchmark: Benchmark) -> Iterator[tuple[str, int, str]]:
+    """Yield each level as an action, the instructions it leaves and its command line."""
+    names = env.action_space.names  # type: ignore[attr-defined]  # its actions have names
+    for (action,) in reversed(level_sequences(names)):
+        env.reset(benchmark=benchmark)
+        env.step(action)
+        yield names[action], int(env.observation["IrInstructionCount"]), env.commandline()
 
 
 def _create(directory: Path) -> None:
