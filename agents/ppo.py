@@ -5,15 +5,18 @@
     python agents/ppo.py --train generator://csmith-v0 --test cbench-v1/crc32 --steps 20000
 
 Learns one policy over many programs. Actions known to do nothing are masked. A GPU is
-used when there is one. Reports a line per update and the test programs at the end.
+used when there is one. Reports a line per update and the test programs at the end. With
+``--checkpoint FILE`` a run that was killed goes on from its last update.
 """
 
 import argparse
 import dataclasses
 import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,6 +40,8 @@ class Options:
     train: tuple[str, ...] = option((), "programs and datasets to learn on")
     test: tuple[str, ...] = option((), "programs to report at the end")
     actions: tuple[str, ...] = option((), "the actions to offer, all without any")
+    action_space: str = option("", "the space they are of, the environment's own without one")
+    savings: str = option("", "a cost; its relative savings are earned, not the reward")
     steps: int = option(20_000, "compiler actions to learn from")
     envs: int = option(4, "environments at a time")
     episode: int = option(16, "actions in an episode")
@@ -55,20 +60,41 @@ class Options:
 
 
 class Policy(nn.Module):
-    """Two small networks: what to do, and what it will earn."""
+    """Two small networks: what to do, and what it will earn.
+
+    What is seen is scaled by the mean and the spread of all that was seen in training.
+    """
+
+    mean: torch.Tensor
+    square: torch.Tensor
+    count: torch.Tensor
 
     def __init__(self, size: int, actions: int, hidden: int) -> None:
         super().__init__()
         self.actor = _network(size, hidden, actions, gain=0.01)
         self.critic = _network(size, hidden, 1, gain=1.0)
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("square", torch.ones(size))
+        self.register_buffer("count", torch.zeros(()))
 
     def choose(self, seen: torch.Tensor, masks: torch.Tensor) -> Categorical:
         """Return the distribution over actions."""
-        return Categorical(logits=self.actor(seen).masked_fill(~masks, -1e9))
+        return Categorical(logits=self.actor(self._scaled(seen)).masked_fill(~masks, -1e9))
 
     def value(self, seen: torch.Tensor) -> torch.Tensor:
         """Return what is expected to be earned from here on."""
-        return self.critic(seen).squeeze(-1)
+        return self.critic(self._scaled(seen)).squeeze(-1)
+
+    def observe(self, seen: torch.Tensor) -> None:
+        """Take a batch into the mean and the spread."""
+        self.count += len(seen)
+        share = len(seen) / self.count
+        self.mean += share * (seen.mean(0) - self.mean)
+        self.square += share * (seen.pow(2).mean(0) - self.square)
+
+    def _scaled(self, seen: torch.Tensor) -> torch.Tensor:
+        spread = (self.square - self.mean.pow(2)).clamp_min(1e-4).sqrt()
+        return ((seen - self.mean) / spread).clamp(-5, 5)
 
 
 @dataclass(slots=True)
@@ -80,17 +106,30 @@ class Update:
     seconds: float
 
 
-def train(options: Options, report: Any = None) -> tuple[Policy, list[Update]]:
-    """Return a policy and how it went; `report` is called with each `Update`."""
+def train(
+    options: Options, report: Any = None, *, checkpoint: Path | None = None, **arguments: Any
+) -> tuple[Policy, list[Update]]:
+    """Return a policy and how it went; `report` is called with each `Update`.
+
+    `checkpoint` is a file that is written after every update and gone on from if it is
+    there; `arguments` are those of `learning_vec`, a cache for example.
+    """
     torch.manual_seed(options.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    vector = learning_vec(options.envs, recipe(options), sampler=list(options.train) or None)
+    arguments = {"sampler": list(options.train) or None} | arguments
+    vector = learning_vec(options.envs, recipe(options), **arguments)
     try:
-        size = int(np.prod(vector.single_observation_space.shape or ()))
-        policy = Policy(size, int(vector.single_action_space.n), options.hidden).to(device)
-        return policy, _train(vector, policy, options, device, report)
+        policy = policy_for(vector, options).to(device)
+        return policy, _train(vector, policy, options, device, report, checkpoint)
     finally:
         vector.close()
+
+
+def policy_for(env: Any, options: Options) -> Policy:
+    """Return a policy that has learnt nothing, for an environment or a vector of them."""
+    seen = getattr(env, "single_observation_space", env.observation_space)
+    actions = getattr(env, "single_action_space", env.action_space)
+    return Policy(int(np.prod(seen.shape or ())), int(actions.n), options.hidden)
 
 
 def evaluate(policy: Policy, options: Options, programs: Sequence[str]) -> dict[str, float]:
@@ -116,20 +155,28 @@ def recipe(options: Options) -> Recipe:
     return Recipe(
         options.env,
         options.actions,
+        options.action_space or None,
+        savings=options.savings or None,
         episode_length=options.episode,
         no_effect_penalty=options.penalty,
     )
 
 
 def _train(
-    vector: Any, policy: Policy, options: Options, device: torch.device, report: Any
+    vector: Any,
+    policy: Policy,
+    options: Options,
+    device: torch.device,
+    report: Any,
+    checkpoint: Path | None,
 ) -> list[Update]:
     optimiser = torch.optim.Adam(policy.parameters(), lr=options.learning_rate, eps=1e-5)
     updates = max(options.steps // (options.envs * options.horizon), 1)
-    seen = _tensor(vector.reset(seed=options.seed)[0], device)
-    running, finished = np.zeros(options.envs), []
-    started, history = time.monotonic(), []
-    for number in range(updates):
+    history, finished = _load(checkpoint, policy, optimiser)
+    seen = _tensor(vector.reset(seed=options.seed + 1000 * len(history))[0], device)
+    running = np.zeros(options.envs)
+    started = time.monotonic() - (history[-1].seconds if history else 0.0)
+    for number in range(len(history), updates):
         optimiser.param_groups[0]["lr"] = options.learning_rate * (1 - number / updates)
         batch: dict[str, list[torch.Tensor]] = {}
         for _ in range(options.horizon):
@@ -158,12 +205,49 @@ def _train(
             data = {name: torch.stack(items) for name, items in batch.items()}
             advantage = _advantages(data, policy.value(seen), options)
         _improve(policy, optimiser, data, advantage, options)
+        policy.observe(data["seen"].flatten(0, 1))
         steps = (number + 1) * options.envs * options.horizon
         mean = float(np.mean(finished[-50:])) if finished else float("nan")
         history.append(Update(steps, mean, time.monotonic() - started))
+        _save(checkpoint, policy, optimiser, history, finished[-50:])
         if report is not None:
             report(history[-1])
     return history
+
+
+def _save(
+    path: Path | None,
+    policy: Policy,
+    optimiser: torch.optim.Optimizer,
+    history: list[Update],
+    finished: list[float],
+) -> None:
+    """Write everything that a run needs to go on, whole or not at all."""
+    if path is None:
+        return
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    known = {
+        "policy": policy.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "random": torch.get_rng_state(),
+        "history": [dataclasses.asdict(update) for update in history],
+        "finished": finished,
+    }
+    torch.save(known, partial)
+    partial.replace(path)
+
+
+def _load(
+    path: Path | None, policy: Policy, optimiser: torch.optim.Optimizer
+) -> tuple[list[Update], list[float]]:
+    """Return what was reported and earned so far, and set policy and optimiser to it."""
+    if path is None or not path.is_file():
+        return [], []
+    known = torch.load(path, weights_only=True)
+    policy.load_state_dict(known["policy"])
+    optimiser.load_state_dict(known["optimiser"])
+    torch.set_rng_state(known["random"])
+    return [Update(**update) for update in known["history"]], known["finished"]
 
 
 def _advantages(
@@ -229,6 +313,11 @@ def _tensor(array: Any, device: torch.device) -> torch.Tensor:
 
 def parse(arguments: list[str] | None = None) -> Options:
     """Return the options of a command line."""
+    return parse_all(arguments)[0]
+
+
+def parse_all(arguments: list[str] | None = None) -> tuple[Options, Path | None]:
+    """Return the options of a command line, and the file of the run's checkpoint."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     for item in dataclasses.fields(Options):
         name, help = f"--{item.name.replace('_', '-')}", item.metadata["help"]
@@ -236,13 +325,21 @@ def parse(arguments: list[str] | None = None) -> Options:
             parser.add_argument(name, help=help, nargs="*", default=())
         else:
             parser.add_argument(name, help=help, default=item.default, type=type(item.default))
-    return Options(**vars(parser.parse_args(arguments)))
+    parser.add_argument("--checkpoint", type=Path, help="a file to go on from, kept up to date")
+    found = vars(parser.parse_args(arguments))
+    checkpoint = found.pop("checkpoint")
+    found |= {name: tuple(value) for name, value in found.items() if isinstance(value, list)}
+    return Options(**found), checkpoint
 
 
 def main() -> None:
     """Learn and report."""
-    options = parse()
-    policy, _ = train(options, lambda update: print(json.dumps(dataclasses.asdict(update))))
+    options, checkpoint = parse_all()
+    policy, _ = train(
+        options,
+        lambda update: print(json.dumps(dataclasses.asdict(update)), flush=True),
+        checkpoint=checkpoint,
+    )
     for program, earned in evaluate(policy, options, options.test).items():
         print(f"{earned:8.3f}  {program}")
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Rewards are changed, added up and measured in another way."""
 
+import math
+import os
+import signal
 from typing import Any
 
 import numpy as np
@@ -9,11 +12,14 @@ import pytest
 import compiler_gym
 from compiler_gym.core import DerivedObservation
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.testing import FakeEnv
+from compiler_gym.testing import FakeEnv, worker_pid
 from compiler_gym.validation import ValidationError, ValidationResult
 from compiler_gym.wrappers import (
+    NeverWorse,
     NoEffectPenalty,
+    RelativeSavings,
     RuntimePointEstimateReward,
+    TimeLimit,
     ValidateBenchmarkAfterEveryStep,
 )
 
@@ -39,6 +45,52 @@ def test_a_penalty_needs_no_reward_space(make_env: Any) -> None:
     assert strict.step(NOTHING)[1] is None
     strict.reset(reward_space=["number"])
     assert strict.step(NOTHING)[1] == [-0.01]
+
+
+def test_savings_are_relative_to_what_is_left(make_env: Any) -> None:
+    relative = RelativeSavings(make_env(reward_space=None), "number")
+    relative.reset(benchmark="fake-v0/7")
+    before = relative.observation["number"]
+    assert relative.step(ADD)[1] == pytest.approx(math.log(before / (before + 1)))
+    assert relative.step(NOTHING)[1] == 0
+    assert relative.multistep([ADD, ADD])[1] == pytest.approx(math.log((before + 1) / (before + 3)))
+    assert relative.episode_reward == pytest.approx(math.log(before / (before + 3)))
+    with relative.fork() as fork:
+        fork.step(ADD)
+        assert fork.episode_reward == pytest.approx(math.log(before / (before + 4)))
+    assert relative.episode_reward == pytest.approx(math.log(before / (before + 3)))
+    state = relative.state
+    relative.reset()
+    assert relative.episode_reward == 0
+    relative.apply(state)
+    assert relative.step(ADD)[1] == pytest.approx(math.log((before + 3) / (before + 4)))
+    rewarded = RelativeSavings(make_env(reward_space="number"), "number")
+    rewarded.reset()
+    assert rewarded.step(ADD, reward_spaces=["number"])[1] == [-1]
+    with pytest.raises(InvalidParameterError, match="no observation 'size'"):
+        RelativeSavings(make_env(), "size")
+
+
+def test_a_step_that_fails_saves_nothing(make_env: Any) -> None:
+    with RelativeSavings(make_env(reward_space=None), "number") as relative:
+        relative.reset(benchmark="fake-v0/7")
+        saved = relative.step(ADD)[1]
+        worker = worker_pid(relative.unwrapped)
+        assert worker is not None
+        os.kill(worker, signal.SIGKILL)
+        _, reward, _, truncated, info = relative.step(ADD)
+        assert (reward, truncated, info["error_type"]) == (0, True, "WorkerCrashedError")
+        assert relative.episode_reward == saved < 0
+
+
+def test_going_back_to_the_best_state_is_earned_too(make_env: Any) -> None:
+    base = make_env(reward_space="number")
+    with RelativeSavings(NeverWorse(TimeLimit(base, 2)), "number") as relative:
+        relative.reset(benchmark="fake-v0/7")
+        relative.step(ADD)
+        relative.step(NOTHING)
+        assert relative.observation["number"] == 7
+        assert relative.episode_reward == pytest.approx(0)
 
 
 class Suspicious(FakeEnv):

@@ -5,8 +5,8 @@ The observation is the logarithm of the features, the last actions and the share
 steps left, in one float32 vector. Nothing here needs a learning library.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import gymnasium
@@ -19,9 +19,12 @@ from compiler_gym.registration import make, make_vec
 from compiler_gym.wrappers import (
     ActionHistory,
     ActionMasks,
+    CommandlineWithTerminalAction,
     ConstrainedCommandline,
     LogCounts,
+    MacroActions,
     NoEffectPenalty,
+    RelativeSavings,
     StepBudget,
     TimeLimit,
 )
@@ -37,6 +40,14 @@ class Recipe:
     """The id; it must have an observation of counts and a reward."""
     actions: Sequence[str] = ()
     """The actions to offer, by name; all without any."""
+    action_space: str | None = None
+    """The space that they are of; the environment's own without one."""
+    macros: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Actions that stand for several, by name; they can be among `actions`."""
+    ends: bool = False
+    """Whether an action that ends the episode is offered too, after all others."""
+    savings: str | None = None
+    """The cost whose relative savings are earned; the environment's reward without one."""
     episode_length: int = 20
     """After how many actions an episode ends."""
     history: int = 4
@@ -44,11 +55,22 @@ class Recipe:
     no_effect_penalty: float = 0.0
     """What an action costs that changes nothing."""
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `make` is told."""
+        return {} if self.action_space is None else {"action_space": self.action_space}
+
     def wrap(self, env: Any) -> gymnasium.Env[Any, Any]:
         """Return `env` with everything around it."""
         env = LogCounts(env)
+        if self.savings:
+            env = RelativeSavings(env, self.savings)
+        if self.macros:
+            env = MacroActions(env, self.macros)
         if self.actions:
             env = ConstrainedCommandline(env, self.actions)
+        if self.ends:
+            env = CommandlineWithTerminalAction(env)
         env = ActionMasks(env)
         if self.no_effect_penalty:
             env = NoEffectPenalty(env, self.no_effect_penalty)
@@ -66,7 +88,7 @@ def learning_env(
 ) -> gymnasium.Env[Any, Any]:
     """Return an environment set up by `recipe`; `arguments` are those of `make`."""
     recipe = recipe or Recipe()
-    return recipe.wrap(make(recipe.env, cache=cache, **arguments))
+    return recipe.wrap(make(recipe.env, cache=cache, **recipe.arguments, **arguments))
 
 
 def learning_vec(
@@ -85,6 +107,7 @@ def learning_vec(
         wrappers=[recipe.wrap],
         sampler=sampler,
         autoreset_mode=autoreset_mode,
+        **recipe.arguments,
         **arguments,
     )
 

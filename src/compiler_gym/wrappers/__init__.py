@@ -28,6 +28,7 @@ from compiler_gym.wrappers.observations import ActionHistory, LogCounts, StepBud
 from compiler_gym.wrappers.recorder import EpisodeRecorder
 from compiler_gym.wrappers.rewards import (
     NoEffectPenalty,
+    RelativeSavings,
     RuntimePointEstimateReward,
     ValidateBenchmarkAfterEveryStep,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "NoEffectPenalty",
     "ObservationWrapper",
     "RandomOrderBenchmarks",
+    "RelativeSavings",
     "RewardWrapper",
     "RuntimePointEstimateReward",
     "StepBudget",

@@ -103,6 +103,10 @@ class EpisodeRecorder(CompilerEnvWrapper):
             self._episode["commandline"] = self._of("commandline")()
         return result
 
+    def flush(self) -> None:
+        """Write the last episode now, not when the next begins; what follows is left out."""
+        self._write()
+
     def close(self) -> None:
         """Write the last episode, finish the file and close the environment."""
         try:

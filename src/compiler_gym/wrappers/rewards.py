@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Wrappers that change what an action earns, or measure it in another way."""
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from compiler_gym.errors import InvalidParameterError, ServiceError
+from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.spaces import RuntimeReward
 from compiler_gym.wrappers.conversions import Earnings
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
-__all__ = ["NoEffectPenalty", "RuntimePointEstimateReward", "ValidateBenchmarkAfterEveryStep"]
+__all__ = [
+    "NoEffectPenalty",
+    "RelativeSavings",
+    "RuntimePointEstimateReward",
+    "ValidateBenchmarkAfterEveryStep",
+]
 
 
 class NoEffectPenalty(Earnings):
@@ -42,6 +48,67 @@ class NoEffectPenalty(Earnings):
                 reward = _lowered(reward, self.penalty)
             self.earn(reward)
         return seen, reward, terminated, truncated, info
+
+
+class RelativeSavings(Earnings):
+    """Earn ``log(before / after)`` of a cost, so that one per cent is as much everywhere.
+
+    `cost` is an observation of a number, such as ``IrInstructionCount``. The rewards of an
+    episode sum to the logarithm of the factor by which the cost fell; their mean over
+    programs is that of the geometric mean. A step that failed earns nothing, and a cost
+    below 1 counts as 1. The environment below needs no reward of its own.
+
+        >>> import compiler_gym
+        >>> env = RelativeSavings(compiler_gym.make("llvm-v0"), "IrInstructionCount")
+        >>> _ = env.reset(benchmark="cbench-v1/crc32")
+        >>> earned = env.step(env.action_space["sroa"])[1]
+        >>> env.close()
+        >>> round(math.exp(earned), 2)
+        1.63
+    """
+
+    def __init__(self, env: Any, cost: str) -> None:
+        super().__init__(env)
+        if cost not in self._of("observation"):
+            raise InvalidParameterError(f"{self.unwrapped} has no observation {cost!r} of a cost")
+        self.cost = cost
+        """The observation whose logarithm is earned."""
+        self._before = 0.0
+
+    def episode_began(self) -> None:
+        """Measure where the episode starts."""
+        super().episode_began()
+        self._earned, self._before = 0.0, self._measured()
+
+    @property
+    def episode_reward(self) -> float:
+        """The sum of this wrapper's rewards."""
+        return self._earned
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> StepResult:
+        """Apply `actions`; rewards that are asked for by name come as they are."""
+        seen, reward, terminated, truncated, info = super().multistep(
+            actions, observation_spaces, reward_spaces, timeout=timeout
+        )
+        saved = 0.0
+        if self.in_episode:
+            try:
+                after = self._measured()
+                saved, self._before = self._before - after, after
+            except (CompilerError, ServiceError):
+                pass  # the next step reports what happened to the compiler
+        self.earn(saved)
+        return seen, saved if reward_spaces is None else reward, terminated, truncated, info
+
+    def _measured(self) -> float:
+        return math.log(max(float(self._of("observation")[self.cost]), 1.0))
 
 
 class ValidateBenchmarkAfterEveryStep(Earnings):

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""A policy cloned from what searches did: one episode, no search, against clang -Oz.
+
+Its actions are the few sequences that `mining.cover` chose, and one that ends the
+episode. A beam search over them on every training program gives the episodes to learn
+from; those near the best of their program are recorded and cloned, the better the more.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mining
+import numpy as np
+import torch
+from playing import Chooser
+from torch import nn
+from training_programs import COST, cut, generated, held_out
+
+from compiler_gym.caching import TranspositionCache
+from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.integrations.learning import Recipe, learning_env
+from compiler_gym.runs import RunFolder
+from compiler_gym.wrappers import EpisodeRecorder
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is learnt; the defaults are those of the published figures."""
+
+    generated: int = 40
+    """Programs of csmith to search on."""
+    functions: int = 40
+    """Functions of csmith programs to search on, each a program of its own."""
+    recorded: tuple[str, ...] = ()
+    """Recorded programs to search on besides."""
+    seconds: float = 300.0
+    """Of search, for all programs together."""
+    sequences: int = 12
+    """How many of the sequences found become actions."""
+    depth: int = 3
+    """Actions in an episode, the end of it not counted."""
+    width: int = 4
+    """Beginnings that the beam search keeps, and episodes that it records."""
+    temperature: float = 0.005
+    """By how much an episode may save less than the best before it counts for e times less."""
+    seeds: int = 3
+    """Policies that are cloned."""
+    members: int = 5
+    """Networks whose votes make a policy."""
+    epochs: int = 300
+    seed: int = 0
+    """Of the search."""
+    test: tuple[str, ...] = ()
+    """Names of programs that are held out; all without any."""
+
+
+def clone(run: RunFolder, plan: Plan) -> None:
+    """Search, clone and play everything that `run` does not have yet."""
+    torch.set_num_threads(1)
+    if run.result_of("training programs") is None:
+        functions = cut(plan.functions, run.path / "functions") if plan.functions else []
+        programs = [*generated(plan.generated), *functions, *plan.recorded]
+        run.record("training programs", {"programs": programs})
+    programs = run.result_of("training programs")["programs"]
+    found = mining.mine(run, programs, plan.seconds, plan.seed)
+    if run.result_of("actions") is None:
+        chosen = mining.cover(run, programs, found, plan.sequences)
+        run.record("actions", {"macros": {f"sequence-{n}": list(s) for n, s in enumerate(chosen)}})
+    macros = run.result_of("actions")["macros"]
+    record_traces(run, plan, macros, programs)
+    test = held_out(list(plan.test))
+    for seed in range(plan.seeds):
+        path = run.path / f"policy-{seed}.pt"
+        if not path.is_file():
+            policy = fit(read_traces(run.path / "traces.jsonl", plan), plan, macros, seed)
+            torch.save(policy.state_dict(), path)
+        policy = Ensemble(*_sizes(macros, plan), plan.members)
+        policy.load_state_dict(torch.load(path, weights_only=True))
+        judge(run, f"cloned {seed}", most_likely(policy), plan, macros, test)
+    for number, name in enumerate(macros):
+        judge(run, f"always {name}", _Constant(number, len(macros)), plan, macros, test)
+    for level in ("-Oz", "-Os", "-O3"):
+        alone = {level: [level]}
+        judge(run, f"opt {level}", _Constant(0, 1), plan, alone, test)
+
+
+def recipe(plan: Plan, macros: dict[str, list[str]]) -> Recipe:
+    """Return how the environment is set up: a few sequences, and the end."""
+    return Recipe(
+        action_space=mining.ACTIONS,
+        macros=macros,
+        actions=tuple(macros),
+        ends=True,
+        savings=COST,
+        episode_length=plan.depth + 1,
+        history=plan.depth,
+    )
+
+
+def record_traces(
+    run: RunFolder, plan: Plan, macros: dict[str, list[str]], programs: Sequence[str]
+) -> None:
+    """Search every training program over the few actions, and record the best episodes."""
+    file = run.path / "traces.jsonl"
+    with TranspositionCache() as cache:
+        env = EpisodeRecorder(learning_env(recipe(plan, macros), cache=cache), file)
+        with env:
+            for program in programs:
+                if run.result_of(f"traces {program}") is not None:
+                    continue
+                try:
+                    traces = beam(env.env, program, len(macros), plan)
+                except BenchmarkInitError:
+                    traces = []
+                for _, actions in traces:
+                    env.reset(options={"benchmark": program})
+                    for action in actions:
+                        env.step(action)
+                env.flush()
+                run.record(f"traces {program}", {"episodes": traces})
+
+
+def beam(env: Any, program: str, count: int, plan: Plan) -> list[tuple[float, list[int]]]:
+    """Return the best episodes and what they save, all within reach of the best.
+
+    An episode ends where no action saves more.
+    """
+    ended: dict[tuple[int, ...], float] = {}
+    heads: list[tuple[int, ...]] = [()]
+    known: dict[tuple[int, ...], float] = {}
+    for _ in range(plan.depth):
+        for head in heads:
+            for action in range(count):
+                known[*head, action] = _saved(env, program, (*head, action))
+        tails = {key: value for key, value in known.items() if len(key) == len(heads[0]) + 1}
+        gains = {k: v for k, v in tails.items() if len(k) == 1 or v > known[k[:-1]] + 1e-9}
+        ended |= gains
+        heads = sorted(gains, key=lambda key: (-gains[key], key))[: plan.width]
+        if not heads:
+            break
+    best = sorted(ended, key=lambda key: (-ended[key], len(key), key))[: plan.width]
+    reach = [key for key in best if ended[key] >= ended[best[0]] - 3 * plan.temperature]
+    return [(ended[key], [*key, count]) for key in reach]
+
+
+def _saved(env: Any, program: str, actions: Sequence[int]) -> float:
+    env.reset(options={"benchmark": program})
+    total = 0.0
+    for action in actions:
+        _, reward, *_, info = env.step(action)
+        if "error" in info:
+            return -math.inf
+        total += float(reward)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """Recorded steps: what was seen, what was done, and how much each counts."""
+
+    seen: Any
+    done: Any
+    weight: Any
+
+
+def read_traces(file: Path, plan: Plan) -> Traces:
+    """Return the steps of a file that `EpisodeRecorder` wrote.
+
+    The episodes of a program count for one together.
+    """
+    episodes: dict[str, list[dict[str, Any]]] = {}
+    for line in file.read_text(encoding="utf-8").splitlines():
+        episode = json.loads(line)
+        episodes.setdefault(episode["benchmark"], []).append(episode)
+    seen, done, weight = [], [], []
+    for same in episodes.values():
+        saved = np.array([sum(step["reward"] for step in e["steps"]) for e in same])
+        shares = np.exp((saved - saved.max()) / plan.temperature)
+        for episode, share in zip(same, shares / shares.sum(), strict=True):
+            before = episode["observation"]
+            for step in episode["steps"]:
+                seen.append(np.array(before, np.float32).reshape(-1))
+                done.append(int(step["actions"][0]))
+                weight.append(share)
+                before = step["observation"]
+    return Traces(np.stack(seen), np.array(done), np.array(weight, np.float32))
+
+
+class Ensemble(nn.Module):
+    """Small networks that vote: with few programs, one alone depends on its start."""
+
+    mean: torch.Tensor
+    spread: torch.Tensor
+
+    def __init__(self, size: int, actions: int, members: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("spread", torch.ones(size))
+        self.members = nn.ModuleList(
+            nn.Sequential(nn.Dropout(0.1), nn.Linear(size, 64), nn.ReLU(), nn.Linear(64, actions))
+            for _ in range(members)
+        )
+
+    def forward(self, seen: torch.Tensor) -> torch.Tensor:
+        """Return the scores of the actions by every member."""
+        scaled = ((seen - self.mean) / self.spread).clamp(-3, 3)
+        return torch.stack([member(scaled) for member in self.members])
+
+
+def most_likely(policy: Ensemble) -> Chooser:
+    """Return what does what the members together find most likely."""
+    policy.eval()
+
+    def choose(seen: Any, masks: Any, episode: int) -> int:
+        with torch.no_grad():
+            likely = policy(torch.as_tensor(seen[None])).softmax(-1).mean(0)[0]
+        return int(likely.masked_fill(~torch.as_tensor(masks), -1.0).argmax())
+
+    return choose
+
+
+def fit(traces: Traces, plan: Plan, macros: dict[str, list[str]], seed: int) -> Ensemble:
+    """Return a policy that most likely does what was recorded."""
+    torch.manual_seed(seed)
+    policy = Ensemble(*_sizes(macros, plan), plan.members)
+    seen, done = torch.as_tensor(traces.seen), torch.as_tensor(traces.done)
+    weight = torch.as_tensor(traces.weight)
+    policy.mean.copy_(seen.mean(0))
+    policy.spread.copy_(seen.std(0).clamp_min(0.05))
+    optimiser = torch.optim.AdamW(policy.parameters(), lr=2e-3, weight_decay=0.05)
+    loss_of = nn.CrossEntropyLoss(reduction="none")
+    for _ in range(plan.epochs):
+        for part in torch.randperm(len(seen)).split(256):
+            scores = policy(seen[part])
+            loss = sum((loss_of(one, done[part]) * weight[part]).mean() for one in scores)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return policy
+
+
+def judge(
+    run: RunFolder,
+    method: str,
+    choose: Chooser,
+    plan: Plan,
+    macros: dict[str, list[str]],
+    test: Sequence[str],
+) -> None:
+    """Play one episode of every program that is held out, and record where it ends."""
+    missing = [program for program in test if run.result_of(f"{method} {program}") is None]
+    if not missing:
+        return
+    with learning_env(recipe(plan, macros)) as env:
+        for program in missing:
+            played = one_shot(env, program, choose)
+            run.record(f"{method} {program}", played, env.unwrapped.state)
+
+
+def one_shot(env: Any, program: str, choose: Chooser) -> dict[str, Any]:
+    """Return the counts of one episode, which is left in its last state."""
+    seen, _ = env.reset(options={"benchmark": program})
+    observe = env.unwrapped.observation
+    found = {"start": int(observe[COST]), "baseline": int(observe[f"{COST}Oz"])}
+    actions: list[int] = []
+    ended = False
+    while not ended:
+        actions.append(choose(seen, env.action_masks(), 0))
+        seen, _, terminated, truncated, _ = env.step(actions[-1])
+        ended = terminated or truncated
+    return {**found, "last": int(observe[COST]), "actions": actions}
+
+
+class _Constant:
+    """Plays one sequence and ends: what there is to learn beyond it?"""
+
+    def __init__(self, action: int, end: int) -> None:
+        self._action, self._end = action, end
+
+    def __call__(self, seen: Any, masks: Any, episode: int) -> int:
+        steps_left = float(seen[-1])
+        return self._action if steps_left == 1.0 else self._end
+
+
+def _sizes(macros: dict[str, list[str]], plan: Plan) -> tuple[int, int]:
+    with learning_env(recipe(plan, macros)) as env:
+        return int(np.prod(env.observation_space.shape or ())), int(env.action_space.n)
+
+
+__all__ = ["Plan", "clone"]
