@@ -116,5 +116,5 @@ def _ratio(env: GccEnv, source: Path, number: int) -> float:
         size = env.obj_size
         ours.append(time.perf_counter() - started)
         found = source.with_suffix(".o").stat().st_size
-        assert abs(size - found) < 100, f"{source.name}: {words}: {size} is not {found}"
+        assert size == found, f"{source.name}: {words}: {size} is not {found}"
     return min(ours) / min(bare)

@@ -11,12 +11,11 @@ from compiler_gym.envs.gcc import GccEnv, make_benchmark
 from compiler_gym.envs.gcc.datasets import (
     AnghaBenchDataset,
     CBenchDataset,
-    CHStoneDataset,
     CsmithBenchmark,
     CsmithDataset,
     get_gcc_datasets,
 )
-from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.errors import DatasetInitError
 
 Make = Callable[..., GccEnv]
 
@@ -94,29 +93,6 @@ def test_source_text_is_a_program_as_it_is(make_env: Make) -> None:
     env = make_env()
     env.reset(benchmark=Benchmark("benchmark://mine-v0/1", b"int x = 7;\n"))
     assert "x:" in env.asm
-
-
-def test_programs_of_chstone_are_found_by_their_names(tmp_path: Path, make_env: Make) -> None:
-    base = tmp_path / "site"
-    folder = CHStoneDataset("gcc-12", base).dataset_root
-    for name, file in (("sha", "sha_driver.c"), ("aes", "aes.c")):
-        (folder / name).mkdir(parents=True)
-        (folder / name / file).write_text('#include "part.h"\nint main(void) { return PART; }\n')
-        (folder / name / "part.h").write_text(f"#define PART {len(name)}\n")
-    dataset = CHStoneDataset("gcc-12", base)
-    program = _read(dataset, "benchmark://chstone-v0/sha")
-    env = make_env()
-    env.reset(benchmark=program)
-    assert "return 3;" in env.source
-    assert dataset.gcc.bin == "gcc-12"
-    with pytest.raises(UnknownNameError, match="no program"):
-        _read(dataset, "benchmark://chstone-v0/none")
-
-
-def _read(dataset: CHStoneDataset, uri: str) -> Benchmark:
-    """Read a program as if the archive had been fetched."""
-    dataset.install = lambda: None  # type: ignore[method-assign]  # nothing is reached from here
-    return dataset.benchmark(uri)
 
 
 def test_every_dataset_has_the_name_it_had(tmp_path: Path) -> None:
