@@ -8,14 +8,41 @@ client, which shows and reads one. Nothing is run here.
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import index
+from typing import SupportsIndex
 
 from compiler_gym.envs.gcc._options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["CommandReader", "command_line", "words_of"]
+__all__ = ["CommandReader", "checked", "command_line", "words_of"]
 
 _QUIET = "-w"
 _PENDING = "# choosing "
+
+
+def checked(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list[int]:
+    """Return `choices` as integers; raise `InvalidActionError` if they are none of `options`.
+
+    >>> from compiler_gym.envs.gcc._options import GccFlagOption
+    >>> checked([1], [GccFlagOption("-fgcse")])
+    [1]
+    """
+    try:
+        found = [index(choice) for choice in choices]
+    except TypeError as error:
+        raise InvalidActionError(
+            f"expected {len(options)} whole numbers, one for each option ({error})"
+        ) from None
+    if len(found) != len(options):
+        raise InvalidActionError(
+            f"expected {len(options)} choices, one for each option, found {len(found)}"
+        )
+    for option, choice in zip(options, found, strict=True):
+        if not ABSENT <= choice < len(option):
+            raise InvalidActionError(
+                f"expected a choice from -1 to {len(option) - 1} for {option}, found {choice}"
+            )
+    return found
 
 
 def words_of(options: Sequence[Option], choices: Sequence[int]) -> list[str]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc import _own
-from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
+from compiler_gym.envs.gcc._choices import CommandReader, checked, command_line, words_of
 from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc._program import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
@@ -218,13 +218,8 @@ class GccEnv(RunnableEnv):
 
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
-        chosen = [int(choice) + 1 for choice in choices]
+        chosen = [choice + 1 for choice in checked(choices, self.gcc_spec.options)]
         space = self._action_space_named(CHOICES)
-        if not space.contains(chosen):
-            raise InvalidActionError(
-                f"expected {len(self.gcc_spec.options)} choices, each from -1 to the number of the "
-                f"option's last setting, found {list(choices)!r}"
-            )
         kept, kept_spec = self._action_space, self._action_specs[self._action_space_name]
         self._use_action_space(space, self._action_specs[CHOICES])
         try:

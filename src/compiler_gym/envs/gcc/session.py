@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from compiler_gym.envs.gcc._choices import command_line, words_of
+from compiler_gym.envs.gcc._choices import checked, command_line, words_of
 from compiler_gym.envs.gcc._compile import Builder
 from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc._memo import Facts, Memo, memo_of
@@ -141,14 +141,7 @@ class GccSession(CompilerSession):
         self._sources.moved(working_dir)
 
     def _choose_all(self, choices: list[int]) -> Step:
-        options = self.spec.options
-        if len(choices) != len(options):
-            raise InvalidActionError(f"expected {len(options)} choices, found {len(choices)}")
-        for option, choice in zip(options, choices, strict=True):
-            if not ABSENT <= choice < len(option):
-                raise InvalidActionError(
-                    f"expected a choice from -1 to {len(option) - 1} for {option}, found {choice}"
-                )
+        choices = checked(choices, self.spec.options)
         same = choices == self._choices and self._pending is None
         self._choices, self._words, self._pending = list(choices), None, None
         return False, None, same
