@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 import compiler_gym
@@ -51,6 +52,15 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
     for bundled in ("gcc", "llvm"):
         folder = Path(compiler_gym.__file__).parent / "envs" / bundled
         assert public(package / "src" / "tiny_c") == public(folder)
+
+
+def test_it_asks_for_this_library_and_not_for_its_namesake(package: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "stack_language"
+    for folder in (package, example):
+        project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+        needed = Requirement(project["dependencies"][0])
+        assert needed.specifier.contains(compiler_gym.__version__, prereleases=True)
+        assert not needed.specifier.contains("0.2.5", prereleases=True)
 
 
 def test_it_is_usable_at_once(package: Path) -> None:
