@@ -23,7 +23,7 @@ from compiler_gym.runs import RunFolder
 sys.path.append(str(Path(__file__).parents[2] / "agents"))
 import ppo
 
-SNAPSHOTS = 8
+SNAPSHOTS = 4
 """How often in training a policy's one shot is tried on the programs held out."""
 
 

@@ -31,19 +31,19 @@ from compiler_gym.wrappers import EpisodeRecorder
 class Plan:
     """What is learnt; the defaults are those of the published figures."""
 
-    generated: int = 40
+    whole: int = 0
     """Programs of csmith to search on."""
-    functions: int = 40
+    functions: int = 0
     """Functions of csmith programs to search on, each a program of its own."""
     recorded: tuple[str, ...] = ()
     """Recorded programs to search on besides."""
-    seconds: float = 300.0
-    """Of search, for all programs together."""
+    steps: int = 400
+    """New actions that the search of each program tries."""
     sequences: int = 12
     """How many of the sequences found become actions."""
-    depth: int = 3
+    depth: int = 2
     """Actions in an episode, the end of it not counted."""
-    width: int = 4
+    width: int = 3
     """Beginnings that the beam search keeps, and episodes that it records."""
     temperature: float = 0.005
     """By how much an episode may save less than the best before it counts for e times less."""
@@ -63,29 +63,35 @@ def clone(run: RunFolder, plan: Plan) -> None:
     torch.set_num_threads(1)
     if run.result_of("training programs") is None:
         functions = cut(plan.functions, run.path / "functions") if plan.functions else []
-        programs = [*generated(plan.generated), *functions, *plan.recorded]
+        programs = [*generated(plan.whole), *functions, *plan.recorded]
         run.record("training programs", {"programs": programs})
     programs = run.result_of("training programs")["programs"]
-    found = mining.mine(run, programs, plan.seconds, plan.seed)
+    found = mining.mine(run, programs, plan.steps, plan.seed)
     if run.result_of("actions") is None:
         chosen = mining.cover(run, programs, found, plan.sequences)
         run.record("actions", {"macros": {f"sequence-{n}": list(s) for n, s in enumerate(chosen)}})
     macros = run.result_of("actions")["macros"]
     record_traces(run, plan, macros, programs)
     test = held_out(list(plan.test))
-    for seed in range(plan.seeds):
-        path = run.path / f"policy-{seed}.pt"
-        if not path.is_file():
-            policy = fit(read_traces(run.path / "traces.jsonl", plan), plan, macros, seed)
-            torch.save(policy.state_dict(), path)
-        policy = Ensemble(*_sizes(macros, plan), plan.members)
-        policy.load_state_dict(torch.load(path, weights_only=True))
-        judge(run, f"cloned {seed}", most_likely(policy), plan, macros, test)
-    for number, name in enumerate(macros):
-        judge(run, f"always {name}", _Constant(number, len(macros)), plan, macros, test)
-    for level in ("-Oz", "-Os", "-O3"):
-        alone = {level: [level]}
-        judge(run, f"opt {level}", _Constant(0, 1), plan, alone, test)
+    with TranspositionCache() as cache:
+        for seed in range(plan.seeds):
+            policy = _policy(run, plan, macros, seed)
+            judge(run, f"cloned {seed}", most_likely(policy), plan, macros, test, cache)
+        name = next(iter(macros))
+        judge(run, f"always {name}", _Constant(0, len(macros)), plan, macros, test, cache)
+        for level in ("-Oz", "-O1"):
+            judge(run, f"opt {level}", _Constant(0, 1), plan, {level: [level]}, test, cache)
+
+
+def _policy(run: RunFolder, plan: Plan, macros: dict[str, list[str]], seed: int) -> "Ensemble":
+    """Return the policy of a seed, fitted unless it is there."""
+    path = run.path / f"policy-{seed}.pt"
+    if not path.is_file():
+        fitted = fit(read_traces(run.path / "traces.jsonl", plan), plan, macros, seed)
+        torch.save(fitted.state_dict(), path)
+    policy = Ensemble(*_sizes(macros, plan), plan.members)
+    policy.load_state_dict(torch.load(path, weights_only=True))
+    return policy
 
 
 def recipe(plan: Plan, macros: dict[str, list[str]]) -> Recipe:
@@ -250,12 +256,13 @@ def judge(
     plan: Plan,
     macros: dict[str, list[str]],
     test: Sequence[str],
+    cache: TranspositionCache,
 ) -> None:
     """Play one episode of every program that is held out, and record where it ends."""
     missing = [program for program in test if run.result_of(f"{method} {program}") is None]
     if not missing:
         return
-    with learning_env(recipe(plan, macros)) as env:
+    with learning_env(recipe(plan, macros), cache=cache) as env:
         for program in missing:
             played = one_shot(env, program, choose)
             run.record(f"{method} {program}", played, env.unwrapped.state)

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Finds sequences of passes that do well on training programs, and few that cover all.
 
-A search finds the best sequence for each program it is given; the programs come in
-chunks, and each chunk begins with what did well on those before it. Sequences are then
-tried on every program, and those are kept that together save most.
+A search from the compiler's own levels finds a good sequence for each program. These are
+then tried on every program, and those are kept that together save most.
 """
 
 import json
-import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,9 +19,8 @@ from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, level_sequences, run_search
 
 ACTIONS = "PassesAndPipelines"
-CHUNK = 12
-STARTS = 12
-"""How many of the sequences found so far a search begins with."""
+SECONDS = 20.0
+"""After which the search of one program ends, whatever it has left."""
 
 Names = tuple[str, ...]
 
@@ -35,51 +32,38 @@ def make_env(cache: TranspositionCache | None = None) -> Any:
     )
 
 
-def mine(run: RunFolder, programs: Sequence[str], seconds: float, seed: int) -> list[Names]:
-    """Return the sequences that searches of `seconds` together found, and the levels."""
-    order = list(programs)
-    random.Random(seed).shuffle(order)
-    chunks = [order[i : i + CHUNK] for i in range(0, len(order), CHUNK)]
+def mine(run: RunFolder, programs: Sequence[str], steps: int, seed: int) -> list[Names]:
+    """Return the levels, and what a search of `steps` new actions found for each program."""
     with make_env() as env:
         names = list(env.action_space.names)
-    levels = [tuple(names[a] for a in level) for level in level_sequences(names)]
-    levels = [level for level in levels if level != ("-O0",)]
-    found: list[Names] = []
-    for number, chunk in enumerate(chunks):
-        key = f"search {number}"
+    numbers = level_sequences(names)
+    found = [tuple(names[action] for action in level) for level in numbers]
+    found = [level for level in found if level != ("-O0",)]
+    for program in programs:
+        key = f"search {program}"
         if run.result_of(key) is None:
-            starts = [*levels, *found[-STARTS:]]
-            run.record(key, _search(chunk, names, starts, seconds / len(chunks), seed))
+            run.record(key, _search(program, steps, seed, numbers))
         known = run.result_of(key)
         assert known is not None
-        best = [tuple(item["actions"]) for item in known["found"]]
-        found += [names for names in best if len(names) > 1 and names not in found]
-    return [*levels, *found]
+        sequence = tuple(known["actions"])
+        if len(sequence) > 1 and sequence not in found:
+            found.append(sequence)
+    return found
 
 
-def _search(
-    programs: Sequence[str], names: list[str], starts: list[Names], seconds: float, seed: int
-) -> dict[str, Any]:
-    results = run_search(
-        make_env,
-        list(programs),
-        budget=Budget(seconds=max(seconds, 1.0)),
-        jobs=1,
-        seed=seed,
-        starts=[[names.index(name) for name in start] for start in starts],
-    )
-    results.sort(key=lambda result: result.reward)
-    return {
-        "found": [
-            {
-                "program": r.benchmark,
-                "actions": r.action_names,
-                "reward": r.reward,
-                "steps": r.steps,
-            }
-            for r in results
-        ]
-    }
+def _search(program: str, steps: int, seed: int, starts: list[list[int]]) -> dict[str, Any]:
+    try:
+        (result,) = run_search(
+            make_env,
+            [program],
+            budget=Budget(steps=steps, seconds=SECONDS),
+            jobs=1,
+            seed=seed,
+            starts=starts,
+        )
+    except BenchmarkInitError:
+        return {"actions": []}
+    return {"actions": result.action_names, "reward": result.reward, "steps": result.steps}
 
 
 def cover(

@@ -42,7 +42,9 @@ def run_ppo(options: argparse.Namespace) -> None:
 
 def run_clone(options: argparse.Namespace) -> None:
     """Search, clone and compare with -Oz."""
-    programs = training_programs.recorded(options.corpus) if options.corpus else []
+    programs = (
+        training_programs.recorded(options.corpus, options.packages) if options.corpus else []
+    )
     plan = _plan(cloning.Plan, options, recorded=tuple(programs))
     with RunFolder.open(options.folder, "training", asdict(plan)) as run:
         cloning.clone(run, plan)
@@ -84,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     ppo.set_defaults(run=run_ppo)
     clone = commands.add_parser("clone", help="a policy cloned from searches against -Oz")
     clone.add_argument("--corpus", type=Path, help="what record_corpus.py recorded")
+    clone.add_argument("--packages", nargs="*", default=(), help="of it; all without any")
     clone.set_defaults(run=run_clone)
     show = commands.add_parser("report", help="tables and a plot of a run folder")
     show.add_argument("folder", type=Path)

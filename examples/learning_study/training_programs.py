@@ -7,7 +7,7 @@ cbench-v1.
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import compiler_gym
@@ -64,9 +64,15 @@ def cut(count: int, folder: Path, smallest: int = 100, largest: int = 3000) -> l
     return found
 
 
-def recorded(folder: Path, smallest: int = 60, largest: int = 12_000) -> list[str]:
-    """Return the programs that were recorded below `folder`."""
-    files = sorted(folder.absolute().glob("*/recorded/**/*.bc"))
+def recorded(
+    folder: Path, packages: Sequence[str], smallest: int = 60, largest: int = 6000
+) -> list[str]:
+    """Return the programs of `packages` that were recorded below `folder`, of all without any."""
+    files = sorted(
+        file
+        for file in folder.absolute().glob("*/recorded/**/*.bc")
+        if not packages or file.relative_to(folder.absolute()).parts[0] in packages
+    )
     return _first(len(files), (f"file://{file}" for file in files), smallest, largest)
 
 

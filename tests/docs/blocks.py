@@ -3,7 +3,8 @@
 
 Blocks run in order. ``python`` blocks share one namespace; one with a title is
 written to that file instead. ``console`` blocks are bash programs that must
-succeed. Other blocks are only shown.
+succeed. Other blocks are only shown. A block that ``needs="LIBRARY ..."`` of gigabytes
+is only run with ``--heavy``, and then has to.
 """
 
 import re
@@ -17,7 +18,9 @@ from typing import Any
 __all__ = ["Block", "blocks_of", "run_page"]
 
 _FENCE = re.compile(
-    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")? *\n(?P<code>.*?)^```$", re.M | re.S
+    r"^```(?P<language>\w+)(?: title=\"(?P<title>[^\"]+)\")?(?: needs=\"(?P<needs>[^\"]+)\")? *\n"
+    r"(?P<code>.*?)^```$",
+    re.M | re.S,
 )
 
 
@@ -30,20 +33,25 @@ class Block:
     code: str
     line: int
     """The line of its first line of code, counted from 1."""
+    needs: tuple[str, ...] = ()
+    """Libraries that weigh gigabytes, by the names they are imported by."""
 
 
 def blocks_of(text: str) -> Iterator[Block]:
     """Yield the blocks of the page `text` in order."""
     for found in _FENCE.finditer(text):
         line = text.count("\n", 0, found.start("code")) + 1
-        yield Block(found["language"], found["title"], found["code"], line)
+        needs = tuple((found["needs"] or "").split())
+        yield Block(found["language"], found["title"], found["code"], line, needs)
 
 
-def run_page(page: Path, folder: Path) -> int:
+def run_page(page: Path, folder: Path, *, heavy: bool = False) -> int:
     """Run the blocks of `page` in `folder`, the working directory, and return how many ran."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     ran = 0
     for block in blocks_of(page.read_text(encoding="utf-8")):
+        if block.needs and not heavy:
+            continue
         if block.title is not None:
             path = folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -62,4 +70,5 @@ def run_page(page: Path, folder: Path) -> int:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path.cwd()))
-    print(f"{run_page(Path(sys.argv[1]), Path.cwd())} blocks ran")
+    ran = run_page(Path(sys.argv[1]), Path.cwd(), heavy="--heavy" in sys.argv)
+    print(f"{ran} blocks ran")

@@ -16,7 +16,7 @@ PAGES = sorted(
 )
 
 
-def run(page: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
+def run(page: Path, folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
     """Run `page` as a newcomer would: in an empty folder, with this interpreter first."""
     variables = {
         **os.environ,
@@ -24,7 +24,7 @@ def run(page: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
         "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
     }
     return subprocess.run(
-        [sys.executable, str(RUNNER), str(page)],
+        [sys.executable, str(RUNNER), str(page), *options],
         cwd=folder,
         env=variables,
         stdout=subprocess.PIPE,
@@ -32,6 +32,22 @@ def run(page: Path, folder: Path) -> "subprocess.CompletedProcess[str]":
         text=True,
         check=False,
     )
+
+
+HEAVY = {
+    page: {name for block in blocks_of(page.read_text(encoding="utf-8")) for name in block.needs}
+    for page in PAGES
+}
+"""The libraries of gigabytes that a page's code needs."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [p for p in PAGES if HEAVY[p]], ids=lambda page: page.stem)
+def test_blocks_that_need_gigabytes_run_too(page: Path, tmp_path: Path) -> None:
+    for name in sorted(HEAVY[page]):
+        pytest.importorskip(name, reason=f"{name} is missing", exc_type=ImportError)
+    done = run(page, tmp_path, "--heavy")
+    assert done.returncode == 0, done.stdout[-5000:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -46,6 +62,15 @@ def test_blocks_are_found_with_their_titles_and_lines() -> None:
         Block("python", None, "x = 1\n", 4),
         Block("python", "a/b.py", "y = 2\n", 8),
     ]
+    (heavy,) = blocks_of('```python needs="ray torch"\nz = 3\n```\n')
+    assert heavy == Block("python", None, "z = 3\n", 2, ("ray", "torch"))
+
+
+def test_a_block_of_a_heavy_library_runs_only_where_it_is_asked_for(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text('```python needs="json"\nassert 1 == 2\n```\n')
+    assert run(page, tmp_path).stdout == "0 blocks ran\n"
+    assert "AssertionError" in run(page, tmp_path, "--heavy").stdout
 
 
 @pytest.mark.parametrize(
