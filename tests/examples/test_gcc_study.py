@@ -50,6 +50,40 @@ def test_every_search_uses_its_budget_and_never_ends_worse_than_os(
     table = capsys.readouterr().out
     assert f"| crc32 | {figures['baselines']['crc32']['o3']:.0f} |" in table
 
+    # The same command goes on where it was interrupted, and repeats what is missing.
+    (tmp_path / "runs" / "crc32-optuna.json").unlink()
+    study.main(arguments)
+    again = json.loads((tmp_path / "results.json").read_text())
+    assert capsys.readouterr().out.count(" bytes, ") == 1
+    assert [run["costs"] for run in again["runs"]] == [run["costs"] for run in figures["runs"]]
+    with pytest.raises(SystemExit, match="name another --output"):
+        study.main([*arguments, "--seed", "1"])
+    (tmp_path / "runs" / "crc32-optuna.json").unlink()
+    with pytest.raises(SystemExit, match="no program is done"):
+        study.main([*arguments, "--table"])
+
+
+def test_numbers_are_tried_too_but_not_absurd_ones(study: ModuleType) -> None:
+    with GccEnv(gcc_bin="gcc-12", action_space="Choices") as env:
+        options = {option.name: option for option in env.gcc_spec.options}
+        env.reset(benchmark="cbench-v1/crc32")
+        task = study.Task(env, "crc32", "obj_size")
+    assert set(study.PROGRAMS) == {
+        str(uri).rpartition("/")[2] for uri in env.datasets["cbench-v1"].benchmark_uris()
+    }
+    assert set(task.values) == set(options)
+    for name, values in task.values.items():
+        assert values.count(-1) == 1
+        assert all(-1 <= value < len(options[name]) for value in values)
+    unroll = [
+        options["--param=max-unroll-times="][v]
+        for v in task.values["--param=max-unroll-times="]
+        if v >= 0
+    ]
+    tried = [int(setting.rpartition("=")[2]) for setting in unroll]
+    assert tried == sorted(tried)
+    assert (tried[0], tried[-1]) == (0, 128)
+
 
 def test_a_figure_is_what_its_command_line_gives(study: ModuleType, tmp_path: Path) -> None:
     with GccEnv(gcc_bin="gcc-12", action_space="Choices") as env:
