@@ -5,9 +5,12 @@ Each kind of episode runs with the same random numbers without a cache, with a f
 with that one again, as another process would that shares its file; each must earn the same.
 """
 
+import importlib.util
 import random
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Figure
@@ -17,6 +20,9 @@ from compiler_gym.caching import TranspositionCache
 PROGRAM = "cbench-v1/sha"
 SPACES = {"observation_space": "Autophase", "reward_space": "IrInstructionCountOz"}
 Episodes = Callable[[Any], float]
+Run = Callable[[TranspositionCache | None], tuple[float, float]]
+"""Runs with a cache or without, and returns the seconds and what was earned."""
+AGENT = Path(__file__).parents[1] / "agents" / "ppo.py"
 
 
 def measure() -> list[Figure]:
@@ -27,16 +33,18 @@ def measure() -> list[Figure]:
         ("greedy search", lambda env: _greedy(env, 5)),
         ("Q-learning, 15 passes", _learner),
     ):
-        figures += _compare(name, episodes)
+        figures += _compare(name, lambda cache, play=episodes: _run(play, cache))
+    if importlib.util.find_spec("torch") is not None:
+        figures += _compare("PPO, 15 passes", _ppo)
     return figures
 
 
-def _compare(name: str, episodes: Episodes) -> list[Figure]:
-    plain_seconds, plain_reward = _run(episodes, None)
+def _compare(name: str, run: Run) -> list[Figure]:
+    plain_seconds, plain_reward = run(None)
     with TranspositionCache() as cache:
-        cached_seconds, cached_reward = _run(episodes, cache)
+        cached_seconds, cached_reward = run(cache)
         rate = cache.statistics.hit_rate
-        warm_seconds, warm_reward = _run(episodes, cache)
+        warm_seconds, warm_reward = run(cache)
     assert cached_reward == warm_reward == plain_reward, (name, cached_reward, plain_reward)
     return [
         Figure(f"{name}: known transitions", 100 * rate, "%"),
@@ -101,3 +109,18 @@ def _learner(env: Any) -> float:
             values[state, action] = old + 0.5 * (reward + 0.9 * future - old)
             state, total = after, total + reward
     return total
+
+
+def _ppo(cache: TranspositionCache | None) -> tuple[float, float]:
+    """Train agents/ppo.py for a while; only PyTorch makes it slower than its compiler."""
+    spec = importlib.util.spec_from_file_location("agents_ppo", AGENT)
+    assert spec is not None
+    assert spec.loader is not None
+    ppo = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(ppo)
+    with make("llvm-v0") as env:
+        passes = tuple(env.action_space.names[:120:8])
+    options = ppo.Options(train=(PROGRAM,), actions=passes, steps=2048, episode=8, seed=1)
+    started = time.perf_counter()
+    _, history = ppo.train(options, cache=cache)
+    return time.perf_counter() - started, sum(update.episode_reward for update in history)
