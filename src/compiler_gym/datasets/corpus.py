@@ -23,9 +23,10 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
@@ -37,10 +38,10 @@ __all__ = ["CorpusDataset", "CorpusProgram", "find_corpora"]
 FORMAT = 1
 FILE_NAME = "corpus.sqlite"
 _BATCH = 32
-_COLUMNS = """program.id, key, size, program.sha256, suffix, license, source,
-    license_files, language, content.dictionary, content.data"""
-_SELECT = f"""SELECT {_COLUMNS} FROM program JOIN content USING (id)
-    JOIN origin ON origin.id = program.origin"""
+_MOST_ORIGINS = 4096
+_COLUMNS = "program.id, key, size, program.sha256, suffix, origin, dictionary, data"
+_SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
+_ORIGIN = "SELECT license, source, license_files, language FROM origin WHERE id = ?"
 _BY_KEY = f"{_SELECT} WHERE program.key = ?"
 _BY_ID = f"{_SELECT} WHERE program.id = ?"
 _AFTER_ID = f"{_SELECT} WHERE program.id > ? ORDER BY program.id LIMIT {_BATCH}"
@@ -49,8 +50,8 @@ _KEYS_AFTER_ID = f"SELECT id, key FROM program WHERE id > ? ORDER BY id LIMIT {_
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusProgram:
+# A frozen dataclass takes as long to make as a row to read.
+class CorpusProgram(Struct, frozen=True):
     """One program of a corpus, with where it comes from."""
 
     key: str
@@ -256,11 +257,12 @@ class _Store:
         return self._read(look_up)
 
     def at(self, index: int) -> CorpusProgram | None:
-        def look_up(db: "_Connection") -> CorpusProgram | None:
+        try:
+            db = self._connection()
             row = db.sql.execute(_BY_ID, (index + 1,)).fetchone()
             return db.program(row) if row else None
-
-        return self._read(look_up)
+        except (sqlite3.Error, _CorruptFrame) as error:
+            raise self._damaged(error) from error
 
     def keys_in_order(self) -> Iterator[str]:
         last = 0
@@ -362,6 +364,7 @@ class _Connection:
                 f"{path} has corpus format {version and version[0]}, expected {FORMAT}"
             )
         self._decompressors: dict[int, Any] = {}
+        self._origins: dict[int, tuple[str, str, str, str]] = {}
         self._size: int | None = None
 
     def __del__(self) -> None:
@@ -376,7 +379,7 @@ class _Connection:
         return self._size
 
     def program(self, row: Any) -> CorpusProgram:
-        _, key, size, digest, suffix, license, source, files, language, dictionary, data = row
+        _, key, size, digest, suffix, origin, dictionary, data = row
         decompressor = self._decompressors.get(dictionary) or self._load(dictionary)
         try:
             contents = decompressor.decompress(data, max_output_size=size)
@@ -384,7 +387,17 @@ class _Connection:
             raise _CorruptFrame(f"{key}: {error}") from error
         if len(contents) != size:
             raise _CorruptFrame(f"{key}: {len(contents)} bytes instead of {size}")
-        return CorpusProgram(key, contents, digest.hex(), suffix, license, source, files, language)
+        found = self._origins.get(origin) or self._load_origin(origin)
+        return CorpusProgram(key, contents, digest.hex(), suffix, *found)
+
+    def _load_origin(self, origin: int) -> tuple[str, str, str, str]:
+        row = self.sql.execute(_ORIGIN, (origin,)).fetchone()
+        if row is None:
+            raise _CorruptFrame(f"there is no origin number {origin}")
+        if len(self._origins) >= _MOST_ORIGINS:
+            self._origins.clear()
+        self._origins[origin] = row
+        return row
 
     def _load(self, dictionary: int) -> Any:
         import zstandard
