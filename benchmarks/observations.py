@@ -36,7 +36,8 @@ PROMISED = {
 }
 OBSERVED = (
     *("Autophase", "InstCount", "ProgramlArrays", "ProgramlJson", "Programl", "ProgramlGraph"),
-    *("IR2Vec", "IR2VecFlowAware", "LexedIrArrays", "LexedIr", "LexedIrTuple"),
+    *("IR2Vec", "IR2VecFlowAware", "LexedIrArrays", "LexedIrWords", "LexedIr"),
+    "LexedIrTuple",
     *("FunctionFeatures", "CallGraph", "LoopForest", "Inst2vecPreprocessedText", "Ir", "Bitcode"),
     *("IrHash", "PassStatistics", "ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles"),
     "TextSizeBytes",

@@ -9,10 +9,14 @@ from compiler_gym.core import uncollected
 
 
 def test_the_collector_is_off_inside_and_on_again_after_an_error() -> None:
+    def fail_inside() -> None:
+        with uncollected():
+            assert not gc.isenabled()
+            raise ValueError("inside")
+
     assert gc.isenabled()
-    with pytest.raises(ValueError, match="inside"), uncollected():
-        assert not gc.isenabled()
-        raise ValueError("inside")
+    with pytest.raises(ValueError, match="inside"):
+        fail_inside()
     assert gc.isenabled()
 
 
