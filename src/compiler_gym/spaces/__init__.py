@@ -18,6 +18,7 @@ from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
 from compiler_gym.spaces.containers import Dict, Tuple
 from compiler_gym.spaces.discrete import Discrete, MultiBinary, MultiDiscrete
+from compiler_gym.spaces.function_reward import FunctionReward
 from compiler_gym.spaces.named_discrete import NamedDiscrete
 from compiler_gym.spaces.opaque import Opaque
 from compiler_gym.spaces.permutation import Permutation
@@ -36,6 +37,7 @@ __all__ = [
     "Dict",
     "Discrete",
     "FreeBox",
+    "FunctionReward",
     "MultiBinary",
     "MultiDiscrete",
     "NamedDiscrete",
