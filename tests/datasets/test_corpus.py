@@ -182,6 +182,17 @@ def test_a_corpus_that_is_removed_while_open_is_a_typed_error(path: Path) -> Non
         corpus.install()
 
 
+def test_a_program_without_its_origin_is_damage(path: Path) -> None:
+    corpus = CorpusDataset(path)
+    key = corpus.program_at(0).key
+    sql = sqlite3.connect(path)
+    sql.execute("DELETE FROM origin WHERE id = (SELECT origin FROM program WHERE id = 1)")
+    sql.commit()
+    sql.close()
+    with pytest.raises(DatasetInitError, match=r"there is no origin number \d+: import it again"):
+        corpus.program(f"{corpus.name}/{key}")
+
+
 def test_bytes_altered_in_the_file_are_noticed(path: Path) -> None:
     with sqlite3.connect(path) as sql:
         data = bytearray(sql.execute("SELECT data FROM content WHERE id = 8").fetchone()[0])
