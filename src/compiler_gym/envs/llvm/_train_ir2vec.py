@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Train the vocabulary of IR2Vec that comes with this package.
 
+    pip install pykeen
     python -m compiler_gym.envs.llvm._train_ir2vec out.json
 
 LLVM 22 computes IR2Vec but Debian ships no vocabulary for it. This one is learnt from the
-bundled programs, as they are and after each of clang's levels: ``llvm-ir2vec-22`` lists
-which opcode has which type, operands and successor, and TransE places what is related at
-a relation's distance. Fixed seeds, one thread and float64: the same file comes out on
-machines with the same numpy. A vocabulary trained on more code can be named instead
+bundled programs, as they are and after each of clang's levels, and from programs of Csmith:
+``llvm-ir2vec-22`` lists which opcode has which type, operands and successor, and TransE
+(Bordes et al., 2013) as PyKEEN has it places what is related at a relation's distance. With
+a fixed seed and one thread the same file comes out again on the same kind of machine with
+the same PyTorch. A vocabulary trained on more code can be named instead
 (`COMPILER_GYM_IR2VEC_VOCABULARY`).
 """
 
@@ -15,80 +17,84 @@ import argparse
 import json
 import subprocess
 import tempfile
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.datasets import BundledPrograms
+from compiler_gym.envs.llvm._generators import CsmithDataset
+from compiler_gym.errors import EnvironmentNotSupported
 
 __all__ = ["train"]
 
 TOOL = "llvm-ir2vec-22"
 LEVELS = (None, "O1", "O2", "O3", "Os", "Oz")
+CSMITH_PROGRAMS, CSMITH_LEVELS = 20, (None, "O2")
 DIMENSIONS = 75
-EPOCHS, BATCH, MARGIN, RATE, NEGATIVES = 400, 512, 1.0, 0.05, 4
+EPOCHS, BATCH, MARGIN, RATE, NEGATIVES, SEED = 300, 512, 1.0, 0.01, 4, 0
 Triplets = NDArray[np.int64]
 
 
-def train(triplets: Triplets, weights: NDArray[np.float64], entities: int) -> NDArray[np.float64]:
-    """Return a vector of length at most 1 for each entity, by TransE (Bordes et al., 2013).
+def train(triplets: Triplets, entities: int, *, epochs: int = EPOCHS) -> NDArray[np.float64]:
+    """Return a vector of length 1 for each entity.
 
-    A row of `triplets` is (head, tail, relation); `weights` says how often to draw it.
+    A row of `triplets` is (head, tail, relation), as ``llvm-ir2vec-22`` writes it. Raises
+    `EnvironmentNotSupported` without PyKEEN.
     """
-    rng = np.random.default_rng(0)
-    bound = 6 / np.sqrt(DIMENSIONS)
-    vectors = rng.uniform(-bound, bound, (entities, DIMENSIONS))
-    relations = rng.uniform(-bound, bound, (int(triplets[:, 2].max()) + 1, DIMENSIONS))
-    relations /= np.linalg.norm(relations, axis=1, keepdims=True)
-    known = {tuple(row) for row in triplets.tolist()}
-    steps = max(len(triplets) // BATCH, 8)
-    for epoch in range(EPOCHS):
-        rate = RATE * (1 - epoch / EPOCHS)
-        for _ in range(steps):
-            vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
-            rows = triplets[rng.choice(len(triplets), BATCH, p=weights)]
-            for _ in range(NEGATIVES):
-                _step(vectors, relations, rows, _corrupted(rows, entities, known, rng), rate)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
+    pykeen = _pykeen()
+    torch = pykeen.torch
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+    pykeen.set_random_seed(SEED)
+    known = pykeen.CoreTriplesFactory(
+        torch.as_tensor(triplets[:, [0, 2, 1]]),
+        num_entities=entities,
+        num_relations=int(triplets[:, 2].max()) + 1,
+    )
+    model = pykeen.TransE(
+        triples_factory=known,
+        embedding_dim=DIMENSIONS,
+        scoring_fct_norm=2,
+        loss=pykeen.MarginRankingLoss(margin=MARGIN),
+        random_seed=SEED,
+    )
+    loop = pykeen.SLCWATrainingLoop(
+        model=model,
+        triples_factory=known,
+        optimizer=torch.optim.Adam(model.parameters(), lr=RATE),
+        negative_sampler="bernoulli",
+        negative_sampler_kwargs={"num_negs_per_pos": NEGATIVES, "filtered": True},
+    )
+    loop.train(known, num_epochs=epochs, batch_size=BATCH, use_tqdm=False, pin_memory=False)
+    return model.entity_representations[0](None).detach().double().numpy()
 
 
-def _corrupted(
-    rows: Triplets, entities: int, known: set[tuple[int, ...]], rng: np.random.Generator
-) -> Triplets:
-    """Return `rows` with their head or tail replaced; what is true after all stays as it was."""
-    wrong = rows.copy()
-    side = rng.integers(2, size=len(rows))
-    wrong[np.arange(len(rows)), side] = rng.integers(entities, size=len(rows))
-    true = np.fromiter((tuple(row) in known for row in wrong.tolist()), bool, len(rows))
-    wrong[true] = rows[true]
-    return wrong
+def _pykeen() -> Any:
+    """Return what is used of PyKEEN and PyTorch, in one namespace."""
+    from types import SimpleNamespace
 
-
-def _step(
-    vectors: NDArray[np.float64],
-    relations: NDArray[np.float64],
-    right: Triplets,
-    wrong: Triplets,
-    rate: float,
-) -> None:
-    """Pull true triplets together and push false ones apart, where the margin is not kept."""
-
-    def apart(rows: Triplets) -> NDArray[np.float64]:
-        return vectors[rows[:, 0]] + relations[rows[:, 2]] - vectors[rows[:, 1]]
-
-    near, far = apart(right), apart(wrong)
-    near_length, far_length = np.linalg.norm(near, axis=1), np.linalg.norm(far, axis=1)
-    active = (MARGIN + near_length - far_length > 0) & (right != wrong).any(axis=1)
-    for rows, gap, length, sign in (
-        (right, near, near_length, 1.0),
-        (wrong, far, far_length, -1.0),
-    ):
-        pull = -rate * sign * gap[active] / np.maximum(length[active, None], 1e-9)
-        np.add.at(vectors, rows[active, 0], pull)
-        np.add.at(vectors, rows[active, 1], -pull)
-        np.add.at(relations, rows[active, 2], pull / len(rows))
+    try:
+        import torch
+        from pykeen.losses import MarginRankingLoss
+        from pykeen.models import TransE
+        from pykeen.training import SLCWATrainingLoop
+        from pykeen.triples import CoreTriplesFactory
+        from pykeen.utils import set_random_seed
+    except ImportError as error:
+        raise EnvironmentNotSupported(
+            f"training a vocabulary of IR2Vec needs PyKEEN ({error}): `pip install pykeen`"
+        ) from error
+    return SimpleNamespace(
+        torch=torch,
+        MarginRankingLoss=MarginRankingLoss,
+        TransE=TransE,
+        SLCWATrainingLoop=SLCWATrainingLoop,
+        CoreTriplesFactory=CoreTriplesFactory,
+        set_random_seed=set_random_seed,
+    )
 
 
 def _entities() -> list[str]:
@@ -96,27 +102,33 @@ def _entities() -> list[str]:
     return [line.split("\t")[0] for line in lines.splitlines()[1:]]
 
 
-def _triplets_of(bitcode: bytes) -> Counter[tuple[int, ...]]:
+def _triplets_of(bitcode: bytes) -> set[tuple[int, ...]]:
     with tempfile.NamedTemporaryFile(suffix=".bc") as file:
         file.write(bitcode)
         file.flush()
         command = [TOOL, "triplets", file.name]
         lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rows = (line.split() for line in lines.splitlines() if not line.startswith("MAX_RELATION"))
-    return Counter(tuple(map(int, row)) for row in rows)
+    return {tuple(map(int, row)) for row in rows}
 
 
-def _corpus() -> Counter[tuple[int, ...]]:
+def _corpus() -> Iterator[bytes]:
+    """Yield the bitcode of every program to learn from."""
+    for program in BundledPrograms().benchmarks():
+        yield from _at(program.contents, LEVELS)
+    csmith = CsmithDataset()
+    for seed in range(CSMITH_PROGRAMS):
+        yield from _at(csmith[f"{csmith.name}/{seed}"].contents, CSMITH_LEVELS)
+
+
+def _at(bitcode: bytes, levels: tuple[str | None, ...]) -> Iterator[bytes]:
     from compiler_gym import _llvm
 
-    seen: Counter[tuple[int, ...]] = Counter()
-    for program in BundledPrograms().benchmarks():
-        for level in LEVELS:
-            module = _llvm.Module(program.contents)
-            if level is not None:
-                module.apply_level(level)
-            seen.update(_triplets_of(module.bitcode()))
-    return seen
+    for level in levels:
+        module = _llvm.Module(bitcode)
+        if level is not None:
+            module.apply_level(level)
+        yield module.bitcode()
 
 
 def _vocabulary(
@@ -139,14 +151,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path)
     options = parser.parse_args()
-    names, seen = _entities(), _corpus()
-    triplets = np.array(sorted(seen), dtype=np.int64)
-    counts = np.array([seen[tuple(row)] for row in triplets.tolist()], dtype=np.float64)
-    weights = counts**0.5
-    vectors = train(triplets, weights / weights.sum(), len(names))
+    names = _entities()
+    seen = set[tuple[int, ...]]().union(*map(_triplets_of, _corpus()))
+    vectors = train(np.array(sorted(seen), dtype=np.int64), len(names))
     text = json.dumps(_vocabulary(names, vectors), separators=(",", ":"))
     options.output.write_text(text.replace("],", "],\n") + "\n")
-    print(f"{len(names)} entities from {int(counts.sum()):,} triplets, {len(triplets)} different")
+    print(f"{len(names)} entities from {len(seen)} different triplets")
 
 
 if __name__ == "__main__":
