@@ -59,9 +59,10 @@ def _best(item: dict[str, Any], compilations: int) -> int:
 
 
 def of(found: Results, kind: str) -> list[dict[str, dict[str, Any]]]:
-    """Return the programs of every seed of a method, such as ``ppo``."""
+    """Return the programs of every seed of a method, such as ``ppo``, that has been through."""
     names = sorted(name for name in found if name.rpartition(" ")[0] == kind)
-    return [found[name] for name in names]
+    most = max(map(len, found.values()), default=0)
+    return [found[name] for name in names if len(found[name]) == most]
 
 
 def ppo_table(folder: Path) -> str:
@@ -86,7 +87,7 @@ def ppo_table(folder: Path) -> str:
 
 def _ahead(found: Results, compilations: int) -> list[float]:
     """Return by how much PPO's best is smaller than random search's, by program."""
-    pairs = list(zip(of(found, "random"), of(found, "ppo"), strict=True))
+    pairs = list(zip(of(found, "random"), of(found, "ppo"), strict=False))  # of what has ended
     return [
         sum(
             math.log(_best(drawn[program], compilations) / _best(learnt[program], compilations))
@@ -144,7 +145,8 @@ def plot_ppo(folder: Path, image: Path) -> None:
     for name in found:
         if name.startswith("one shot "):
             shots.setdefault(int(name.rpartition(" ")[2]), []).append(score(found[name]))
-    steps = sorted(shots)
+    seeds = max(map(len, shots.values()))
+    steps = sorted(number for number, scores in shots.items() if len(scores) == seeds)
     curves = [list(seed) for seed in zip(*(shots[s] for s in steps), strict=True)]
     _band(right, steps, curves, "PPO, one episode without a search")
     for number in (30, most):
@@ -155,9 +157,9 @@ def plot_ppo(folder: Path, image: Path) -> None:
         )
     right.set_xlabel("compilations of generated programs learnt from")
     right.set_ylabel("clang -Oz / what is left, instructions")
-    for axes in (left, right):
+    for axes, place in ((left, "lower right"), (right, "center right")):
         axes.axhline(1.0, color="black", linestyle="--", linewidth=0.8, label="clang -Oz")
-        axes.legend(fontsize=8, loc="lower right")
+        axes.legend(fontsize=8, loc=place)
         axes.grid(alpha=0.25)
     count = len(of(found, "ppo")[0])
     figure.suptitle(f"{count} programs of cbench-v1, none of them learnt on; 95 % bands over seeds")

@@ -26,6 +26,38 @@ def agent(name: str) -> ModuleType:
     return module
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_training_that_was_killed_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    torch: Any = pytest.importorskip("torch", reason="torch is missing")
+    ppo: Any = agent("ppo")
+    options = ppo.Options(
+        train=(PROGRAM,),
+        actions=FEW,
+        steps=256,
+        episode=4,
+        horizon=16,
+        savings="IrInstructionCount",
+    )
+    file = tmp_path / "ppo.pt"
+
+    def killed(update: Any) -> None:
+        if update.steps == 128:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ppo.train(options, killed, checkpoint=file)
+    before = torch.load(file, weights_only=True)["policy"]
+    seen: list[int] = []
+    policy, history = ppo.train(options, lambda update: seen.append(update.steps), checkpoint=file)
+    assert seen == [192, 256]
+    assert [update.steps for update in history] == [64, 128, 192, 256]
+    after = policy.state_dict()
+    assert float(after["count"]) == 256
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    again, _ = ppo.train(options, checkpoint=file)
+    assert all(torch.equal(value, after[name]) for name, value in again.state_dict().items())
+
+
 @pytest.mark.parametrize("masks", [0, 1])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_ppo_learns_a_program(masks: int) -> None:

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A learning environment is one vector in, one number out."""
 
+import math
+
 import numpy as np
+import pytest
 
 from compiler_gym.caching import TranspositionCache
 from compiler_gym.integrations.learning import Recipe, learning_env, learning_vec
@@ -25,6 +28,29 @@ def test_a_learning_environment_is_ready_for_a_network() -> None:
         assert rewards[0] > 0
         assert rewards[1:] == [-0.5, -0.5]
         assert env.action_masks().tolist() == [False, True, True]
+
+
+def test_a_recipe_may_offer_sequences_levels_and_an_end_and_earn_what_is_saved() -> None:
+    recipe = Recipe(
+        action_space="PassesAndPipelines",
+        macros={"clean": ["sroa", "instcombine"]},
+        actions=("clean", "-Oz"),
+        ends=True,
+        savings="IrInstructionCount",
+        episode_length=5,
+        history=1,
+    )
+    with learning_env(recipe, benchmark="cbench-v1/crc32") as env:
+        env.reset()
+        assert env.action_space.names == ["clean", "-Oz", "end-of-episode"]
+        first = env.unwrapped.observation["IrInstructionCount"]
+        _, cleaned, *_ = env.step(0)
+        assert env.unwrapped.commandline().count("instcombine") == 1
+        _, optimised, terminated, *_ = env.step(1)
+        last = env.unwrapped.observation["IrInstructionCount"]
+        assert cleaned + optimised == pytest.approx(math.log(first / last))
+        assert not terminated
+        assert env.step(2)[1:3] == (0, True)
 
 
 def test_a_learning_vector_samples_programs_and_shares_a_cache() -> None:
