@@ -118,6 +118,12 @@ def test_a_validation_shows_each_rung_and_keeps_its_results(
     again = cli("validate", path, "--quick", "--output", "r.jsonl", "--json")
     assert len(again.json) == 2
     assert (tmp_path / "r.jsonl").read_text() == kept
+    other = cli("validate", path, "--rungs", "replay", "--output", "r.jsonl", "--json")
+    assert [len(document["rungs"]) for document in other.json] == [1, 1]
+    assert (tmp_path / "r.jsonl").read_text().startswith(kept)
+    (tmp_path / "one").mkdir()
+    one = write(tmp_path / "one" / "s.jsonl", states[:1])
+    assert len(cli("validate", one, "--quick", "--output", "r.jsonl", "--json").json) == 1
 
 
 def test_a_wrong_state_fails_the_validation(cli: Run, tmp_path: Path, states: States) -> None:
@@ -130,8 +136,8 @@ def test_a_wrong_state_fails_the_validation(cli: Run, tmp_path: Path, states: St
 
 def test_an_unknown_rung_is_named(cli: Run, tmp_path: Path, states: States) -> None:
     ran = cli("validate", write(tmp_path / "s.jsonl", states), "--rungs", "nope")
-    assert ran.status == 1
-    assert "no rung 'nope'; there are replay, verify, run" in ran.output
+    assert ran.status == 2
+    assert "no rung 'nope'; there are replay, verify, run" in ran.errors
 
 
 def test_a_validation_that_is_killed_goes_on_where_it_was(tmp_path: Path, states: States) -> None:

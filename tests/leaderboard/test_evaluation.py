@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Policies are kept to their limits, and judged by where they end."""
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,6 +82,26 @@ def test_a_policy_that_asks_for_nonsense_fails_by_itself() -> None:
     (outcome,) = evaluate(broken, TASK).outcomes
     assert outcome.error.startswith("InvalidActionError")
     assert "sroa" in outcome.state.commandline
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda env: env.reset(benchmark=SHA), "the policy changed the program to .*sha"),
+        (lambda env: setattr(env, "reward_space", "IrInstructionCount"), "changed the reward"),
+    ],
+)
+def test_a_policy_that_changes_what_is_fixed_gains_nothing(
+    change: Callable[[Any], Any], words: str
+) -> None:
+    def unfair(env: Any) -> None:
+        change(env)
+        env.step(env.action_space["sroa"])
+
+    (outcome,) = evaluate(unfair, TASK).outcomes
+    assert re.search(words, outcome.error)
+    assert outcome.found == outcome.initial
+    assert (outcome.state.benchmark, outcome.state.reward) == (CRC, 0.0)
 
 
 def test_a_policy_learns_from_the_programs_of_the_task_alone() -> None:

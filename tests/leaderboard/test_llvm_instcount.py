@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from compiler_gym import CompilerEnvStateReader
+from compiler_gym.leaderboard import llvm_instcount
 from compiler_gym.leaderboard.llvm_instcount import eval_llvm_instcount_policy
 
 FEW = ["--max_benchmarks=2", "--n=2"]
@@ -36,7 +37,7 @@ def test_results_are_states_and_are_summed_up(
 
 def test_what_is_there_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = tmp_path / "results.csv"
-    arguments = [*FEW, f"--leaderboard_results={results}", "--no-validate"]
+    arguments = [*FEW, f"--leaderboard_results={results}", "--novalidate", "--resume"]
     eval_llvm_instcount_policy(policy, arguments)
     text = results.read_text()
 
@@ -45,3 +46,48 @@ def test_what_is_there_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFix
 
     eval_llvm_instcount_policy(never, arguments)
     assert results.read_text() == text
+
+
+def test_without_resume_a_file_of_results_begins_anew(tmp_path: Path) -> None:
+    results = tmp_path / "results.csv"
+    results.write_text("benchmark,reward,walltime,commandline\nbenchmark://x-v0/y,1.0,1.0,opt\n")
+    arguments = [
+        "--max_benchmarks=1", "--n=1", f"--leaderboard_results={results}", "--validate=false",
+        "--test_dataset=cbench-v1", f"--leaderboard_logfile={tmp_path / 'log'}",
+    ]  # fmt: skip
+    eval_llvm_instcount_policy(policy, arguments)
+    (state,) = CompilerEnvStateReader.read_paths([results])
+    assert state.benchmark == "benchmark://cbench-v1/adpcm"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "validate", "resume"),
+    [
+        ([], True, False),
+        (["--novalidate", "--resume"], False, True),
+        (["--validate=false", "--resume=true"], False, True),
+        (["--no-validate", "--noresume"], False, False),
+    ],
+)
+def test_switches_are_spelled_as_absl_does(
+    arguments: list[str], validate: bool, resume: bool
+) -> None:
+    options = llvm_instcount._options(arguments)
+    assert (options.validate, options.resume) == (validate, resume)
+
+
+@pytest.mark.parametrize("wrong", ["--nonsense=1", "--n=0", "--validate=perhaps"])
+def test_unknown_options_are_refused(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        llvm_instcount._options([wrong])
+    assert wrong.partition("=")[0] in capsys.readouterr().err
+
+
+def test_flags_that_a_script_defines_with_absl_are_handed_to_absl() -> None:
+    flags = pytest.importorskip("absl.flags", reason="absl is not installed")
+    values = flags.FlagValues()
+    flags.DEFINE_float("epsilon", 0.1, "of the policy", flag_values=values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flags, "FLAGS", values)
+        assert llvm_instcount._options(["--n=3", "--epsilon=0.5"]).n == 3
+        assert values.epsilon == 0.5

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from compiler_gym import CompilerEnvStateReader
 from compiler_gym.errors import StateFileError
 from compiler_gym.leaderboard import (
+    Limit,
     Submission,
     evaluate,
     find_policy,
@@ -78,6 +80,16 @@ def test_missing_programs_are_named(submission: Submission) -> None:
 )
 def test_what_was_changed_is_found(submission: Submission, change, words: str) -> None:  # type: ignore[no-untyped-def]
     assert words in wrong(tampered(submission, change))
+
+
+def test_more_compilations_than_the_task_allows_are_found(submission: Submission) -> None:
+    task = replace(submission.task, limit=Limit(seconds=1, compilations=1))
+    assert wrong(replace(submission, task=task)) == []
+    counted = tampered(submission, lambda lines: lines[0].update(compilations=2))
+    assert wrong(replace(counted, task=task)) == ["the limit was passed"]
+    twice = counted.outcomes[1].state.commandline.replace("<Oz>", "<Oz>,default<Oz>")
+    longer = tampered(submission, lambda lines: lines[1].update(commandline=twice))
+    assert "the episode is longer than the limit" in wrong(replace(longer, task=task))
 
 
 def test_a_damaged_submission_says_where(submission: Submission) -> None:

@@ -8,7 +8,7 @@ import pytest
 import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.errors import MinimizationError
+from compiler_gym.errors import InvalidParameterError, MinimizationError
 from compiler_gym.search import (
     attribute,
     bisect_trajectory,
@@ -42,16 +42,63 @@ def holds(*wanted: int) -> Callable[[CompilerEnv], bool]:
     return check
 
 
-@pytest.mark.parametrize("minimise", [minimize_trajectory_iteratively, random_minimization])
+PATIENT = {"num_steps_ratio_multiplier": 40, "min_trajectory_len": 1}
+
+
+@pytest.mark.parametrize(
+    ("minimise", "options"),
+    [(minimize_trajectory_iteratively, {}), (random_minimization, PATIENT)],
+)
 @pytest.mark.parametrize("wanted", [(), (3,), (0, 19), (4, 5, 17)])
 def test_only_what_matters_is_left(
-    env: LlvmEnv, minimise: Minimise, wanted: tuple[int, ...]
+    env: LlvmEnv, minimise: Minimise, options: dict[str, int], wanted: tuple[int, ...]
 ) -> None:
     play(env, *range(20))
-    for seen in minimise(env, holds(*wanted)):
+    lengths = [20]
+    for seen in minimise(env, holds(*wanted), **options):
         assert seen is env
+        assert holds(*wanted)(env), "what is handed out is always an episode that keeps it"
+        lengths.append(len(env.actions))
     assert env.actions == list(wanted)
+    assert lengths == sorted(lengths, reverse=True)
     assert env.in_episode
+
+
+def test_a_random_minimisation_stops_at_its_least_length_and_its_tests(env: LlvmEnv) -> None:
+    play(env, *range(20))
+    list(random_minimization(env, lambda e: True, min_trajectory_len=12, init_discard_ratio=0.1))
+    assert len(env.actions) == 11
+    tests = []
+    play(env, *range(16))
+    list(random_minimization(env, lambda e: bool(tests.append(e) or len(e.actions) == 16)))
+    assert 15 <= len(tests) <= 25
+
+
+@pytest.mark.parametrize(
+    "minimise", [minimize_trajectory_iteratively, random_minimization, bisect_trajectory]
+)
+def test_a_flaky_hypothesis_is_tried_again(env: LlvmEnv, minimise: Minimise) -> None:
+    tests = []
+
+    def now_and_then(env: CompilerEnv) -> bool:
+        tests.append(list(env.actions))
+        return len(tests) % 3 == 0
+
+    play(env, 1, 2, 3, 4)
+    list(minimise(env, now_and_then, flakiness=3))
+    assert tests[:3] == [[1, 2, 3, 4]] * 3
+    if minimise is not random_minimization:
+        assert env.actions == []
+    with pytest.raises(InvalidParameterError, match="flakiness is 0"):
+        list(minimise(env, now_and_then, flakiness=0))
+
+
+@pytest.mark.parametrize(
+    "minimise", [minimize_trajectory_iteratively, random_minimization, bisect_trajectory]
+)
+def test_nothing_is_tested_of_an_episode_without_actions(env: LlvmEnv, minimise: Minimise) -> None:
+    play(env, *())
+    assert list(minimise(env, lambda e: pytest.fail("tested"))) == []
 
 
 @pytest.mark.parametrize(("reverse", "left"), [(False, list(range(8))), (True, list(range(7, 20)))])
@@ -76,11 +123,6 @@ def test_a_hypothesis_that_is_false_at_first_is_refused(env: LlvmEnv, minimise: 
     play(env, 1, 2)
     with pytest.raises(MinimizationError, match="false of the whole episode of 2 actions"):
         list(minimise(env, lambda e: False))
-
-
-def test_an_episode_without_actions_stays(env: LlvmEnv) -> None:
-    play(env)
-    assert len(list(minimize_trajectory_iteratively(env, lambda e: True))) == 1
 
 
 def test_the_caller_may_stop_early(env: LlvmEnv) -> None:

@@ -92,6 +92,13 @@ def test_a_flaky_program_is_not_judged(compare: Compare, right: str, kind: str) 
     assert kind in finding.reason
 
 
+def test_a_program_that_computes_with_a_clock_of_seconds_is_not_judged(compare: Compare) -> None:
+    reads_clock = "echo $(($(date +%s) % 1000 * 7))"
+    finding = compare(f"{reads_clock}", f"sleep 1; {reads_clock}")
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "flaky, the reference differs from run to run" in finding.reason
+
+
 def test_an_output_that_differs_by_the_clock_alone_is_not_judged(compare: Compare) -> None:
     now = int(time.time())
     finding = compare(f"echo started {now}", f"echo started {now + 3}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rungs report by themselves; what cannot be told is no failure."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -110,6 +111,27 @@ def test_results_of_one_state_are_joined(state: CompilerEnvState) -> None:
     assert not joined.okay()
 
 
+def test_results_of_several_states_are_not_joined(state: CompilerEnvState) -> None:
+    other = replace(state, benchmark="benchmark://fake-v0/other")
+    with pytest.raises(ValueError, match="found several states"):
+        ValidationResult.join([ValidationResult(state, 1.0), ValidationResult(other, 1.0)])
+    with pytest.raises(ValueError, match="found none"):
+        ValidationResult.join([])
+
+
+def test_results_are_equal_if_they_say_the_same(state: CompilerEnvState) -> None:
+    errors = (ValidationError("a", {"at": 1}), ValidationError("b"))
+    one = ValidationResult(state, 1.0, errors=errors)
+    assert one == ValidationResult(state, 9.0, errors=errors[::-1])
+    assert one != ValidationResult(state, 1.0, errors=errors[:1])
+    assert one != ValidationResult(state, 1.0, reward_validated=True, errors=errors)
+    assert len({one, ValidationResult(state, 9.0, errors=errors)}) == 1
+    assert json.loads(one.json())["errors"][0] == {"type": "a", "data": {"at": 1}}
+    assert str(one) == f"{state.benchmark.removeprefix('benchmark://')}: a, at=1; b"
+    with pytest.raises(ValueError, match=r"walltime is -1.0: expected a number >= 0"):
+        ValidationResult(state, -1.0)
+
+
 class Validating(FakeEnv):
     def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
         assert state is not None
@@ -130,6 +152,30 @@ def test_an_environment_without_a_validator_gives_results_that_say_so(
 ) -> None:
     (result,) = validate_states(make_env, [state])
     assert "FakeEnv has no validator" in result.error_details
+
+
+class Choosing(FakeEnv):
+    def validate(
+        self, state: CompilerEnvState | None = None, rungs: object = ()
+    ) -> ValidationResult:
+        assert state is not None
+        return climb(state, make_env, choose_rungs([FINE], rungs))  # type: ignore[arg-type]
+
+
+def test_checks_that_there_are_not_are_an_error_of_the_request(state: CompilerEnvState) -> None:
+    choosing = lambda: Choosing(isolation="in-process", reward_space="number")  # noqa: E731 - one line
+    (result,) = validate_states(choosing, [state], rungs=["fine"])
+    assert [rung.name for rung in result.rungs] == ["replay", "fine"]
+    with pytest.raises(UnknownNameError, match="no rung 'nope'"):
+        list(validate_states(choosing, [state], rungs=["nope"]))
+
+
+def test_all_checks_of_an_environment_with_one_are_that_one(state: CompilerEnvState) -> None:
+    make = lambda: Validating(isolation="in-process", reward_space="number")  # noqa: E731 - one line
+    (result,) = validate_states(make, [state], rungs=None)
+    assert [rung.name for rung in result.rungs] == ["replay"]
+    with pytest.raises(UnknownNameError, match="expected no names of checks"):
+        list(validate_states(make, [state], rungs=["replay"]))
 
 
 def test_closing_early_stops(state: CompilerEnvState) -> None:

@@ -65,24 +65,24 @@ def _chosen(file: str, number: int) -> "CompilerEnvState":
 def _reduced(
     env: "CompilerEnv", state: "CompilerEnvState", keep: Keep, folder: Path
 ) -> dict[str, Any]:
-    from compiler_gym.errors import CacheError
+    from compiler_gym.errors import CacheError, MinimizationError
     from compiler_gym.search import minimize_trajectory_iteratively
 
     _play(env, state)
     before = len(env.actions)
+    if not before:
+        raise MinimizationError("this state has no actions: there is nothing to leave out")
     goal = env.episode_reward
-    tests = 0
-    for _ in minimize_trajectory_iteratively(env, _hypothesis(env, keep)):
-        tests += 1
-        if errors().is_terminal:
-            errors().print(f"tested {tests} episodes", end="\r")
+    keeps = _Counted(_hypothesis(env, keep))
+    for _ in minimize_trajectory_iteratively(env, keeps):
+        pass
     names = getattr(env.action_space, "names", None)
     document: dict[str, Any] = {
         "benchmark": state.benchmark,
         "kept": keep.value,
         "actions_before": before,
         "actions": [names[action] if names else str(action) for action in env.actions],
-        "tests": tests,
+        "tests": keeps.tests,
         "commandline": env.commandline(),
         "reward_before": goal,
         "reward": env.episode_reward,
@@ -107,6 +107,20 @@ def _play(env: "CompilerEnv", state: "CompilerEnvState") -> None:
     actions = env.actions_of(state)
     env.reset(benchmark=state.benchmark)
     env.multistep(actions)
+
+
+class _Counted:
+    """A hypothesis that counts how often it is tested, where somebody looks at it."""
+
+    def __init__(self, hypothesis: "Hypothesis") -> None:
+        self.tests = 0
+        self._hypothesis = hypothesis
+
+    def __call__(self, env: "CompilerEnv") -> bool:
+        self.tests += 1
+        if errors().is_terminal:
+            errors().print(f"testing episode {self.tests}", end="\r")
+        return self._hypothesis(env)
 
 
 def _hypothesis(env: "CompilerEnv", keep: Keep) -> "Hypothesis":

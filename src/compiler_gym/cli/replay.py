@@ -48,7 +48,7 @@ def replay(
         with env_for(state.environment, env, reward)() as made:
             rows.append(_replayed(made, state))
             if trace is not None:
-                traces.append(_traced(made, state))
+                traces += _traced(made, state)
     if trace is not None:
         _write(trace, traces)
     if json:
@@ -114,10 +114,15 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
     return _Row(state, replayed, differences, note)
 
 
-def _traced(env: "CompilerEnv", state: "CompilerEnvState") -> str:
+def _traced(env: "CompilerEnv", state: "CompilerEnvState") -> list[str]:
+    """Return the line of a trace, or none of a program or of actions that there are not."""
+    from compiler_gym.errors import CompilerGymError
     from compiler_gym.validation import trace
 
-    return trace(env, state).to_line() + "\n"
+    try:
+        return [trace(env, state).to_line() + "\n"]
+    except (CompilerGymError, ValueError):
+        return []  # the table says why
 
 
 def _write(path: Path, lines: list[str]) -> None:

@@ -61,11 +61,11 @@ def validate(
     and with what was done so far when it is interrupted.
     """
     states, damage = read_states(files)
-    log = _Log(output_file)
-    left = [state for state in states if not log.holds(state)]
     options: dict[str, Any] = {} if quick else {"rungs": None}
     if rungs is not None:
         options["rungs"] = [name.strip() for name in rungs.split(",") if name.strip()]
+    log = _Log(output_file, asked="quick" if not options else options["rungs"] or "all")
+    left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
     with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
         for result in _results(left, env, reward, jobs, options):
@@ -74,7 +74,7 @@ def validate(
             counter.show(results)
             if interrupts.requested:
                 break
-    documents = [*log.known, *(result.to_json() for result in results)]
+    documents = [*log.known_of(states), *(result.to_json() for result in results)]
     print_json(documents) if json else _show(documents)
     if damage is not None:
         exit_status_of(damage)
@@ -107,20 +107,29 @@ def _results(
 
 
 class _Log:
-    """The file of results, if there is one: read to go on, appended to at once."""
+    """The file of results, if there is one: read to go on, appended to at once.
 
-    def __init__(self, path: Path | None) -> None:
+    It may hold results of other states and of other checks: those do not count here.
+    """
+
+    def __init__(self, path: Path | None, *, asked: str | list[str]) -> None:
         self._path = path
         self._file: IO[str] | None = None
-        self.known: list[dict[str, Any]] = list(_lines_of(path)) if path else []
-        """The results that were there."""
-        self._done = {_key(document["state"]) for document in self.known}
+        self._asked = asked
+        self._known = {
+            _key(document["state"]): document
+            for document in (_lines_of(path) if path else ())
+            if document.get("asked") == asked
+        }
 
     def holds(self, state: "CompilerEnvState") -> bool:
-        """Return whether `state` was validated before."""
-        from dataclasses import asdict
+        """Return whether `state` was asked the same before."""
+        return _key(state.dict()) in self._known
 
-        return _key(asdict(state)) in self._done
+    def known_of(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
+        """Return the results that were there of those of `states` that have one."""
+        keys = dict.fromkeys(_key(state.dict()) for state in states)
+        return [self._known[key] for key in keys if key in self._known]
 
     def add(self, result: "ValidationResult") -> None:
         """Append one result, so that it is kept whatever happens next."""
@@ -129,7 +138,8 @@ class _Log:
         from compiler_gym.cli._output import to_plain
 
         if self._file is not None:
-            self._file.write(json.dumps(to_plain(result.to_json())) + "\n")
+            line = {**result.to_json(), "asked": self._asked}
+            self._file.write(json.dumps(to_plain(line)) + "\n")
             self._file.flush()
 
     def __enter__(self) -> "_Log":
@@ -163,13 +173,13 @@ def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
             document = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if isinstance(document, dict) and "state" in document:
+        if isinstance(document, dict) and isinstance(document.get("state"), dict):
             yield document
 
 
 def _key(state: dict[str, Any]) -> tuple[Any, ...]:
     names = ("benchmark", "commandline", "reward", "action_space", "reward_space", "state_hash")
-    return tuple(state[name] for name in names)
+    return tuple(state.get(name) for name in names)
 
 
 class _Counter:

@@ -5,9 +5,16 @@ A state names the program, the command line and the versions it was made with.
 It holds no program and no compiler.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
 
 __all__ = ["CompilerEnvState", "StateVersionWarning"]
+
+
+_SAME_REWARD = 1e-5
+
+_Fields = dict[str, Any]
 
 
 class StateVersionWarning(UserWarning):
@@ -17,6 +24,9 @@ class StateVersionWarning(UserWarning):
 @dataclass(frozen=True, slots=True)
 class CompilerEnvState:
     """One episode so far.
+
+    Two are equal if they are the same point of the search: program, command line and
+    reward, to 1e-5 as in CompilerGym 0.2.5. How long it took to get there does not count.
 
     >>> CompilerEnvState(benchmark="cbench-v1/qsort").benchmark
     'benchmark://cbench-v1/qsort'
@@ -62,8 +72,19 @@ class CompilerEnvState:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CompilerEnvState):
             return NotImplemented
-        mine = (self.benchmark, self.commandline, self.reward)
-        return mine == (other.benchmark, other.commandline, other.reward)
+        if (self.benchmark, self.commandline) != (other.benchmark, other.commandline):
+            return False
+        if self.reward is None or other.reward is None:
+            return self.reward is other.reward
+        return self.reward == other.reward or abs(self.reward - other.reward) < _SAME_REWARD
 
     def __hash__(self) -> int:
-        return hash((self.benchmark, self.commandline, self.reward))
+        return hash((self.benchmark, self.commandline))
+
+    def dict(self) -> _Fields:
+        """Return every field by its name."""
+        return asdict(self)
+
+    def json(self) -> str:
+        """Return every field as a JSON object: ``CompilerEnvState(**json.loads(text))``."""
+        return json.dumps(asdict(self))

@@ -26,6 +26,7 @@ __all__ = ["Evaluation", "Outcome", "Policy", "evaluate"]
 Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
 
+_UNFAIR = "the policy changed"
 _LATE = 1.0
 """Seconds that a last step may run over the limit."""
 
@@ -156,7 +157,7 @@ def _make(task: Task) -> CompilerEnv:
 def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
     with _make(task) as env:
         env.reset(benchmark=uri, seed=task.seed + repetition)
-        before = env.state
+        before, program = env.state, str(env.benchmark)
         initial, baseline, cost = (
             float(env.observation[name]) for name in (task.initial, task.baseline, task.cost)
         )
@@ -165,8 +166,12 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         walltime = meter.seconds
         seconds = task.limit.seconds
         is_late = seconds is not None and walltime > seconds + _LATE
+        error = error or _unfair(env, task, program)
         try:
-            state, cost = env.state, float(env.observation[task.cost])
+            if not error.startswith(_UNFAIR):
+                state, cost = env.state, float(env.observation[task.cost])
+            else:
+                state = before
         except CompilerGymError as failed:
             state, error = before, error or f"{type(failed).__name__}: {failed}"
         return Outcome(
@@ -185,6 +190,16 @@ def _run(policy: Policy, env: Metered, meter: Meter) -> str:
         return f"{type(error).__name__}: {error}"
     if isinstance(used, int) and not isinstance(used, bool):
         meter.compilations += used
+    return ""
+
+
+def _unfair(env: CompilerEnv, task: Task, program: str) -> str:
+    """Return what a policy changed that a task fixes; empty if it left everything."""
+    if str(env.benchmark) != program:
+        return f"{_UNFAIR} the program to {env.benchmark}"
+    space = None if env.reward_space is None else env.reward_space.name
+    if space != task.reward_space:
+        return f"{_UNFAIR} the reward space to {space}"
     return ""
 
 

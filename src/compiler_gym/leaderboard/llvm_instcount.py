@@ -11,12 +11,15 @@ if __name__ == "__main__":
 """
 
 import argparse
+import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
+from typing import Any
 
 from compiler_gym.core import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
 from compiler_gym.leaderboard.evaluation import Outcome, Policy, evaluate
@@ -32,9 +35,10 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
 
     `policy` takes an environment at the start of an episode and steps it to where it
     wants to be judged. Options come from the command line (or `argv`): see ``--help``.
-    States that the results file holds already are not repeated.
+    A file of results that is there is replaced, or with ``--resume`` completed. Flags
+    that the script itself defines with absl are handed to absl.
     """
-    options = _parser().parse_args(sys.argv[1:] if argv is None else argv)
+    options = _options(sys.argv[1:] if argv is None else argv)
     task = Task(
         "llvm-instcount",
         "IR instructions against -Oz",
@@ -45,31 +49,94 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     with make(task.environment) as env:
         uris = list(task.uris(env))[: options.max_benchmarks or None]
     results = Path(options.leaderboard_results)
-    known = list(CompilerEnvStateReader.read_paths([results])) if results.is_file() else []
+    known = _known(results, resume=options.resume)
     print(f"{len(uris)} programs, {task.repetitions} times each; results in {results}")
-    for number in range(task.repetitions):
-        for uri in uris:
-            if sum(state.benchmark == uri for state in known) > number:
-                continue
-            once = replace(task, repetitions=1, seed=number)
-            (outcome,) = evaluate(policy, once, programs=[uri]).outcomes
-            known.append(outcome.state)
-            _append(results, outcome.state)
-            _print(outcome)
+    with _logged(Path(options.leaderboard_logfile)):
+        for number in range(task.repetitions):
+            for uri in uris:
+                if sum(state.benchmark == uri for state in known) > number:
+                    continue
+                once = replace(task, repetitions=1, seed=number)
+                (outcome,) = evaluate(policy, once, programs=[uri]).outcomes
+                known.append(outcome.state)
+                _append(results, outcome.state)
+                _print(outcome)
     _conclude(known)
     if options.validate:
         _validate(known)
 
 
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    parser = _parser()
+    options, rest = parser.parse_known_args(list(argv))
+    absl: Any = sys.modules.get("absl.flags")
+    if absl is not None and (rest or not absl.FLAGS.is_parsed()):
+        rest = absl.FLAGS([sys.argv[0], *rest], known_only=True)[1:]
+    if rest:
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    if options.n < 1:
+        parser.error(f"argument --n: expected a number >= 1, found {options.n}")
+    return options
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Evaluate a policy on the programs of a dataset.")
+    parser = argparse.ArgumentParser(
+        description="Evaluate a policy on the programs of a dataset.", allow_abbrev=False
+    )
     parser.add_argument("--leaderboard_results", default="llvm_instcount-results.csv")
+    parser.add_argument("--leaderboard_logfile", default="llvm_instcount-results.log")
     parser.add_argument("--n", type=int, default=10, help="repetitions of each program")
     parser.add_argument("--max_benchmarks", type=int, default=0, help="0: all of them")
     parser.add_argument("--test_dataset", default="benchmark://cbench-v1")
-    parser.add_argument("--max_seconds", type=float, default=3600.0, help="for each program")
-    parser.add_argument("--validate", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument(
+        "--max_seconds", type=float, default=float("inf"), help="for each program; no limit"
+    )
+    _add_switch(parser, "validate", default=True, text="validate the results at the end")
+    _add_switch(parser, "resume", default=False, text="complete the results that are there")
+    parser.add_argument("--helpfull", action="help", help="the same as --help")
     return parser
+
+
+def _add_switch(parser: argparse.ArgumentParser, name: str, *, default: bool, text: str) -> None:
+    """Add a switch in every spelling of absl: ``--x``, ``--x=true``, ``--nox``; and ``--no-x``."""
+    parser.add_argument(
+        f"--{name}",
+        nargs="?",
+        type=_truth,
+        const=True,
+        default=default,
+        metavar="true|false",
+        help=text,
+    )
+    parser.add_argument(f"--no{name}", f"--no-{name}", dest=name, action="store_false")
+
+
+def _truth(word: str) -> bool:
+    words = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
+    if word.lower() not in words:
+        raise argparse.ArgumentTypeError(f"expected true or false, found {word}")
+    return words[word.lower()]
+
+
+def _known(results: Path, *, resume: bool) -> list[CompilerEnvState]:
+    """Return the states that need no repetition; without `resume` the file begins anew."""
+    if resume and results.is_file():
+        return list(CompilerEnvStateReader.read_paths([results]))
+    results.unlink(missing_ok=True)
+    return []
+
+
+@contextmanager
+def _logged(path: Path) -> Iterator[None]:
+    """Stream what the library logs to a file."""
+    handler = logging.FileHandler(path, delay=True)
+    logger = logging.getLogger("compiler_gym")
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
 
 
 def _append(path: Path, state: CompilerEnvState) -> None:

@@ -139,6 +139,10 @@ def _wrong(task: Task, outcome: Outcome, rungs: tuple[str, ...]) -> Iterator[Val
     if seconds is not None and not outcome.is_late and outcome.walltime > seconds + 1:
         facts = {"benchmark": uri, "walltime": outcome.walltime, "limit": seconds}
         yield ValidationError("the limit was passed", facts)
+    most = task.limit.compilations
+    if most is not None and outcome.compilations > most:
+        facts = {"benchmark": uri, "compilations": outcome.compilations, "limit": most}
+        yield ValidationError("the limit was passed", facts)
     try:
         with make(task.environment, reward_space=task.reward_space) as env:
             yield from _measured_again(env, task, outcome)
@@ -151,6 +155,10 @@ def _wrong(task: Task, outcome: Outcome, rungs: tuple[str, ...]) -> Iterator[Val
 
 def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[ValidationError]:
     replay(env, outcome.state)
+    most = task.limit.compilations
+    if most is not None and len(env.actions) > most:
+        facts = {"benchmark": outcome.state.benchmark, "actions": len(env.actions), "limit": most}
+        yield ValidationError("the episode is longer than the limit", facts)
     for name, recorded in (
         (task.initial, outcome.initial),
         (task.baseline, outcome.baseline),

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 
 __all__ = ["TASKS", "Limit", "Task", "find_task"]
@@ -63,7 +64,7 @@ class Task:
         """Yield the address of every program that a policy is judged on."""
         known = [dataset.name for dataset in env.datasets.datasets()]
         query = f"?goal={self.goal}" if self.goal is not None else ""
-        for name in self.programs:
+        for name in map(BenchmarkUri.canonicalize, self.programs):
             for uri in env.datasets[name].benchmark_uris() if name in known else [name]:
                 yield uri if "?" in uri else uri + query
 

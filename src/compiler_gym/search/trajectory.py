@@ -3,17 +3,22 @@
 
 What must stay true is a *hypothesis*: a function of the environment, as in
 CompilerGym 0.2.5. Each function here is an iterator that yields the environment
-after every test, so that the caller can watch, and stop when it has seen enough;
-run to its end, it leaves the environment in the shortest episode found. An
-episode in which the compiler fails is put to the hypothesis like any other.
+whenever a shorter episode was found, so that the caller can watch, and stop when it
+has seen enough; run to its end, it yields the environment once more, in the shortest
+episode found. Nothing is tested of an episode without actions. An episode in which
+the compiler fails is put to the hypothesis like any other.
+
+A hypothesis that is not always true where it could be, such as one about a race, is
+tried up to `flakiness` times: once is enough.
 """
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil, log2
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import MinimizationError
+from compiler_gym.errors import InvalidParameterError, MinimizationError
 
 __all__ = [
     "Hypothesis",
@@ -33,7 +38,10 @@ def validation_fails(env: CompilerEnv) -> bool:
 
 
 def bisect_trajectory(
-    env: CompilerEnv, hypothesis: Hypothesis = validation_fails, reverse: bool = False
+    env: CompilerEnv,
+    hypothesis: Hypothesis = validation_fails,
+    reverse: bool = False,
+    flakiness: int = 1,
 ) -> Iterator[CompilerEnv]:
     """Cut off the end of the episode (with `reverse`, its beginning) by halving.
 
@@ -41,37 +49,40 @@ def bisect_trajectory(
     becomes true; where there are several, one of them. Raises `MinimizationError` if
     it is false to begin with.
     """
-    trial = _Trial(env, hypothesis)
-    yield from trial.begin()
+    trial = _Trial(env, hypothesis, flakiness)
+    if not trial.begin():
+        return
     low, high = 0, len(trial.best)
     actions = trial.best
     while low < high:
         length = (low + high) // 2
-        part = actions[len(actions) - length :] if reverse else actions[:length]
-        if (yield from trial.test(part)):
+        if trial.holds(actions[len(actions) - length :] if reverse else actions[:length]):
             high = length
+            yield env
         else:
             low = length + 1
     trial.finish()
+    yield env
 
 
 def minimize_trajectory_iteratively(
-    env: CompilerEnv, hypothesis: Hypothesis = validation_fails
+    env: CompilerEnv, hypothesis: Hypothesis = validation_fails, flakiness: int = 1
 ) -> Iterator[CompilerEnv]:
     """Leave out halves, quarters, ... and single actions, until no single one can go.
 
     Raises `MinimizationError` if the hypothesis is false to begin with.
     """
-    trial = _Trial(env, hypothesis)
-    yield from trial.begin()
+    trial = _Trial(env, hypothesis, flakiness)
+    if not trial.begin():
+        return
     size = max(len(trial.best) // 2, 1)
     while trial.best:
         removed = False
         start = 0
         while start < len(trial.best):
-            shorter = trial.best[:start] + trial.best[start + size :]
-            if (yield from trial.test(shorter)):
+            if trial.holds(trial.best[:start] + trial.best[start + size :]):
                 removed = True
+                yield env
             else:
                 start += size
         if size > 1:
@@ -79,63 +90,78 @@ def minimize_trajectory_iteratively(
         elif not removed:
             break
     trial.finish()
+    yield env
 
 
 def random_minimization(
     env: CompilerEnv,
     hypothesis: Hypothesis = validation_fails,
-    num_iterations: int = 100,
-    init_discard: float = 0.5,
+    num_steps_ratio_multiplier: float = 5,
+    init_discard_ratio: float = 0.75,
+    discard_ratio_decay: float = 0.75,
+    min_trajectory_len: int = 5,
+    flakiness: int = 1,
+    *,
     seed: int = 0,
 ) -> Iterator[CompilerEnv]:
-    """Leave out random actions: a share `init_discard` at first, fewer after each failure.
+    """Leave out random actions: a share `init_discard_ratio` of them, less after each failure.
 
-    Good for long episodes in which most actions do not matter. Raises
-    `MinimizationError` if the hypothesis is false to begin with.
+    Makes `num_steps_ratio_multiplier` times log2(n) tests at most and stops at fewer
+    than `min_trajectory_len` actions. Good for long episodes in which most actions do
+    not matter. Raises `MinimizationError` if the hypothesis is false to begin with.
     """
-    trial = _Trial(env, hypothesis)
-    yield from trial.begin()
+    trial = _Trial(env, hypothesis, flakiness)
+    if not trial.begin():
+        return
     generator = random.Random(seed)
-    share = init_discard
-    for _ in range(num_iterations):
+    ratio = init_discard_ratio
+    for _ in range(ceil(num_steps_ratio_multiplier * log2(len(trial.best) + 1))):
         actions = trial.best
-        if not actions:
+        if len(actions) < max(min_trajectory_len, 1):
             break
-        gone = set(generator.sample(range(len(actions)), max(int(share * len(actions)), 1)))
-        shorter = [action for i, action in enumerate(actions) if i not in gone]
-        if not (yield from trial.test(shorter)):
-            share /= 2
+        number = min(max(int(ratio * len(actions)), 1), len(actions))
+        gone = set(generator.sample(range(len(actions)), number))
+        if trial.holds([action for i, action in enumerate(actions) if i not in gone]):
+            ratio = init_discard_ratio
+            yield env
+        else:
+            ratio *= discard_ratio_decay
     trial.finish()
+    yield env
 
 
 class _Trial:
     """The environment under test, and the shortest episode of which the hypothesis is true."""
 
-    def __init__(self, env: CompilerEnv, hypothesis: Hypothesis) -> None:
-        self.best: list[Any] = list(env.actions)
-        self._env = env
-        self._hypothesis = hypothesis
-        self._stands_at: list[Any] | None = None
+    def __init__(self, env: CompilerEnv, hypothesis: Hypothesis, flakiness: int) -> None:
+        if flakiness < 1:
+            raise InvalidParameterError(f"flakiness is {flakiness}: expected a number >= 1")
         if env.benchmark is None:
             raise MinimizationError("expected an environment with an episode, found none")
+        self.best: list[Any] = list(env.actions)
+        self._env = env
         self._benchmark = env.benchmark
+        self._hypothesis = hypothesis
+        self._flakiness = flakiness
+        self._stands_at: list[Any] | None = None
 
-    def begin(self) -> Iterator[CompilerEnv]:
-        """Test the whole episode."""
-        if not (yield from self.test(self.best)):
+    def begin(self) -> bool:
+        """Test the whole episode and return whether there is anything to leave out."""
+        if self.best and not self.holds(self.best):
             raise MinimizationError(
                 f"the hypothesis is false of the whole episode of {len(self.best)} actions: "
                 "there is nothing to keep"
             )
+        return bool(self.best)
 
-    def test(self, actions: Sequence[Any]) -> Any:
-        """Yield the environment after `actions` and return whether the hypothesis is true."""
-        self._go(list(actions))
-        holds = self._hypothesis(self._env)
-        if holds:
-            self.best = list(actions)
-        yield self._env
-        return holds
+    def holds(self, actions: Sequence[Any]) -> bool:
+        """Return whether the hypothesis is true of the environment after `actions`."""
+        for _ in range(self._flakiness):
+            self._go(list(actions))
+            if self._hypothesis(self._env):
+                self.best = list(actions)
+                return True
+        return False
 
     def finish(self) -> None:
         """Leave the environment in the shortest episode."""

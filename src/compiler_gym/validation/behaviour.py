@@ -8,6 +8,7 @@ nothing is said about it.
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ MOST_CASES = 64
 """Inputs that one comparison tries."""
 
 _REPEATS = 3
+_APART = 1.1
+"""Seconds between the first and the last of them: a clock of whole seconds has moved by then."""
 _EXPLAINED = 3
 """Wrong inputs after which no more are tried; one on which a program hangs is enough."""
 _SLACK = 0.25
@@ -41,14 +44,21 @@ class Reference:
     limits: RunLimits = field(default_factory=RunLimits)
     _program: Path | None = None
     _reports: dict[str, list[RunReport]] = field(default_factory=dict)
+    _first: dict[str, float] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def reports(self, case: RunCase, *, at_least: int = 1) -> list[RunReport]:
-        """Return what the reference did on `case`, in as many runs as are asked for."""
+    def reports(self, case: RunCase, *, at_least: int = 1, apart: float = 0.0) -> list[RunReport]:
+        """Return what the reference did on `case`, in as many runs as are asked for.
+
+        The last of several new ones is made `apart` seconds after the first of all.
+        """
         with self._lock:
             found = self._reports.setdefault(case.name, [])
             while len(found) < at_least:
+                if found and len(found) == at_least - 1:
+                    time.sleep(max(self._first[case.name] + apart - time.monotonic(), 0.0))
                 found.append(self.run(case))
+                self._first.setdefault(case.name, time.monotonic())
             return list(found)
 
     def run(self, case: RunCase) -> RunReport:
@@ -123,7 +133,7 @@ def _judge(
 
 def _flaky(reference: Reference, case: RunCase) -> str:
     """Return in what the reference differs from run to run; empty if it repeats itself."""
-    reports = reference.reports(case, at_least=_REPEATS)
+    reports = reference.reports(case, at_least=_REPEATS, apart=_APART)
     for report in reports[1:]:
         if not _same(reports[0], report):
             kind = _volatile(reports[0], report)

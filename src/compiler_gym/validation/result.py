@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a validation found."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -48,7 +49,11 @@ class RungResult:
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """What is known of one state after it was checked."""
+    """What is known of one state after it was checked.
+
+    Two results are equal if they say the same of the same state: what it cost and the
+    order of the errors do not count, as in CompilerGym 0.2.5.
+    """
 
     state: CompilerEnvState
     walltime: float
@@ -66,6 +71,23 @@ class ValidationResult:
     errors: tuple[ValidationError, ...] = ()
     rungs: tuple[RungResult, ...] = ()
     """Each check by itself, in the order in which they were made."""
+
+    def __post_init__(self) -> None:
+        if not self.walltime >= 0:
+            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ValidationResult):
+            return NotImplemented
+        return self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash(self.state)
+
+    def __str__(self) -> str:
+        reward = "" if self.state.reward is None else f", reward {self.state.reward:.4f}"
+        program = self.state.benchmark.removeprefix("benchmark://")
+        return f"{program}: okay{reward}" if self.okay() else f"{program}: {self.error_details}"
 
     def okay(self) -> bool:
         """Return whether nothing wrong was found; what could not be told is not wrong."""
@@ -92,12 +114,18 @@ class ValidationResult:
             rung["verdict"] = rung["verdict"].value
         return {"okay": self.okay(), **plain}
 
+    def json(self) -> str:
+        """Return the same as text."""
+        return json.dumps(self.to_json(), default=str)
+
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":
-        """Return one result for several of the same state."""
+        """Return one result for several of the same state; `ValueError` for different ones."""
         found = list(results)
         if not found:
             raise ValueError("expected at least one result to join, found none")
+        if any(result.state != found[0].state for result in found):
+            raise ValueError("expected results of one state to join, found several states")
         return cls(
             state=found[0].state,
             walltime=sum(result.walltime for result in found),
@@ -110,4 +138,15 @@ class ValidationResult:
             ),
             errors=tuple(error for result in found for error in result.errors),
             rungs=tuple(rung for result in found for rung in result.rungs),
+        )
+
+    def _said(self) -> tuple[Any, ...]:
+        return (
+            self.state,
+            self.reward_validated,
+            self.actions_replay_failed,
+            self.reward_validation_failed,
+            self.benchmark_semantics_validated,
+            self.benchmark_semantics_validation_failed,
+            sorted(map(str, self.errors)),
         )

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Validate many states at once, each in environments of its own."""
 
+import inspect
 import os
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
-from compiler_gym.errors import CompilerGymError
+from compiler_gym.errors import CompilerGymError, UnknownNameError
 from compiler_gym.validation.result import ValidationError, ValidationResult
 
 __all__ = ["validate_states"]
@@ -24,8 +25,9 @@ def validate_states(
 
     `nproc` states are validated at a time (default: one per processor); with
     `inorder` results come in the order of the states. `options` are handed to
-    ``env.validate``. A state that cannot be validated at all gives a result with
-    the error in it. Closing the iterator stops after the states under way.
+    ``env.validate``; `UnknownNameError` for a check that there is none of. A state
+    that cannot be validated at all gives a result with the error in it. Closing the
+    iterator stops after the states under way.
     """
     jobs = nproc or len(os.sched_getaffinity(0))
     pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="validate")
@@ -54,10 +56,22 @@ def _validate(
 ) -> ValidationResult:
     try:
         with make_env() as env:
-            return env.validate(state, **options)
+            return env.validate(state, **_understood(env, options))
     except CompilerGymError as error:
+        if isinstance(error, UnknownNameError) and options.get("rungs") is not None:
+            raise  # it is the request that names no check, not the state that is wrong
         finding = ValidationError(
             "the state cannot be validated",
             {"error": type(error).__name__, "details": str(error)},
         )
         return ValidationResult(state, 0.0, actions_replay_failed=True, errors=(finding,))
+
+
+def _understood(env: CompilerEnv, options: dict[str, Any]) -> dict[str, Any]:
+    """Return `options` without ``rungs=None``, all of them, where there is but one check."""
+    takes = inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
+    if "rungs" in takes or "rungs" not in options:
+        return options
+    if options["rungs"] is not None:
+        raise UnknownNameError("this environment has one check: expected no names of checks")
+    return {name: value for name, value in options.items() if name != "rungs"}

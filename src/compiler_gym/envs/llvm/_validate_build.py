@@ -38,7 +38,7 @@ def link_program(
     source = output.with_suffix(".bc")
     source.write_bytes(module)
     words = [*clang_command(), *flags, "-Wno-override-module", "-x", "ir", str(source)]
-    run_tool([*words, "-x", "none", "-o", str(output), *link])
+    run_tool([*words, "-o", str(output), *(["-x", "none", *link] if link else [])])
     return output
 
 
