@@ -4,6 +4,7 @@
 The crash is one of LLVM 22's own; the miscompile is made by an ``opt`` that lies.
 """
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -62,6 +63,9 @@ def test_a_crash_of_llvm_is_reduced_to_little_ir(make_env: MakeEnv, tmp_path: Pa
     text = (report.folder / "README.md").read_text()
     assert "Expected: the command ends with status 0" in text
     assert "Found: opt-22 ends with status 139" in text
+    assert 'Running pass "scalarizer" on function' in text
+    assert re.search(r"Version: .*LLVM version 22\..*target: ", text)
+    assert str(report.folder) not in text + (report.folder / "reduced.ll").read_text()
 
 
 def test_what_opt_does_not_show_is_said(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ IR is reduced by ``llvm-reduce`` where it is installed, with the script that sta
 in the folder as its judge.
 """
 
+import re
 import shlex
 import shutil
 import subprocess
@@ -140,7 +141,32 @@ def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
     text = _CRASH.format(
         opt=_OPT, seconds=_SECONDS, arguments=arguments, status=status, signature=signature
     )
-    return text, error or f"{_OPT} ends with status {status}"
+    symptom = error or f"{_OPT} ends with status {status}"
+    return text, "\n\n".join(
+        [symptom, *_block(_stack_dump(words.replace(f"{program.parent}/", "")))]
+    )
+
+
+def _stack_dump(words: str) -> str:
+    """Return what LLVM was at: the numbered lines, without the arguments and the addresses."""
+    lines = words.partition("Stack dump:\n")[2].splitlines()
+    return "\n".join(line for line in lines if re.match(r"[1-9]\d*\.", line))
+
+
+def _block(text: str) -> list[str]:
+    return [f"```\n{text}\n```"] if text else []
+
+
+def _version() -> str:
+    """Return the lines of ``opt --version`` that a tracker asks for."""
+    try:
+        done = subprocess.run(
+            [_OPT, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return f"{_OPT} is not installed"
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    return ", ".join(line for line in lines if re.search(r"version|target|CPU", line))
 
 
 def _miscompile_script(folder: Path, case: RunCase, link: tuple[str, ...], arguments: str) -> str:
@@ -191,7 +217,8 @@ def _as_text(folder: Path, module: Path) -> Path:
     if tool is None:
         return module
     target = module.with_suffix(".ll")
-    done = subprocess.run([tool, str(module), "-o", str(target)], capture_output=True, check=False)
+    command = [tool, module.name, "-o", target.name]  # the text names its source: no path of ours
+    done = subprocess.run(command, cwd=module.parent, capture_output=True, check=False)
     return target if done.returncode == 0 else module
 
 
@@ -203,8 +230,9 @@ def _describe(report: BugReport, kind: str, symptom: str) -> None:
     shown = "" if report.is_shown else "LLVM's own tools did not show it when this was written.\n"
     (report.folder / "README.md").write_text(
         f"# LLVM 22: {kind}\n\n"
+        f"Version: {_version()}\n\n"
         f"Command:\n\n```\n{report.command}\n```\n\n"
-        f"Expected: {expected}.\n\nFound: {symptom.strip() or 'see interesting.sh'}.\n{shown}\n"
+        f"Expected: {expected}.\n\nFound: {symptom.strip() or 'see interesting.sh'}\n{shown}\n"
         "`interesting.sh FILE` succeeds on IR that shows it, as `llvm-reduce --test` takes it.\n",
         encoding="utf-8",
     )
