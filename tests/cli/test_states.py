@@ -72,10 +72,11 @@ def test_another_version_is_said_and_is_no_failure(
 
 def test_unknown_programs_and_actions_are_rows_of_the_table(cli: Run, tmp_path: Path) -> None:
     bad = [CompilerEnvState("cbench-v1/nope"), CompilerEnvState("cbench-v1/sha", "nope")]
-    ran = cli("replay", write(tmp_path / "s.jsonl", bad))
+    ran = cli("replay", write(tmp_path / "s.jsonl", bad), "--trace", "t.jsonl")
     assert ran.status == 1
     assert "no program 'nope'" in ran.output
     assert "'nope' is not an action" in ran.output
+    assert (tmp_path / "t.jsonl").read_text() == ""
 
 
 def test_a_truncated_file_is_reported_after_what_could_be_read(
