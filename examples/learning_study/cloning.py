@@ -24,6 +24,7 @@ from compiler_gym.caching import TranspositionCache
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.integrations.learning import Recipe, learning_env
 from compiler_gym.runs import RunFolder
+from compiler_gym.search import level_sequences
 from compiler_gym.wrappers import EpisodeRecorder
 
 
@@ -45,6 +46,8 @@ class Plan:
     """Actions in an episode, the end of it not counted."""
     width: int = 3
     """Beginnings that the beam search keeps, and episodes that it records."""
+    after_a_level: int = 1
+    """1 clones only episodes that begin with one of the compiler's own levels, 0 all."""
     temperature: float = 0.005
     """By how much an episode may save less than the best before it counts for e times less."""
     seeds: int = 3
@@ -80,14 +83,17 @@ def clone(run: RunFolder, plan: Plan) -> None:
         name = next(iter(macros))
         judge(run, f"always {name}", _Constant(0, len(macros)), plan, macros, test, cache)
         for level in ("-Oz", "-O1"):
-            judge(run, f"opt {level}", _Constant(0, 1), plan, {level: [level]}, test, cache)
+            judge(
+                run, f"opt {level}", _Constant(0, 1), plan, {f"level{level}": [level]}, test, cache
+            )
 
 
 def _policy(run: RunFolder, plan: Plan, macros: dict[str, list[str]], seed: int) -> "Ensemble":
     """Return the policy of a seed, fitted unless it is there."""
     path = run.path / f"policy-{seed}.pt"
     if not path.is_file():
-        fitted = fit(read_traces(run.path / "traces.jsonl", plan), plan, macros, seed)
+        first = _firsts(macros) if plan.after_a_level else None
+        fitted = fit(read_traces(run.path / "traces.jsonl", plan, first), plan, macros, seed)
         torch.save(fitted.state_dict(), path)
     policy = Ensemble(*_sizes(macros, plan), plan.members)
     policy.load_state_dict(torch.load(path, weights_only=True))
@@ -173,14 +179,21 @@ class Traces:
     weight: Any
 
 
-def read_traces(file: Path, plan: Plan) -> Traces:
-    """Return the steps of a file that `EpisodeRecorder` wrote.
+def _firsts(macros: dict[str, list[str]]) -> set[int]:
+    """Return the numbers of the actions that are one of the compiler's own levels."""
+    return {n for n, names in enumerate(macros.values()) if level_sequences(names) == [[0]]}
+
+
+def read_traces(file: Path, plan: Plan, first: set[int] | None = None) -> Traces:
+    """Return the steps of a file that `EpisodeRecorder` wrote, of episodes that begin so.
 
     The episodes of a program count for one together.
     """
     episodes: dict[str, list[dict[str, Any]]] = {}
     for line in file.read_text(encoding="utf-8").splitlines():
         episode = json.loads(line)
+        if first is not None and episode["steps"][0]["actions"][0] not in first:
+            continue
         episodes.setdefault(episode["benchmark"], []).append(episode)
     seen, done, weight = [], [], []
     for same in episodes.values():

@@ -157,7 +157,7 @@ def plot_ppo(folder: Path, image: Path) -> None:
         )
     right.set_xlabel("compilations of generated programs learnt from")
     right.set_ylabel("clang -Oz / what is left, instructions")
-    for axes, place in ((left, "lower right"), (right, "center right")):
+    for axes, place in ((left, "lower right"), (right, "lower right")):
         axes.axhline(1.0, color="black", linestyle="--", linewidth=0.8, label="clang -Oz")
         axes.legend(fontsize=8, loc=place)
         axes.grid(alpha=0.25)

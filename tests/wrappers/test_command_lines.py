@@ -104,6 +104,8 @@ def test_macros_of_nothing_or_of_unknown_actions_are_refused(env: FakeEnv) -> No
         MacroActions(env, {"wrong": ["multiply"]})
     with pytest.raises(InvalidActionError, match="99 is not an action"):
         MacroActions(env, {"wrong": [99]})
+    with pytest.raises(InvalidParameterError, match="add is an action already"):
+        MacroActions(env, {"add": ["double"]})
 
 
 def test_wrappers_of_actions_go_together(env: FakeEnv) -> None:

@@ -222,6 +222,10 @@ class MacroActions(_NamedActions):
         return [action] if action < single else self._parts[action - single]
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
+        if taken := sorted(self._macros.keys() & set(below.names)):
+            raise InvalidParameterError(
+                f"{', '.join(taken)} is an action already: expected other names for macros"
+            )
         self._parts = [
             [number_of(below, part) for part in parts] for parts in self._macros.values()
         ]
