@@ -86,7 +86,9 @@ def planted(
         return None if edit is None else _judge(name, modules[name][0], edit, oracle, run)
 
     with ThreadPoolExecutor(jobs) as pool:
-        return [judged for judged in pool.map(judge, work) if judged is not None]
+        rows = [judged for judged in pool.map(judge, work) if judged is not None]
+    # Small programs have few places for an edit: two seeds may choose the same.
+    return list({(row.program, row.edit.kind, row.edit.text): row for row in rows}.values())
 
 
 def _optimised(programs: Sequence[str]) -> Iterator[tuple[str, tuple[Benchmark, str]]]:
