@@ -162,7 +162,7 @@ def test_another_compiler_is_refused() -> None:
 
 
 def test_levels_and_searches_are_policies() -> None:
-    task = replace(TASK, limit=Limit(seconds=0.8))
+    task = replace(TASK, limit=Limit(seconds=2))
     (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
     assert level.found == level.baseline
     (found,) = evaluate(find_policy("search:random"), task).outcomes
@@ -174,7 +174,7 @@ def test_levels_and_searches_are_policies() -> None:
 
 
 def test_a_search_that_begins_with_the_levels_is_never_worse_than_one() -> None:
-    task = replace(TASK, limit=Limit(seconds=0.5, compilations=6))
+    task = replace(TASK, limit=Limit(seconds=5, compilations=12))
     (found,) = evaluate(find_policy("search:portfolio+levels"), task).outcomes
     (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
     assert found.found <= level.found

@@ -58,7 +58,7 @@ def test_the_same_behaviour_is_fine(compare: Compare) -> None:
 def test_a_difference_is_a_failure_and_says_in_what(
     compare: Compare, right: str, changed: str, words: str
 ) -> None:
-    limits = RunLimits(seconds=0.5)
+    limits = RunLimits(seconds=1.5)
     finding = compare(right, changed, RunCase(outputs=("out",)), limits=limits)
     assert finding.verdict is Verdict.FAILED
     assert words in str(finding.errors[0])
