@@ -48,6 +48,8 @@ class Plan:
     """Beginnings that the beam search keeps, and episodes that it records."""
     after_a_level: int = 1
     """1 clones only episodes that begin with one of the compiler's own levels, 0 all."""
+    finish: int = 0
+    """Instead of sequences, the best level and as many passes that save most after it."""
     temperature: float = 0.005
     """By how much an episode may save less than the best before it counts for e times less."""
     seeds: int = 3
@@ -69,9 +71,8 @@ def clone(run: RunFolder, plan: Plan) -> None:
         programs = [*generated(plan.whole), *functions, *plan.recorded]
         run.record("training programs", {"programs": programs})
     programs = run.result_of("training programs")["programs"]
-    found = mining.mine(run, programs, plan.steps, plan.seed)
     if run.result_of("actions") is None:
-        chosen = mining.cover(run, programs, found, plan.sequences)
+        chosen = _chosen(run, plan, programs)
         run.record("actions", {"macros": {f"sequence-{n}": list(s) for n, s in enumerate(chosen)}})
     macros = run.result_of("actions")["macros"]
     record_traces(run, plan, macros, programs)
@@ -86,6 +87,14 @@ def clone(run: RunFolder, plan: Plan) -> None:
             judge(
                 run, f"opt {level}", _Constant(0, 1), plan, {f"level{level}": [level]}, test, cache
             )
+
+
+def _chosen(run: RunFolder, plan: Plan, programs: Sequence[str]) -> list[mining.Names]:
+    """Return the sequences that become actions."""
+    if plan.finish:
+        return mining.finishers(run, programs, plan.finish)
+    found = mining.mine(run, programs, plan.steps, plan.seed)
+    return mining.cover(run, programs, found, plan.sequences)
 
 
 def _policy(run: RunFolder, plan: Plan, macros: dict[str, list[str]], seed: int) -> "Ensemble":

@@ -84,6 +84,18 @@ def cover(
     return [sequences[number] for number in chosen]
 
 
+def finishers(run: RunFolder, programs: Sequence[str], count: int) -> list[Names]:
+    """Return the level that saves most and, alone, the `count` passes that help most after it."""
+    with make_env() as env:
+        names = list(env.action_space.names)
+    levels = [names[number] for (number,) in level_sequences(names)]
+    best = cover(run, programs, [(level,) for level in levels], 1)[0]
+    passes = [name for name in names if name not in levels]
+    after = RunFolder.open(run.path / "after", "training", {"level": best[0]})
+    chosen = cover(after, programs, [best, *((*best, name) for name in passes)], count + 1)
+    return [best, *((sequence[-1],) for sequence in chosen if sequence != best)][: count + 1]
+
+
 def _savings(run: RunFolder, programs: Sequence[str], sequences: Sequence[Names]) -> Any:
     """Return ``log(-Oz / count)`` of every program after every sequence."""
     rows: list[list[float]] = []
