@@ -132,10 +132,11 @@ def test_ppo_and_random_search_are_compared_and_a_second_run_adds_nothing(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("actions", ["", "--finish 3"])
 def test_a_policy_is_cloned_and_a_second_run_adds_nothing(
-    command: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    actions: str, command: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["clone", str(tmp_path / "run"), *SMALL_CLONE.split()]
+    arguments = ["clone", str(tmp_path / "run"), *SMALL_CLONE.split(), *actions.split()]
     command.main(arguments)
     written = (tmp_path / "run" / "episodes.jsonl").read_text()
     command.main(arguments)
