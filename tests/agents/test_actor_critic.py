@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Actor-critic without a second pass still learns on a small budget."""
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-FILE = Path(__file__).parents[2] / "agents" / "actor_critic.py"
+from .conftest import load_agent
+
 PROGRAM = "cbench-v1/crc32"
 
 
@@ -17,16 +14,7 @@ PROGRAM = "cbench-v1/crc32"
 def agent() -> Any:
     """Return the agent's file as a module; it is no part of the package."""
     pytest.importorskip("torch", reason="torch is missing")
-    return _load()
-
-
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("agents_actor_critic", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_agent("actor_critic")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A graph network reads programs one by one as it reads them together, and learns."""
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-FILE = Path(__file__).parents[2] / "agents" / "reinforce_gnn.py"
+from .conftest import load_agent
+
 PROGRAM = "cbench-v1/crc32"
 SOME = (
     *("sroa", "simplifycfg", "instcombine", "dce", "adce"),
@@ -24,16 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def agent() -> Any:
     """Return the agent's file as a module; it is no part of the package."""
     pytest.importorskip("torch", reason="torch is missing")
-    return _load()
-
-
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("agents_reinforce_gnn", FILE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_agent("reinforce_gnn")
 
 
 def _graph(nodes: list[int], edges: list[tuple[int, int, int]]) -> dict[str, Any]:

@@ -1,35 +1,22 @@
 # SPDX-License-Identifier: MIT
 """The agents in PyTorch learn something on a small budget."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-AGENTS = Path(__file__).parents[2] / "agents"
+from .conftest import load_agent
 
 pytestmark = pytest.mark.slow
 FEW = ("sroa", "simplifycfg", "instcombine", "early-cse", "dce", "gvn", "mem2reg", "inline")
 PROGRAM = "cbench-v1/crc32"
 
 
-def agent(name: str) -> ModuleType:
-    """Return an agent's file as a module; it is no part of the package."""
-    spec = importlib.util.spec_from_file_location(f"agents_{name}", AGENTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_training_that_was_killed_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     torch: Any = pytest.importorskip("torch", reason="torch is missing")
-    ppo: Any = agent("ppo")
+    ppo: Any = load_agent("ppo")
     options = ppo.Options(
         train=(PROGRAM,),
         actions=FEW,
@@ -62,7 +49,7 @@ def test_a_training_that_was_killed_goes_on_from_its_checkpoint(tmp_path: Path) 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_ppo_learns_a_program(masks: int) -> None:
     pytest.importorskip("torch", reason="torch is missing")
-    ppo: Any = agent("ppo")
+    ppo: Any = load_agent("ppo")
     options = ppo.Options(
         train=(PROGRAM,), actions=FEW, steps=1536, episode=6, horizon=48, masks=masks, seed=1
     )
@@ -76,7 +63,7 @@ def test_ppo_learns_a_program(masks: int) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_ppo_lives_through_workers_that_crash() -> None:
     pytest.importorskip("torch", reason="torch is missing")
-    ppo: Any = agent("ppo")
+    ppo: Any = load_agent("ppo")
     options = ppo.Options(train=(PROGRAM,), steps=256, horizon=32, envs=2)
     _, history = ppo.train(options, _killer())
     assert len(history) == 4
@@ -100,7 +87,7 @@ def _killer() -> Any:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_dqn_learns_a_program() -> None:
     pytest.importorskip("torch", reason="torch is missing")
-    dqn: Any = agent("dqn")
+    dqn: Any = load_agent("dqn")
     options = dqn.Options(train=(PROGRAM,), actions=FEW, steps=900, episode=6, seed=1)
     values, earned = dqn.train(options)
     assert dqn.evaluate(values, options, [PROGRAM])[PROGRAM] > 0.7

@@ -26,7 +26,6 @@ __all__ = ["Evaluation", "Outcome", "Policy", "evaluate"]
 Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
 
-_UNFAIR = "the policy changed"
 _LATE = 1.0
 """Seconds that a last step may run over the limit."""
 
@@ -166,14 +165,13 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         walltime = meter.seconds
         seconds = task.limit.seconds
         is_late = seconds is not None and walltime > seconds + _LATE
-        error = error or _unfair(env, task, program)
-        try:
-            if not error.startswith(_UNFAIR):
+        unfair = _unfair(env, task, program)
+        error, state = error or unfair, before
+        if not unfair:
+            try:
                 state, cost = env.state, float(env.observation[task.cost])
-            else:
-                state = before
-        except CompilerGymError as failed:
-            state, error = before, error or f"{type(failed).__name__}: {failed}"
+            except CompilerGymError as failed:
+                error = error or f"{type(failed).__name__}: {failed}"
         return Outcome(
             replace(state, walltime=walltime), repetition, initial, baseline, cost,
             walltime, meter.compilations, is_late, error,
@@ -196,10 +194,10 @@ def _run(policy: Policy, env: Metered, meter: Meter) -> str:
 def _unfair(env: CompilerEnv, task: Task, program: str) -> str:
     """Return what a policy changed that a task fixes; empty if it left everything."""
     if str(env.benchmark) != program:
-        return f"{_UNFAIR} the program to {env.benchmark}"
+        return f"the policy changed the program to {env.benchmark}"
     space = None if env.reward_space is None else env.reward_space.name
     if space != task.reward_space:
-        return f"{_UNFAIR} the reward space to {space}"
+        return f"the policy changed the reward space to {space}"
     return ""
 
 
