@@ -76,7 +76,24 @@ def test_unknown_programs_and_actions_are_rows_of_the_table(cli: Run, tmp_path: 
     assert ran.status == 1
     assert "no program 'nope'" in ran.output
     assert "'nope' is not an action" in ran.output
-    assert (tmp_path / "t.jsonl").read_text() == ""
+    bisected = cli("bisect", "t.jsonl", "--json")
+    assert bisected.status == 0
+    assert ["'nope'" in error for row in bisected.json for error in row["errors"]] == [True] * 4
+
+
+def test_a_program_that_one_machine_lacks_disagrees_before_any_action(
+    cli: Run, tmp_path: Path, states: States
+) -> None:
+    cli("replay", write(tmp_path / "s.jsonl", states), "--trace", "t.jsonl")
+    theirs = (tmp_path / "t.jsonl").read_text().replace("crc32", "crc33")
+    (tmp_path / "u.jsonl").write_text(theirs)
+    ran = cli("bisect", "u.jsonl", "--json")
+    assert ran.status == 1
+    rows = json.loads(ran.output)
+    assert {row["benchmark"]: row["after"] for row in rows} == {
+        row["benchmark"]: 0 if "crc33" in row["benchmark"] else None for row in rows
+    }
+    assert any("no program 'crc33'" in row["errors"][1] for row in rows)
 
 
 def test_a_truncated_file_is_reported_after_what_could_be_read(

@@ -12,7 +12,7 @@ import pytest
 
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import CacheError, InvalidParameterError
-from compiler_gym.runs import RunFolder, differences, find_runs, summarise
+from compiler_gym.runs import RunFolder, differences, distinct_names, find_runs, summarise
 
 CONFIG = {"task": "demo", "limit": 3}
 
@@ -115,6 +115,12 @@ def test_runs_are_found_summed_up_and_compared(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert found[0].curve == ((1.0, 0.25),)
     assert differences(found) == {"config.limit": [1, 2]}
+
+
+def test_folders_of_one_name_are_told_apart_by_their_parents() -> None:
+    paths = [Path("/runs/a/search"), Path("/runs/b/search"), Path("/runs/b/training")]
+    assert distinct_names(paths) == ["a/search", "b/search", "training"]
+    assert distinct_names([Path("/x"), Path("/x")]) == ["/x", "/x"]
 
 
 def test_tensorboard_is_named_when_it_is_missing(

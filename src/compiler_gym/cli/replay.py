@@ -41,6 +41,8 @@ def replay(
 
     Leaves with status 1 if a replay differs from what was recorded.
     """
+    from compiler_gym.validation import trace as trace_of
+
     states, damage = read_states(files)
     rows: list[_Row] = []
     traces: list[str] = []
@@ -48,7 +50,7 @@ def replay(
         with env_for(state.environment, env, reward)() as made:
             rows.append(_replayed(made, state))
             if trace is not None:
-                traces += _traced(made, state)
+                traces.append(trace_of(made, state).to_line() + "\n")
     if trace is not None:
         _write(trace, traces)
     if json:
@@ -112,17 +114,6 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
     elif state.has_reward and not replayed.has_reward:
         note = "the reward is not compared: name its space with --reward"
     return _Row(state, replayed, differences, note)
-
-
-def _traced(env: "CompilerEnv", state: "CompilerEnvState") -> list[str]:
-    """Return the line of a trace, or none of a program or of actions that there are not."""
-    from compiler_gym.errors import CompilerGymError
-    from compiler_gym.validation import trace
-
-    try:
-        return [trace(env, state).to_line() + "\n"]
-    except (CompilerGymError, ValueError):
-        return []  # the table says why
 
 
 def _write(path: Path, lines: list[str]) -> None:

@@ -28,7 +28,7 @@ def runs(
     json: Json = False,
 ) -> None:
     """List runs of searches, trainings and evaluations, and compare them."""
-    from compiler_gym.runs import differences, find_runs, runs_path, summarise
+    from compiler_gym.runs import differences, distinct_names, find_runs, runs_path, summarise
 
     found = [summarise(path) for path in find_runs(folders or [runs_path()])]
     if plot is not None:
@@ -47,7 +47,7 @@ def runs(
         return
     _show(found)
     if compare:
-        rows = table("Setting", *(run.path.name for run in found))
+        rows = table("Setting", *distinct_names([run.path for run in found]))
         for name, values in differences(found).items():
             rows.add_row(name, *(str(value) for value in values))
         output().print(rows)
@@ -77,6 +77,7 @@ def _show(found: "list[RunSummary]") -> None:
 
 def _draw(found: "list[RunSummary]", path: Path) -> None:
     from compiler_gym.errors import CacheError, InvalidParameterError
+    from compiler_gym.runs import distinct_names
 
     try:
         from matplotlib.figure import Figure
@@ -86,10 +87,10 @@ def _draw(found: "list[RunSummary]", path: Path) -> None:
         ) from error
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
-    for run in found:
+    for run, name in zip(found, distinct_names([run.path for run in found]), strict=True):
         if run.curve:
             steps, rewards = zip(*run.curve, strict=True)
-            axes.plot(steps, rewards, marker=".", label=run.path.name)
+            axes.plot(steps, rewards, marker=".", label=name)
     axes.set_xlabel("step")
     axes.set_ylabel("reward")
     if any(run.curve for run in found):

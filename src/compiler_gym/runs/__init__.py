@@ -8,12 +8,20 @@ numbers for TensorBoard where it is installed.
 
 from compiler_gym.runs.facts import facts
 from compiler_gym.runs.folder import RunFolder
-from compiler_gym.runs.listing import RunSummary, differences, find_runs, runs_path, summarise
+from compiler_gym.runs.listing import (
+    RunSummary,
+    differences,
+    distinct_names,
+    find_runs,
+    runs_path,
+    summarise,
+)
 
 __all__ = [
     "RunFolder",
     "RunSummary",
     "differences",
+    "distinct_names",
     "facts",
     "find_runs",
     "runs_path",

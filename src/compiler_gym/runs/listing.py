@@ -9,7 +9,9 @@ from typing import Any
 
 from compiler_gym.paths import cache_path
 
-__all__ = ["RunSummary", "differences", "find_runs", "runs_path", "summarise"]
+__all__ = [
+    "RunSummary", "differences", "distinct_names", "find_runs", "runs_path", "summarise",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,19 @@ def differences(runs: Sequence[RunSummary]) -> dict[str, list[Any]]:
         for name, found in values.items()
         if name not in ("started", "command") and any(value != found[0] for value in found)
     }
+
+
+def distinct_names(paths: Sequence[Path]) -> list[str]:
+    """Return the end of each path, as short as tells it from the others."""
+    whole = [path.absolute().parts for path in paths]
+
+    def shortest(parts: tuple[str, ...]) -> str:
+        for length in range(1, len(parts)):
+            if sum(other[-length:] == parts[-length:] for other in whole) == 1:
+                return "/".join(parts[-length:])
+        return str(Path(*parts))
+
+    return [shortest(parts) for parts in whole]
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,8 @@ from compiler_gym.search.walker import Walker
 
 __all__ = ["Scheduler"]
 
+_MOST_TO_CONFIRM = 0.5
+"""The share of the time that replaying the results may take from searching at most."""
 _TICK = 0.1
 _GRACE = 2.0
 """Seconds that threads get to notice the end; a compiler in mid-action may need longer."""
@@ -99,7 +101,7 @@ class Scheduler:
         self._watcher.tick(self.seconds, programs)
 
     def _mind_the_time(self) -> None:
-        if self.seconds < self._budget.searching_seconds:
+        if self.seconds < self._budget.searching_seconds - self._seconds_to_confirm():
             return
         with self._changed:
             for campaign in self._campaigns:
@@ -109,7 +111,14 @@ class Scheduler:
             self._changed.notify_all()
 
     def _seconds_left(self) -> float:
-        return 0.0 if self._stopped else self._budget.total_seconds - self.seconds
+        if self._stopped:
+            return 0.0
+        return self._budget.total_seconds - self._seconds_to_confirm() - self.seconds
+
+    def _seconds_to_confirm(self) -> float:
+        """Return what replaying the best sequences in the end will take of the budget."""
+        expected = sum(campaign.best.seconds for campaign in self._campaigns)
+        return min(expected, self._budget.total_seconds * _MOST_TO_CONFIRM)
 
     # -- in the threads ----------------------------------------------------------------------
 

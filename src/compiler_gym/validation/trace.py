@@ -7,6 +7,7 @@ needs no compiler.
 
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,11 +25,11 @@ class Trace:
     action_space: str | None
     compiler_version: str
     actions: tuple[str, ...]
-    """The names of the actions."""
+    """The names of the actions; none of an episode that could not begin."""
     hashes: tuple[str | None, ...]
     """One more than there are actions, or fewer where the compiler failed."""
     error: str = ""
-    """How the compiler failed, if it did."""
+    """How the compiler failed, or why the episode could not begin, if so."""
     commandline: str = ""
     environment: str | None = None
 
@@ -58,12 +59,18 @@ class Trace:
 
 
 def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
-    """Apply `state` to `env` action by action and return what the program was after each."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StateVersionWarning)
-        actions = env.actions_of(state)
-    env.reset(benchmark=state.benchmark)
-    hashes, error = [env.state.state_hash], ""
+    """Apply `state` to `env` action by action and return what the program was after each.
+
+    A program or actions that there are not here give a trace with an error and no hashes.
+    """
+    actions: Sequence[Any] = ()
+    hashes: list[str | None] = []
+    error = ""
+    try:
+        actions = _begin(env, state)
+        hashes.append(env.state.state_hash)
+    except (CompilerGymError, ValueError) as failed:
+        actions, error = (), f"{type(failed).__name__}: {failed}"
     for action in actions:
         _, _, _, truncated, info = env.step(action)
         if truncated and "error" in info:
@@ -83,13 +90,22 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
     )
 
 
+def _begin(env: CompilerEnv, state: CompilerEnvState) -> Sequence[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StateVersionWarning)
+        actions = env.actions_of(state)
+    env.reset(benchmark=state.benchmark)
+    return actions
+
+
 def first_disagreement(one: Trace, other: Trace) -> int | None:
     """Return after how many actions two traces differ for the first time, or None.
 
-    0 means that the program differs before any action. Raises `StateFileError` for
-    traces of different episodes.
+    0 means that the program differs before any action, or that the episode could begin
+    on one machine alone. Raises `StateFileError` for traces of different episodes.
     """
-    for name in ("benchmark", "actions"):
+    have_begun = bool(one.hashes and other.hashes)
+    for name in ("benchmark", "actions") if have_begun else ("benchmark", "commandline"):
         if getattr(one, name) != getattr(other, name):
             raise StateFileError(
                 f"expected two traces of one episode, found another {name}: "
