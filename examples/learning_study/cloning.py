@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A policy cloned from what searches did: one episode, no search, against clang -Oz.
 
-Its actions are the few sequences that `mining.cover` chose, and one that ends the
+Its actions are the few passes or sequences that `mining` chose, and one that ends the
 episode. A beam search over them on every training program gives the episodes to learn
 from; those near the best of their program are recorded and cloned, the better the more.
 """
@@ -42,14 +42,15 @@ class Plan:
     """New actions that the search of each program tries."""
     sequences: int = 12
     """How many of the sequences found become actions."""
-    depth: int = 2
+    depth: int = 4
     """Actions in an episode, the end of it not counted."""
     width: int = 3
     """Beginnings that the beam search keeps, and episodes that it records."""
     after_a_level: int = 1
     """1 clones only episodes that begin with one of the compiler's own levels, 0 all."""
-    finish: int = 0
-    """Instead of sequences, the best level and as many passes that save most after it."""
+    finish: int = 12
+    """The actions are the best level and as many passes, those that save most after it first;
+    0 takes sequences that a search of every program found."""
     temperature: float = 0.005
     """By how much an episode may save less than the best before it counts for e times less."""
     seeds: int = 3
