@@ -2,6 +2,7 @@
 """Policies are kept to their limits, and judged by where they end."""
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.errors import EnvironmentNotSupported, UnknownNameError
+from compiler_gym.core import CompilerEnvState
+from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError, UnknownNameError
 from compiler_gym.leaderboard import (
     LevelPolicy,
     Limit,
@@ -107,17 +109,65 @@ def test_a_policy_that_changes_what_is_fixed_gains_nothing(
 def test_a_policy_learns_from_the_programs_of_the_task_alone() -> None:
     class Learner:
         asked: Any = None
+        refused: list[str]
 
         def train(self, make_env: Any, programs: Any, seconds: float) -> None:
+            self.refused = []
             with make_env() as env:
-                env.reset(benchmark=CRC)
+                for change in (
+                    lambda: env.reset(benchmark=CRC),
+                    lambda: env.reset(options={"benchmark": CRC}),
+                    env.reset,
+                    lambda: env.apply(CompilerEnvState(SHA)),
+                ):
+                    with pytest.raises(InvalidParameterError, match="may not be learnt from"):
+                        change()
+                with (
+                    env.fork() as forked,
+                    pytest.raises(InvalidParameterError, match="may not be learnt from"),
+                ):
+                    forked.reset(benchmark=CRC)
+                env.reset(benchmark="generator://csmith-v0/0?goal=speed")
+                env.step(env.action_space["sroa"])
             self.asked = (programs, seconds)
 
         def __call__(self, env: Any) -> None:
-            assert self.asked == (("generator://csmith-v0",), 3.0)
+            assert self.asked == (("generator://csmith-v0",), 600.0)
 
-    task = replace(TASK, train=("generator://csmith-v0",), train_seconds=3.0)
-    assert evaluate(Learner(), task).outcomes[0].error == ""
+    task = replace(TASK, train=("generator://csmith-v0",), train_seconds=600.0)
+    assert [(o.error, o.is_late) for o in evaluate(Learner(), task).outcomes] == [("", False)]
+
+
+def test_learning_ends_with_its_time_and_what_was_learnt_is_judged() -> None:
+    class Learner:
+        episodes = 0
+
+        def train(self, make_env: Any, programs: Any, seconds: float) -> None:
+            with make_env() as env:
+                while True:
+                    env.reset(benchmark=SHA)
+                    env.step(env.action_space["sroa"])
+                    self.episodes += 1
+
+        def __call__(self, env: Any) -> None:
+            env.step(env.action_space["sroa"])
+
+    learner = Learner()
+    (outcome,) = evaluate(learner, replace(TASK, train=(SHA,), train_seconds=5.0)).outcomes
+    assert learner.episodes > 0
+    assert outcome.found < outcome.initial
+    assert not outcome.is_late
+
+
+def test_a_policy_that_learns_for_too_long_is_late() -> None:
+    class Slow:
+        def train(self, make_env: Any, programs: Any, seconds: float) -> None:
+            time.sleep(seconds + 1.1)
+
+        def __call__(self, env: Any) -> None: ...
+
+    (outcome,) = evaluate(Slow(), replace(TASK, train=(SHA,), train_seconds=0.1)).outcomes
+    assert outcome.is_late
 
 
 def test_repetitions_get_seeds_of_their_own_and_count_by_their_median() -> None:

@@ -9,15 +9,16 @@ once with what makes environments, the programs to learn from and the seconds fo
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
-from compiler_gym.leaderboard.metered import LimitReached, Meter, Metered
+from compiler_gym.leaderboard.metered import LimitReached, Meter, Metered, Training
 from compiler_gym.leaderboard.metrics import Cost, Summary, summarise
-from compiler_gym.leaderboard.task import Task
+from compiler_gym.leaderboard.task import Limit, Task
 from compiler_gym.registration import make
 from compiler_gym.runs import RunFolder
 
@@ -43,7 +44,7 @@ class Outcome:
     walltime: float
     compilations: int
     is_late: bool = False
-    """Whether the policy went over its time: such a result is not ranked."""
+    """Whether the policy went over its time, here or while it learnt: it is not ranked then."""
     error: str = ""
     """How the policy or the compiler failed, if one did; the cost is the program's own then."""
 
@@ -110,7 +111,7 @@ def evaluate(
     `EnvironmentNotSupported` for a compiler of another version than the task fixes.
     """
     chosen = task.only(tuple(programs)) if programs else task
-    _train(policy, chosen)
+    learnt_late = _train(policy, chosen)
     outcomes: list[Outcome] = []
     for uri, repetition in _episodes(chosen):
         key = f"{uri} {repetition}"
@@ -119,6 +120,8 @@ def evaluate(
             outcomes.append(Outcome.from_json(known))
             continue
         outcome = _play(policy, chosen, uri, repetition)
+        if learnt_late:
+            outcome = replace(outcome, is_late=True)
         outcomes.append(outcome)
         if run is not None:
             run.record(key, outcome.to_json(), outcome.state)
@@ -127,10 +130,19 @@ def evaluate(
     return Evaluation(chosen, tuple(outcomes))
 
 
-def _train(policy: Policy, task: Task) -> None:
+def _train(policy: Policy, task: Task) -> bool:
+    """Let the policy learn, and return whether it took longer than it may.
+
+    The step that would go beyond its time ends its training, and what it has then is
+    judged, unless it learns elsewhere and does not watch the time.
+    """
     train = getattr(policy, "train", None)
-    if train is not None and task.train:
-        train(lambda: _make(task), task.train, task.train_seconds)
+    if train is None or not task.train:
+        return False
+    meter = Meter(Limit(seconds=task.train_seconds))
+    with suppress(LimitReached):
+        train(lambda: Training(_make(task), meter, task.train), task.train, task.train_seconds)
+    return meter.seconds > task.train_seconds + _LATE
 
 
 def _episodes(task: Task) -> Iterator[tuple[str, int]]:

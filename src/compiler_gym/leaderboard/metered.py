@@ -5,11 +5,13 @@ import time
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.datasets import BenchmarkUri
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.leaderboard.task import Limit
 from compiler_gym.wrappers import CompilerEnvWrapper
 
-__all__ = ["LimitReached", "Meter", "Metered"]
+__all__ = ["LimitReached", "Meter", "Metered", "Training"]
 
 
 class LimitReached(Exception):
@@ -72,3 +74,40 @@ class Metered(CompilerEnvWrapper):
         several = list(actions)
         self.meter.charge(len(several))
         return super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+
+
+class Training(Metered):
+    """An environment to learn in: it takes no program but those of the training set."""
+
+    shared: ClassVar[frozenset[str]] = frozenset({"meter", "programs"})
+
+    def __init__(self, env: CompilerEnv, meter: Meter, programs: tuple[str, ...]) -> None:
+        super().__init__(env, meter)
+        self.programs = programs
+        """Datasets or addresses of programs."""
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode, or raise `LimitReached` once the time is spent.
+
+        `InvalidParameterError` for a program that may not be learnt from.
+        """
+        self.meter.charge(0)
+        result = super().reset(seed=seed, options=options, **arguments)
+        self._check()
+        return result
+
+    def apply(self, state: CompilerEnvState) -> None:
+        """Bring the environment to `state`, of a program that may be learnt from."""
+        super().apply(state)
+        self._check()
+
+    def _check(self) -> None:
+        program = BenchmarkUri.from_string(str(self.benchmark))
+        allowed = {BenchmarkUri.canonicalize(name) for name in self.programs}
+        if allowed.isdisjoint((program.dataset_name, str(program.without_params()))):
+            raise InvalidParameterError(
+                f"{program} may not be learnt from: expected a program of "
+                f"{', '.join(self.programs)}, named in reset(benchmark=...)"
+            )
