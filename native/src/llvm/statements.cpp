@@ -264,7 +264,11 @@ std::string StatementWriter::call(const ::llvm::CallBase& call) {
   text += type.isVarArg() ? types_.text(type)
           : call.getType()->isVoidTy() ? "void" : types_.type_of(call);
   text += call.isInlineAsm() ? " asm <STRING>, <STRING>(" : " " + value(*call.getCalledOperand()) + "(";
-  for (unsigned i = 0; i < call.arg_size(); ++i) text += (i ? ", " : "") + argument(call, i);
+  for (unsigned i = 0; i < call.arg_size(); ++i) {
+    text += (i ? ", " : "") + argument(call, i);
+    // The alignment was an operand before the last one, which says whether it is volatile.
+    if (isa<::llvm::MemIntrinsic>(call) && i == 2) text += ", i32 <INT>";
+  }
   text += ")";
   if (isa<::llvm::InvokeInst>(call)) text += "\n to label <%ID> unwind label <%ID>";
   return text;
@@ -321,7 +325,8 @@ std::string StatementWriter::vector_or_aggregate(const ::llvm::Instruction& inst
     std::string text = "landingpad " + types_.text(*pad->getType());
     if (pad->isCleanup()) text += "\n cleanup";
     for (unsigned i = 0; i < pad->getNumClauses(); ++i) {
-      text += std::string(pad->isCatch(i) ? "\n catch " : "\n filter ") + typed(*pad->getClause(i));
+      const auto& clause = *pad->getClause(i);
+      text += pad->isCatch(i) ? "\n catch " + as("i8*", clause) : "\n filter " + typed(clause);
     }
     return text;
   }

@@ -39,9 +39,11 @@ std::string TypedPointers::structure_text(const ::llvm::StructType& type) {
   if (type.isOpaque()) return "opaque";
   if (type.getNumElements() == 0) return "{}";
   std::string made = type.isPacked() ? "<{ " : "{ ";
+  const char* comma = "";
   for (const auto* element : type.elements()) {
-    if (element != type.getElementType(0)) made += ", ";
+    made += comma;
     made += text(*element);
+    comma = ", ";
   }
   return made + (type.isPacked() ? " }>" : " }");
 }

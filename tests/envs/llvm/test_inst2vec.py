@@ -5,6 +5,7 @@ import json
 import os
 import pickle
 import re
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,6 +90,46 @@ def test_statements_are_as_many_as_the_program_has(make_env: MakeEnv, program: s
     assert not any(re.search(r"\bptr\b|(?<!<)[%@]\w", s) for s in statements)
 
 
+def test_every_element_of_a_structure_is_set_off() -> None:
+    ir = (
+        "%pair = type { i32, i32, ptr, i32, <{ i8, i8 }> }\n"
+        "define ptr @f(ptr %0) {\n"
+        "  %2 = getelementptr inbounds %pair, ptr %0, i32 0, i32 1\n  ret ptr %2\n}\n"
+    )
+    found = _llvm.inst2vec_statements(_llvm.Module(ir.encode()))
+    pair = "{ i32, i32, i8*, i32, <{ i8, i8 }> }"
+    assert found[1] == f"<%ID> = getelementptr inbounds {pair}, {pair}* <%ID>, i32 <INT>, i32 <INT>"
+
+
+def test_memory_is_filled_and_copied_with_an_alignment_as_it_was() -> None:
+    ir = (
+        "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n"
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+        "define void @f(ptr %0, ptr %1) {\n"
+        "  call void @llvm.memset.p0.i64(ptr align 4 %0, i8 0, i64 8, i1 false)\n"
+        "  call void @llvm.memcpy.p0.p0.i64(ptr %0, ptr nonnull %1, i64 8, i1 true)\n"
+        "  ret void\n}\n"
+    )
+    found = _llvm.inst2vec_statements(_llvm.Module(ir.encode()))
+    assert found[1:3] == [
+        "call void <@ID>(i8* <%ID>, i8 <INT>, i64 <INT>, i32 <INT>, i1 false)",
+        "call void <@ID>(i8* <%ID>, i8* nonnull <%ID>, i64 <INT>, i32 <INT>, i1 true)",
+    ]
+
+
+def test_an_exception_is_caught_by_the_address_of_its_type() -> None:
+    ir = (
+        "@info = external constant { ptr, ptr }\ndeclare void @g()\ndeclare i32 @p(...)\n"
+        "define void @f() personality ptr @p {\n"
+        "  invoke void @g() to label %1 unwind label %2\n1:\n  ret void\n2:\n"
+        "  %3 = landingpad { ptr, i32 } cleanup catch ptr @info catch ptr null\n"
+        "  resume { ptr, i32 } %3\n}\n"
+    )
+    found = _llvm.inst2vec_statements(_llvm.Module(ir.encode()))
+    clauses = "\n cleanup\n catch i8* bitcast ({ i8*, i8* }* <@ID> to i8*)\n catch i8* null"
+    assert f"<%ID> = landingpad {{ i8*, i32 }}{clauses}" in found
+
+
 def write_vocabulary(folder: Path, statements: list[str], form: str) -> None:
     dictionary = {statement: i for i, statement in enumerate(["!UNK", *statements])}
     vectors = np.arange(len(dictionary) * 200, dtype=np.float32).reshape(-1, 200)
@@ -116,11 +157,37 @@ def test_known_statements_have_the_vectors_of_the_users_vocabulary(
     assert vectors.shape == (len(statements), 200)
     assert vectors[:, 0].tolist() == [200.0 * i for i in indices]
     share = env.observation["Inst2vecUnknownShare"]
-    assert share == pytest.approx((indices == 0).mean())
+    is_statement = np.array([not s.startswith("; <label>") for s in statements])
+    assert 0.5 < is_statement.mean() < 1
+    assert share == pytest.approx((indices == 0)[is_statement].mean())
     for name in ("Inst2vecEmbeddingIndices", "Inst2vec", "Inst2vecUnknownShare"):
         spec = env.observation.spaces[name]
         assert env.observation[name] in spec.space
         assert spec.default_value in spec.space
+
+
+def test_the_wheel_that_the_vocabulary_came_with_is_read(tmp_path: Path) -> None:
+    write_vocabulary(tmp_path, ["ret void", "<@ID> = constant [2 x i8]  <STRING>"], "pickle")
+    wheel = tmp_path / "compiler_gym-0.2.5.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in ("dictionary.pickle", "embeddings.pickle"):
+            inside = f"compiler_gym-0.2.5.data/purelib/compiler_gym/third_party/inst2vec/{name}"
+            archive.write(tmp_path / name, inside)
+    vocabulary = read_vocabulary(wheel)
+    written = ["ret void", "<@ID> = constant [2 x i8] <STRING>", "ret i7 <%ID>"]
+    assert vocabulary.indices(written).tolist() == [1, 2, 0]
+    assert vocabulary.unknown_share([*written, "; <label>:<LABEL>:"]) == pytest.approx(1 / 3)
+
+
+def test_a_file_that_is_no_such_wheel_is_named(tmp_path: Path) -> None:
+    other = tmp_path / "other.whl"
+    other.write_bytes(b"no archive")
+    with pytest.raises(ObservationError, match=r"other\.whl: File is not a zip file"):
+        read_vocabulary(other)
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("compiler_gym/__init__.py", "")
+    with pytest.raises(ObservationError, match=r"no third_party/inst2vec/dictionary\.pickle"):
+        read_vocabulary(other)
 
 
 def test_without_a_vocabulary_the_error_says_where_to_put_one(
@@ -151,6 +218,8 @@ def test_a_pickle_that_would_run_something_is_refused(tmp_path: Path) -> None:
     [
         ({"a": 0}, 1, "with '!UNK'"),
         ({"!UNK": 3}, 2, "at least 4 rows"),
+        ({"!UNK": 0, "a": "b"}, 1, "from statements to indices"),
+        ({"!UNK": 0, "a": -1}, 1, "from statements to indices"),
         ([1], 1, "expected a dictionary"),
     ],
 )

@@ -2,16 +2,17 @@
 """inst2vec's vocabulary of statements and their vectors, where the user has them.
 
 Both were published with "Neural Code Comprehension" (Ben-Nun et al., 2018) and came with
-CompilerGym 0.2.5; they are not ours to ship. ``COMPILER_GYM_INST2VEC`` names a folder
-with ``dictionary.pickle`` and ``embeddings.pickle``, or ``dictionary.json`` and
-``embeddings.npy``. Pickles are read for numbers, text and arrays alone: anything else in
-one is refused and never run.
+CompilerGym 0.2.5; they are not ours to ship. ``COMPILER_GYM_INST2VEC`` names the wheel of
+CompilerGym 0.2.5, or a folder with ``dictionary.pickle`` and ``embeddings.pickle`` or with
+``dictionary.json`` and ``embeddings.npy``. Pickles are read for numbers, text and arrays
+alone: anything else in one is refused and never run.
 """
 
 import io
 import json
 import os
 import pickle
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,6 +33,11 @@ VARIABLE = "COMPILER_GYM_INST2VEC"
 UNKNOWN = "!UNK"
 DIMENSIONS = 200
 _TEXTS = "Inst2vecPreprocessedText"
+_LABEL = "; <label>:"
+_UNREADABLE = (
+    *(OSError, ValueError, EOFError, LookupError, TypeError, AttributeError, ImportError),
+    *(pickle.UnpicklingError, zipfile.BadZipFile),
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +58,13 @@ class Vocabulary:
         return self.embeddings[self.indices(statements)]
 
     def unknown_share(self, statements: Sequence[str]) -> float:
-        """Return the share of statements that are not in the vocabulary; 0 of none."""
-        missing = sum(statement not in self.dictionary for statement in statements)
-        return missing / len(statements) if statements else 0.0
+        """Return the share of statements that are not in the vocabulary; 0 of none.
+
+        Labels do not count: the vocabulary was made without them.
+        """
+        counted = [statement for statement in statements if not statement.startswith(_LABEL)]
+        missing = sum(statement not in self.dictionary for statement in counted)
+        return missing / len(counted) if counted else 0.0
 
 
 def inst2vec_observations() -> tuple[DerivedObservation, ...]:
@@ -89,21 +99,30 @@ def inst2vec_observations() -> tuple[DerivedObservation, ...]:
     )
 
 
-def read_vocabulary(folder: Path) -> Vocabulary:
-    """Return the vocabulary in `folder`; raise `ObservationError` saying what is wrong with it."""
-    dictionary = _read(folder, "dictionary.json", "dictionary.pickle")
-    if not isinstance(dictionary, dict) or not isinstance(dictionary.get(UNKNOWN), int):
+def read_vocabulary(source: Path) -> Vocabulary:
+    """Return the vocabulary in the folder or wheel `source`.
+
+    Raises `ObservationError` saying what is wrong with it.
+    """
+    dictionary = _read(source, "dictionary.json", "dictionary.pickle")
+    if (
+        not isinstance(dictionary, dict)
+        or UNKNOWN not in dictionary
+        or not all(isinstance(index, int) and index >= 0 for index in dictionary.values())
+    ):
         raise ObservationError(
-            f"expected a dictionary from statements to indices with {UNKNOWN!r} in {folder}"
+            f"expected a dictionary from statements to indices with {UNKNOWN!r} in {source}"
         )
-    embeddings = np.asarray(_read(folder, "embeddings.npy", "embeddings.pickle"), dtype=np.float32)
+    embeddings = _numbers(_read(source, "embeddings.npy", "embeddings.pickle"), source)
     largest = max(dictionary.values())
     if embeddings.ndim != 2 or embeddings.shape[1] != DIMENSIONS or len(embeddings) <= largest:
         raise ObservationError(
             f"expected embeddings of at least {largest + 1} rows of {DIMENSIONS} numbers in "
-            f"{folder}, found an array of shape {embeddings.shape}"
+            f"{source}, found an array of shape {embeddings.shape}"
         )
-    return Vocabulary(dictionary, embeddings)
+    # The published dictionary has two spaces before a string; statements have one.
+    spaced = {statement.replace("  ", " "): index for statement, index in dictionary.items()}
+    return Vocabulary(spaced | dictionary, embeddings)
 
 
 def _vocabulary() -> Vocabulary:
@@ -111,8 +130,8 @@ def _vocabulary() -> Vocabulary:
     if not folder:
         raise ObservationError(
             "inst2vec needs its published vocabulary: set "
-            f"{VARIABLE} to a folder with dictionary.pickle and embeddings.pickle, as in "
-            "compiler_gym/third_party/inst2vec of CompilerGym 0.2.5"
+            f"{VARIABLE} to the wheel of CompilerGym 0.2.5 (`pip download --no-deps "
+            "compiler_gym==0.2.5`), or to a folder with dictionary.pickle and embeddings.pickle"
         )
     return _cached(Path(folder).expanduser())
 
@@ -126,14 +145,31 @@ def _vectors_space() -> gymnasium.Space[Any]:
     return FreeBox(-np.inf, np.inf, "Inst2vec", (-1, DIMENSIONS), np.float32)
 
 
-def _read(folder: Path, plain: str, pickled: str) -> Any:
+def _numbers(found: Any, source: Path) -> NDArray[np.float32]:
     try:
-        if (folder / plain).is_file():
-            data = (folder / plain).read_bytes()
+        return np.asarray(found, dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise ObservationError(f"expected embeddings of numbers in {source}: {error}") from error
+
+
+def _read(source: Path, plain: str, pickled: str) -> Any:
+    try:
+        if source.is_file():
+            return _PlainUnpickler(io.BytesIO(_from_wheel(source, pickled))).load()
+        if (source / plain).is_file():
+            data = (source / plain).read_bytes()
             return json.loads(data) if plain.endswith("json") else np.load(io.BytesIO(data))
-        return _PlainUnpickler(io.BytesIO((folder / pickled).read_bytes())).load()
-    except (OSError, ValueError, EOFError, pickle.UnpicklingError) as error:
-        raise ObservationError(f"cannot read {plain} or {pickled} in {folder}: {error}") from error
+        return _PlainUnpickler(io.BytesIO((source / pickled).read_bytes())).load()
+    except _UNREADABLE as error:
+        raise ObservationError(f"cannot read {plain} or {pickled} in {source}: {error}") from error
+
+
+def _from_wheel(wheel: Path, name: str) -> bytes:
+    with zipfile.ZipFile(wheel) as archive:
+        inside = [m for m in archive.namelist() if m.endswith(f"third_party/inst2vec/{name}")]
+        if not inside:
+            raise ValueError(f"the archive has no third_party/inst2vec/{name}")
+        return archive.read(inside[0])
 
 
 class _PlainUnpickler(pickle.Unpickler):
