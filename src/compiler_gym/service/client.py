@@ -25,7 +25,6 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
     error_from_name,
 )
-from compiler_gym.paths import transient_cache_path
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
 from compiler_gym.service.messages import (
     Description,
@@ -41,6 +40,7 @@ from compiler_gym.service.messages import (
     encode,
 )
 from compiler_gym.service.notices import give_again
+from compiler_gym.service.scratch import new_scratch
 from compiler_gym.service.servicer import Servicer, describe
 from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -261,7 +261,7 @@ class LocalConnection:
 
     def __init__(self, source: SessionSource) -> None:
         session_class = prepared_session_class(source.session, dict(source.options))
-        self._scratch = transient_cache_path(f"local-{os.getpid()}-{id(self)}")
+        self._scratch = new_scratch("local")
         self._directories = 0
         self._owner = os.getpid()
         self.servicer: Servicer | None = Servicer(session_class, self._new_directory)

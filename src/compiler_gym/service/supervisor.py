@@ -28,8 +28,8 @@ from compiler_gym.errors import (
     ServiceTransportError,
     error_from_name,
 )
-from compiler_gym.paths import transient_cache_path
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
+from compiler_gym.service.scratch import new_scratch
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import Ended, Job, Reap, Spawn, Spawned
 
@@ -66,7 +66,7 @@ class Zygote:
     @classmethod
     def start(cls, source: SessionSource) -> "Zygote":
         """Start a zygote and wait until its compiler is loaded."""
-        scratch = _new_scratch()
+        scratch = new_scratch("workers")
         job = Job(
             session=source.session,
             options=dict(source.options),
@@ -230,13 +230,6 @@ def _socket_pair() -> tuple[socket.socket, socket.socket]:
         return socket.socketpair()
     except OSError as error:
         raise ServiceOSError(f"cannot open a socket to the compiler: {error}") from error
-
-
-_serial = iter(range(1 << 62))
-
-
-def _new_scratch() -> Path:
-    return transient_cache_path(f"workers-{os.getpid()}-{next(_serial)}")
 
 
 def _after_fork_in_child() -> None:
