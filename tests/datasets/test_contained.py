@@ -2,6 +2,8 @@
 """Programs that misbehave are ended, and nothing of them is left."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -98,8 +100,38 @@ def test_what_cannot_be_started_is_refused(tmp_path: Path) -> None:
         run_contained([plain])
 
 
-def test_no_scratch_directory_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    run_contained([*SHELL, "mkdir d; chmod 0 d; echo x > y"])
+NESTED = "import os, time\nfor _ in range(1200):\n os.mkdir('d')\n os.chdir('d')\ntime.sleep(0.3)"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*SHELL, "mkdir d; chmod 0 d; echo x > y"),
+        (*SHELL, 'rmdir "$PWD"'),
+        (sys.executable, "-S", "-c", NESTED),
+    ],
+    ids=["closed", "removed", "deep"],
+)
+def test_no_scratch_directory_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ran = run_contained(command, limits=RunLimits(seconds=60))
+    assert (ran.exit_status, ran.stopped_by) == (0, None)
     assert os.listdir(tmp_path) == []
+
+
+def test_the_directory_of_a_process_that_was_killed_goes_with_the_next_run(tmp_path: Path) -> None:
+    run = "from compiler_gym.datasets import run_contained; run_contained(['/bin/sh', '-c', {!r}])"
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}
+
+    def started(script: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", run.format(script)], env=variables)
+
+    assert started("kill -9 $PPID").wait() == -signal.SIGKILL
+    (left,) = os.listdir(tmp_path)
+    other = started(f"ls {tmp_path} > {tmp_path}/seen; sleep 0.5")
+    assert other.wait() == 0
+    (seen,) = [name for name in (tmp_path / "seen").read_text().split() if name != "seen"]
+    assert seen != left, "a live run keeps its own"
+    assert os.listdir(tmp_path) == ["seen"]

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,9 @@ _LAUNCH = (
     'ulimit -c 0; ulimit -f "$1"; ulimit -t "$2"; [ "$3" = 0 ] || ulimit -v "$3"; '
     'shift 3; exec "$@"'
 )
+_swept: list[int] = []
+"""The process that has removed what others left, if this one has."""
+_REMOVE = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def run_contained(
     """
     case, limits = case or RunCase(), limits or RunLimits()
     with (
-        tempfile.TemporaryDirectory(prefix="compiler_gym-run-") as directory,
+        _scratch_directory() as directory,
         tempfile.TemporaryFile() as stdin,
         tempfile.TemporaryFile() as stdout,
         tempfile.TemporaryFile() as stderr,
@@ -123,6 +127,32 @@ def run_contained(
             stopped_by,
             cpu_seconds,
         )
+
+
+@contextmanager
+def _scratch_directory() -> Iterator[str]:
+    """Make a directory and remove it; those of processes that were killed go too."""
+    place = f"compiler_gym-run-{os.stat('/proc/self/ns/pid').st_ino}-"
+    if _swept != [os.getpid()]:
+        _swept[:] = [os.getpid()]
+        for left in Path(tempfile.gettempdir()).glob(f"{place}*-*"):
+            pid = left.name.removeprefix(place).partition("-")[0]
+            if pid.isdigit() and not Path("/proc", pid).exists():
+                _remove(left)
+    directory = tempfile.mkdtemp(prefix=f"{place}{os.getpid()}-")
+    try:
+        yield directory
+    finally:
+        _remove(directory)
+
+
+def _remove(directory: str | Path) -> None:
+    try:
+        shutil.rmtree(directory)
+    except FileNotFoundError:
+        pass
+    except (OSError, RecursionError):  # closed to its owner, or nested too deeply for Python
+        subprocess.run(["/bin/sh", "-c", _REMOVE, "sh", directory], check=False)
 
 
 def _environment(directory: str, mark: str) -> dict[str, str]:
@@ -247,13 +277,18 @@ def _descendants(pid: int) -> Iterator[int]:
 
 
 def _size_of(folder: Path) -> int:
-    total = 0
-    for root, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(root, name)).st_size
-            except OSError:
-                continue
+    """Return the bytes of the files below `folder`, as far as a path reaches."""
+    total, folders = 0, [str(folder)]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        total += entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
     return total
 
 
