@@ -14,7 +14,11 @@ from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode
 from compiler_gym.envs.llvm._own import record
-from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerDiagnosticError,
+    InvalidParameterError,
+)
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 Env = Callable[..., LlvmEnv]
@@ -152,6 +156,17 @@ def test_a_cxx_command_finds_its_library(project: Path, make_env: Env) -> None:
         ("cc -MF a.d -MT a.o -c -- -odd.c", Mode.OBJECT, ["-odd.c"], [], "-odd.o"),
         ("cc -Xlinker x.c -L lib -shared a.o -o l.so", Mode.PROGRAM, [], ["a.o"], "l.so"),
         ("cc --version", Mode.NOTHING, [], [], "a.out"),
+        ("cc -E -c a.c", Mode.NOTHING, ["a.c"], [], "a.s"),
+        ("cc -c -S a.c", Mode.ASSEMBLY, ["a.c"], [], "a.s"),
+        ("cc '-###' -c a.c", Mode.NOTHING, ["a.c"], [], "a.s"),
+        ("cc -print-file-name=x a.c", Mode.NOTHING, ["a.c"], [], "a.s"),
+        ("cc -c -emit-llvm a.c", Mode.OBJECT, ["a.c"], [], "a.bc"),
+        ("cc -S -emit-llvm a.c", Mode.ASSEMBLY, ["a.c"], [], "a.ll"),
+        ("cc a.S a.c -x assembler b", Mode.PROGRAM, ["a.c"], ["a.S", "b"], "a.out"),
+        ("cc -x c-header a.h -o a.h.gch", Mode.NOTHING, [], [], "a.out"),
+        ("cc a.h", Mode.NOTHING, [], [], "a.out"),
+        ("cc -include-pch a.pch -c a.c", Mode.OBJECT, ["a.c"], [], "a.o"),
+        ("CCACHE_DISABLE=1 env A=b cc -c a.c", Mode.OBJECT, ["a.c"], [], "a.o"),
     ],
 )
 def test_commands_are_taken_apart(
@@ -201,7 +216,11 @@ def test_the_program_does_not_depend_on_where_its_tree_is(tmp_path: Path) -> Non
         ("cc missing.c", "no such file"),
         ("cc -c main.c", "cannot compile"),
         ("cc -c main.c part.c -o x.o", "one output for 2 sources"),
-        ("cc -c x.s", "no such file|is assembly"),
+        ("cc -c main.c part.c", "makes one of each of 2 sources"),
+        ("cc main.c -o", "expected a value after -o"),
+        ("cc main.c -o run && ./run", "expected one command, found '&&'"),
+        ("cc -x c-header include/part.h", "makes no code"),
+        ("cc -c x.s", "is assembly"),
         ("cc -xc -", "reads standard input"),
     ],
 )
@@ -218,6 +237,135 @@ def test_a_command_that_cannot_be_finished_says_what_clang_said(
     env.reset(benchmark=program)
     with pytest.raises(CompilerDiagnosticError, match="undefined reference to `part'"):
         program.compile(env)
+
+
+def test_assembly_and_shared_libraries_are_linked_in_their_places(
+    project: Path, make_env: Env
+) -> None:
+    (project / "one.S").write_text(".globl one\none: movl $ONE, %eax\nret\n")
+    (project / "lib.c").write_text("int more(void) { return 40; }\n")
+    (project / "top.c").write_text(
+        "int one(void), more(void);\nint main(void) { return one() + more(); }\n"
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", "lib.c", "-o", "libmore.so"], check=True)
+    env = make_env()
+    program = env.make_benchmark_from_command_line(
+        "cc -DONE=2 top.c one.S -Wl,-rpath,. ./libmore.so -o run", run=RunSpec.single()
+    )
+    assert functions_of(program, make_env) == {"main"}
+    env.reset(benchmark=program)
+    program.compile(env)
+    assert status_of(project / "run") == 42
+    assert program.run is not None
+    assert program.run.link == ("-Wl,-rpath,.", str(project / "libmore.so"))
+
+
+def test_libraries_are_linked_in_the_order_of_the_command(project: Path, make_env: Env) -> None:
+    subprocess.run(["cc", "-Iinclude", "-c", "part.c"], check=True)
+    subprocess.run(["ar", "rcs", "libpart.a", "part.o"], check=True)
+    (project / "host.c").write_text("#include <dlfcn.h>\nint main(void) {\n"
+        'return ((int (*)(int))dlsym(dlopen(0, 1), "part"))(21); }\n')  # fmt: skip
+    env = make_env()
+    program = env.make_benchmark_from_command_line(
+        "cc host.c -rdynamic -L . -Wl,--whole-archive -lpart -Wl,--no-whole-archive -ldl -o run",
+        run=RunSpec.single(expected=ExpectedOutput.of(42, stdout=b"")),
+    )
+    env.reset(benchmark=program)
+    program.compile(env)
+    assert status_of(project / "run") == 42
+    assert program.run is not None
+    assert f"-L{project}" in program.run.link
+
+
+def test_a_command_that_makes_bitcode_is_finished_with_bitcode(
+    project: Path, make_env: Env
+) -> None:
+    env = make_env()
+    for command, first in (("-c", b"BC\xc0\xde"), ("-S", b"; Mo")):
+        program = env.make_benchmark_from_command_line(
+            f"clang {command} -emit-llvm -Iinclude part.c -o part.out"
+        )
+        env.reset(benchmark=program)
+        env.step(env.action_space["sroa"])
+        program.compile(env)
+        assert (project / "part.out").read_bytes()[:4] == first
+
+
+def test_precompiled_headers_of_another_level_are_used(project: Path) -> None:
+    header = ["clang-22", "-O0", "-x", "c-header", "include/part.h", "-o"]
+    for name, flag in (("include/part.h.pch", "-include"), ("other.pch", "-include-pch")):
+        subprocess.run([*header, name], check=True)
+        named = "include/part.h" if flag == "-include" else name
+        program = llvm.make_benchmark_from_command_line(f"cc {flag} {named} -Iinclude -c part.c")
+        assert program.contents[:4] == b"BC\xc0\xde"
+
+
+def test_cxx_programs_are_linked_with_their_library(project: Path, make_env: Env) -> None:
+    text = (
+        "#include <cmath>\n#include <string>\nint main(int n, char **) {\n"
+        "return (int)std::pow(n + 5.5, n + 1) - std::string(n, 'x').size() + 1; }\n"
+    )
+    (project / "main.cc").write_text(text)
+    run = RunSpec.single(expected=ExpectedOutput.of(42, stdout=b""))
+    env = make_env()
+    made = [
+        env.make_benchmark("main.cc", run=run),
+        llvm.make_benchmark_from_source(text, run=run),
+        env.make_benchmark_from_command_line("g++ main.cc -o run", run=run),
+    ]
+    for program in made:
+        env.reset(benchmark=program)
+        assert env.observation["IsRunnable"]
+        assert env.validate().okay()
+    made[2].compile(env)
+    assert status_of(project / "run") == 42
+
+
+def test_a_merged_program_keeps_the_one_way_to_run_it(project: Path, make_env: Env) -> None:
+    env = make_env()
+    run = RunSpec.single(expected=ExpectedOutput.of(42, stdout=b""), link=("-lm",))
+    main = env.make_benchmark("main.c", ["-Iinclude", "-DN=19"], run=run)
+    part = env.make_benchmark("part.c", ["-Iinclude"])
+    program = llvm.merge_benchmarks([main, part])
+    assert program.run == run
+    env.reset(benchmark=program)
+    assert env.validate().okay()
+    other = RunSpec.single(("7",))
+    assert llvm.merge_benchmarks([main, part], run=other).run == other
+
+
+def test_splitting_into_fewer_than_no_functions_is_refused(project: Path) -> None:
+    program = llvm.make_benchmark("part.c", ["-Iinclude"])
+    with pytest.raises(InvalidParameterError, match="expected 0 for all"):
+        llvm.split_benchmark_by_function(program, -1)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("file://part.c", "with its whole path, such as file://.*/part.c"),
+        ("file://sub/part.c", "with its whole path, such as file://.*/sub/part.c"),
+        ("file://", "with its whole path"),
+        ("file:///a%00b.c", "null byte"),
+        ("file:///dev/null", "found a pipe or a device"),
+    ],
+)
+def test_an_address_of_no_file_says_what_is_expected(
+    address: str, message: str, project: Path, make_env: Env
+) -> None:
+    with pytest.raises(BenchmarkInitError, match=message):
+        make_env().reset(benchmark=address)
+
+
+def test_files_with_odd_names_are_found(project: Path, make_env: Env) -> None:
+    env = make_env()
+    for name in ("sp ace.c", "per%20cent.c", "hash#mark?.c", "\udcff.c"):
+        path = project / name
+        path.write_text("int f(void) { return 1; }\n")
+        _, info = env.reset(benchmark=path.as_uri())
+        assert info["benchmark"] == path.as_uri()
+    env.reset(benchmark=f"file://{project}/sp ace.c")
+    assert str(env.benchmark).endswith("/sp%20ace.c")
 
 
 @pytest.fixture
@@ -317,3 +465,28 @@ def test_a_build_that_is_watched_leaves_modules_and_programs(project: Path, make
     assert index[0]["command"] == commands[0]
     assert all((folder / entry["file"]).is_file() for entry in index)
     assert record(["clang-22", "--version"], project, folder) == []
+
+
+def test_what_can_be_kept_of_a_command_is_kept(project: Path) -> None:
+    (project / "start.s").write_text(".globl start\nstart: ret\n")
+    folder = project / "kept"
+    with pytest.raises(BenchmarkInitError, match=r"start.s is assembly"):
+        record("cc -Iinclude start.s -DN=1 main.c part.c -lm".split(), project, folder)
+    found = sorted(path.name.partition("-")[0] for path in (folder / "modules").iterdir())
+    assert found == ["main.c", "part.c"]
+    assert not (folder / "programs").exists()
+
+
+def test_shared_libraries_and_partial_links_do_not_hide_a_program(project: Path) -> None:
+    folder = project / "kept"
+    commands = [
+        "clang-22 -shared -fPIC -Iinclude part.c -o libpart.so",
+        "clang-22 -Iinclude -DN=2 -c main.c -o main.o",
+        "clang-22 -r main.o -o whole.o",
+        "clang-22 whole.o ./libpart.so -lm -o run",
+    ]
+    for command in commands:
+        subprocess.run(command.split(), check=True)
+        record(command.split(), project, folder)
+    names = sorted(path.name.partition("-")[0] for path in (folder / "programs").iterdir())
+    assert names == ["libpart.so", "run"]

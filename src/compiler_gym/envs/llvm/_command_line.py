@@ -71,10 +71,16 @@ class CompilerCommand:
     """What the front end and the code generator need to know."""
     link_flags: tuple[str, ...]
     """What only the linker needs to know."""
+    link_words: tuple[str, ...]
+    """Objects and link flags together, in the order of the command: a linker goes by it."""
+    assembly: tuple[str, ...]
+    """Which of the objects are assembly, which has no IR."""
     output: str | None
     """What ``-o`` says."""
     level: str
     """The last of its ``-O`` options."""
+    emits_llvm: bool = False
+    """Whether it makes bitcode or IR in the place of objects or assembly."""
 
     @classmethod
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
@@ -83,7 +89,7 @@ class CompilerCommand:
         expanded = tuple(_without_launcher(list(_expanded(words, directory))))
         if not expanded:
             raise BenchmarkInitError("expected a compiler command, found nothing")
-        parts = _Parts(expanded[0])
+        parts = _Parts()
         parts.take(expanded[1:])
         return cls(
             expanded,
@@ -93,17 +99,24 @@ class CompilerCommand:
             tuple(parts.objects),
             tuple(parts.flags),
             tuple(parts.link_flags),
+            tuple(parts.link_words),
+            tuple(parts.assembly),
             parts.output,
             parts.level,
+            parts.emits_llvm,
         )
 
     @classmethod
     def from_text(cls, text: str, cwd: str | Path | None = None) -> "CompilerCommand":
         """Return the command that a shell would read in `text`."""
         try:
-            return cls.parse(shlex.split(text), cwd)
+            words = shlex.split(text)
         except ValueError as error:
             raise BenchmarkInitError(f"no command: {error}: {text}") from error
+        operators = [word for word in words if word in _SHELL]
+        if operators:
+            raise BenchmarkInitError(f"expected one command, found {operators[0]!r} in: {text}")
+        return cls.parse(words, cwd)
 
     @property
     def is_cxx(self) -> bool:
@@ -118,8 +131,8 @@ class CompilerCommand:
             return self.cwd / self.output
         if self.mode is Mode.PROGRAM:
             return self.cwd / "a.out"
-        suffix = ".o" if self.mode is Mode.OBJECT else ".s"
-        return self.cwd / (Path(source.name).stem + suffix)
+        plain, llvm = (".o", ".bc") if self.mode is Mode.OBJECT else (".s", ".ll")
+        return self.cwd / (Path(source.name).stem + (llvm if self.emits_llvm else plain))
 
     def invocation(
         self, source: Source, *, timeout: float = 600, driver: str | None = None
@@ -131,6 +144,9 @@ class CompilerCommand:
             name = os.path.relpath(name, self.cwd)
         language = source.language or _language_of(name, self.words[0])
         args = (*self.flags, *(("-x", language) if language else ()), name)
+        if any(flag.startswith("-include") for flag in self.flags):
+            # A precompiled header was made at the command's level, which is not ours.
+            args = ("-Xclang", "-fno-validate-pch", *args)
         paths = (self.cwd / name,)
         return ClangInvocation(args, timeout=timeout, cwd=self.cwd, sources=paths, driver=driver)
 
@@ -142,14 +158,17 @@ class CompilerCommand:
 class _Parts:
     """What is known of a command while its words are read one by one."""
 
-    def __init__(self, driver: str) -> None:
+    def __init__(self) -> None:
         self.mode = Mode.PROGRAM
         self.sources: list[Source] = []
         self.objects: list[str] = []
+        self.assembly: list[str] = []
         self.flags: list[str] = []
         self.link_flags: list[str] = []
+        self.link_words: list[str] = []
         self.output: str | None = None
         self.level = "-O0"
+        self.emits_llvm = False
         self._language: str | None = None
 
     def take(self, words: Sequence[str]) -> None:
@@ -165,35 +184,55 @@ class _Parts:
                 self._option(word, rest)
 
     def _option(self, word: str, rest: Iterator[str]) -> None:
-        if word in _MODES:
-            self.mode = _MODES[word]
-        elif word == "-o" or (word.startswith("-o") and not word.startswith("-ob")):
-            self.output = word[2:] or next(rest, "")
+        mode = Mode.NOTHING if word.startswith(_PRINTING) else _MODES.get(word)
+        if mode is not None:
+            # The earliest phase wins, in whatever order they are written.
+            self.mode = min(self.mode, mode, key=_PHASES.index)
+        elif word in ("-o", "--output") or (word.startswith("-o") and not word.startswith("-ob")):
+            self.output = word[2:] if word[:2] == "-o" and word[2:] else _value(word, rest)
         elif word == "-x" or word.startswith("-x"):
-            language = word[2:] or next(rest, "none")
+            language = word[2:] or _value(word, rest)
             self._language = None if language == "none" else language
+        elif word == "-emit-llvm":
+            self.emits_llvm = True
         elif word in _DROPPED_WITH_VALUE:
-            next(rest, None)
+            _value(word, rest)
         elif word in _LINK_WITH_VALUE:
-            self.link_flags += [word, next(rest, "")]
-        elif word in _WITH_VALUE:
-            self.flags += [word, next(rest, "")]
+            self._link([word, _value(word, rest)])
+        elif word in _WITH_VALUE or word.startswith("-Xarch_"):
+            self.flags += [word, _value(word, rest)]
         elif _LEVEL.fullmatch(word):
             self.level = word
         elif word.startswith(_LINK_PREFIXES) or word in _LINK_WORDS:
-            self.link_flags.append(word)
+            self._link([word])
         elif not _DROPPED.match(word):
             self.flags.append(word)
 
     def _input(self, name: str) -> None:
         suffix = Path(name).suffix
-        is_source = suffix in SOURCE_LANGUAGES or suffix in (".s", ".S", ".sx", ".ll")
-        if self._language is not None or is_source:
-            self.sources.append(Source(name, self._language))
-        else:
-            self.objects.append(name)
+        language = self._language
+        if language is not None and language.startswith("assembler"):
+            self._object(name, ["-x", language, name, "-x", "none"])
+            self.assembly.append(name)
+        elif language is not None and language.endswith("-header"):
+            pass
+        elif language is not None or suffix in (*SOURCE_LANGUAGES, *IR_SUFFIXES):
+            self.sources.append(Source(name, language))
+        elif suffix not in _HEADERS:
+            self._object(name, [name])
+            if suffix in _ASSEMBLY:
+                self.assembly.append(name)
+
+    def _object(self, name: str, words: list[str]) -> None:
+        self.objects.append(name)
+        self.link_words += words
+
+    def _link(self, words: list[str]) -> None:
+        self.link_flags += words
+        self.link_words += words
 
 
+_PHASES = (Mode.NOTHING, Mode.ASSEMBLY, Mode.OBJECT, Mode.PROGRAM)
 _MODES = {
     "-c": Mode.OBJECT,
     "-S": Mode.ASSEMBLY,
@@ -201,27 +240,50 @@ _MODES = {
     "-M": Mode.NOTHING,
     "-MM": Mode.NOTHING,
     "-fsyntax-only": Mode.NOTHING,
-    "--version": Mode.NOTHING,
+    "--analyze": Mode.NOTHING,
+    "--precompile": Mode.NOTHING,
+    "-###": Mode.NOTHING,
 }
+_PRINTING = ("--version", "--help", "-dumpmachine", "-dumpversion", "-dumpfullversion",
+             "-dumpspecs", "-print-", "--print-")  # fmt: skip
+_HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".tcc"})
+_ASSEMBLY = frozenset({".s", ".S", ".sx", ".asm"})
+_SHELL = frozenset({"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1", "2>"})
 _LEVEL = re.compile(r"-O([0-9sgz]|fast)?")
 _DROPPED = re.compile(
-    r"-M(D|MD|P|G|F.+|T.+|Q.+|V|J.+)$|-Wp,-M|-Wa,|-g|-flto|-save-temps|--save-temps|-emit-llvm$"
+    r"-M(D|MD|P|G|F.+|T.+|Q.+|V|J.+)$|-Wp,-M|-Wa,|-g|-flto|-save-temps|--save-temps"
     r"|-pipe$|-ftime-report|-fstack-usage$|-fdump-|-fdiagnostics-color|-Werror"
 )
 _DROPPED_WITH_VALUE = {"-MF", "-MT", "-MQ", "-MJ", "-dumpbase", "-dumpdir", "-dumpbase-ext",
-                       "-aux-info", "-Xassembler", "-serialize-diagnostics"}  # fmt: skip
+                       "-aux-info", "-Xassembler", "-serialize-diagnostics", "-wrapper",
+                       "--serialize-diagnostics", "-dependency-file"}  # fmt: skip
 _LINK_WITH_VALUE = {"-L", "-l", "-T", "-u", "-z", "-e", "-Xlinker", "-rpath", "-framework", "-h",
-                    "-soname"}  # fmt: skip
+                    "-soname", "-Ttext", "-Tdata", "-Tbss", "--library-directory"}  # fmt: skip
 _LINK_PREFIXES = ("-l", "-L", "-Wl,", "-T", "-static", "-rdynamic", "-fuse-ld", "-nostart",
                   "-nodefaultlibs", "-nostdlib", "-shared")  # fmt: skip
 _LINK_WORDS = {"-pie", "-no-pie", "-s", "-r"}
-_WITH_VALUE = {"-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
-               "-iprefix", "-iwithprefix", "-isysroot", "--sysroot", "-target", "-arch", "-B",
-               "-Xclang", "-Xpreprocessor", "-mllvm", "--param", "-A", "-ivfsoverlay"}  # fmt: skip
+_WITH_VALUE = {"-I", "-D", "-U", "-F", "-G", "-include", "-imacros", "-isystem", "-iquote",
+               "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot",
+               "-isystem-after", "-isysroot", "-iframework", "-imultilib", "--sysroot", "-target",
+               "-arch", "-B", "-Xclang", "-Xpreprocessor", "-Xanalyzer", "-Xopenmp-target",
+               "-mllvm", "--param", "-A", "-ivfsoverlay", "-vfsoverlay", "-include-pch",
+               "-working-directory", "-resource-dir", "-mthread-model", "-meabi", "--config",
+               "--include", "--include-directory", "--define-macro",
+               "--undefine-macro"}  # fmt: skip
 _LAUNCHERS = {"ccache", "distcc", "sccache", "env", "libtool", "icecc"}
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def _value(option: str, rest: Iterator[str]) -> str:
+    found = next(rest, None)
+    if found is None:
+        raise BenchmarkInitError(f"expected a value after {option}, found the end of the command")
+    return found
 
 
 def _without_launcher(words: list[str]) -> list[str]:
+    while len(words) > 1 and _ASSIGNMENT.match(words[0]):
+        words = words[1:]
     while len(words) > 1 and Path(words[0]).name in _LAUNCHERS:
         words = words[1:]
         while words and ("=" in words[0] or words[0].startswith("--")):
@@ -250,8 +312,6 @@ def _language_of(name: str, driver: str) -> str | None:
     suffix = Path(name).suffix
     if suffix in IR_SUFFIXES:
         return "ir"
-    if suffix in (".s", ".S", ".sx"):
-        raise BenchmarkInitError(f"{name} is assembly: expected C, C++ or IR")
     language = SOURCE_LANGUAGES.get(suffix)
     return "c++" if language == "c" and Path(driver).name.rstrip("-.0123456789").endswith("++") \
         else language  # fmt: skip

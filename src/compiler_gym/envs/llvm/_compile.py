@@ -10,11 +10,12 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
@@ -48,6 +49,8 @@ SOURCE_LANGUAGES = {
     ".i": "cpp-output",
     ".ii": "c++-cpp-output",
 }
+CXX_LIBRARIES = ("-lstdc++", "-lm")
+"""What a C++ compiler adds when it links."""
 _INSTALL = (
     "install it with `apt install clang-22`, install the Python package `ziglang`, or set "
     "COMPILER_GYM_CLANG to a clang of version 22 or older"
@@ -139,8 +142,7 @@ class ClangInvocation:
 
 def read_program(path: Path, copt: Iterable[str] | None = None, *, timeout: float = 600) -> bytes:
     """Return the module in the file `path`: IR as it is, source through clang."""
-    if path.is_dir():
-        raise BenchmarkInitError(f"expected a program file, found a directory: {path}")
+    _require_file(path)
     suffix = path.suffix
     if suffix in SOURCE_LANGUAGES:
         _need(path)
@@ -161,9 +163,9 @@ def make_benchmark(
 ) -> Benchmark:
     """Return a program made of files: C, C++, IR or bitcode, linked if several.
 
-    `copt` are extra arguments for clang; `run` says how to run the program. Raises
-    `BenchmarkInitError` when a file is missing or does not compile, and `TypeError` for inputs
-    of another kind.
+    `copt` are extra arguments for clang; `run` says how to run the program, and if it does not
+    say what to link, the libraries of its language are. Raises `BenchmarkInitError` when a file
+    is missing or does not compile, and `TypeError` for inputs of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
@@ -182,9 +184,10 @@ def make_benchmark(
             raise TypeError(
                 f"expected a path or a ClangInvocation, found {type(item).__name__}: {item!r}"
             )
-        sources += [BenchmarkSource(path.name, path.read_bytes()) for path in paths]
+        sources += [BenchmarkSource(path.name, _need(path)) for path in paths]
+    is_cxx = any("++" in SOURCE_LANGUAGES.get(Path(s.filename).suffix, "") for s in sources)
     contents = modules[0] if len(modules) == 1 else run_tool("link", modules, timeout=timeout)[0]
-    return user_benchmark(contents, sources, run)
+    return user_benchmark(contents, sources, with_libraries(run, is_cxx))
 
 
 def make_benchmark_from_source(
@@ -198,12 +201,20 @@ def make_benchmark_from_source(
 ) -> Benchmark:
     """Return a program from source text in the language `lang`, clang's ``-x``.
 
-    `run` says how to run the program.
+    `run` says how to run the program, as for `make_benchmark`.
     """
-    text = source.encode() if isinstance(source, str) else source
+    text = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     contents = ClangInvocation((*(copt or ()), "-x", lang, "-"), timeout=timeout).run(text)
     extension = next((s for s, known in SOURCE_LANGUAGES.items() if known == lang), f".{lang}")
-    return user_benchmark(contents, [BenchmarkSource(f"source{extension}", text)], run)
+    named = BenchmarkSource(f"source{extension}", text)
+    return user_benchmark(contents, [named], with_libraries(run, "++" in lang))
+
+
+def with_libraries(run: RunSpec | None, is_cxx: bool) -> RunSpec | None:
+    """Return `run` with the standard libraries of the language, unless it names some."""
+    if run is None or run.link:
+        return run
+    return replace(run, link=CXX_LIBRARIES if is_cxx else ("-lm",))
 
 
 def user_benchmark(
@@ -230,6 +241,19 @@ def get_system_library_flags(compiler: str | None = None) -> list[str]:
     except (StopIteration, ValueError):
         raise BenchmarkInitError(f"{command[0]} does not say where its headers are") from None
     return [word for line in lines[start + 1 : end] for word in ("-isystem", line.strip())]
+
+
+def _require_file(path: Path) -> None:
+    try:
+        kind = path.stat().st_mode
+    except OSError:
+        return  # Reading it says why.
+    except ValueError as error:
+        raise BenchmarkInitError(f"cannot read {str(path)!r}: {error}") from error
+    if stat.S_ISDIR(kind):
+        raise BenchmarkInitError(f"expected a program file, found a directory: {path}")
+    if not stat.S_ISREG(kind):
+        raise BenchmarkInitError(f"expected a program file, found a pipe or a device: {path}")
 
 
 def _need(path: Path) -> bytes:

@@ -20,7 +20,7 @@ from typing import Any
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm._built import write_whole
 from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode, Source
-from compiler_gym.envs.llvm._compile import clang_command, user_benchmark
+from compiler_gym.envs.llvm._compile import CXX_LIBRARIES, clang_command, user_benchmark
 from compiler_gym.envs.llvm._objects import modules_of, remember_object, remember_output
 from compiler_gym.envs.llvm._tool import run_tool
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
@@ -35,6 +35,9 @@ __all__ = [
 
 _UNKNOWN = re.compile(r"(?:unknown argument:?|unsupported option|unsupported argument) '([^']+)'")
 _ROUNDS = 4
+_SHARED = (3).to_bytes(2, "little")
+"""What kind of ELF file a shared library is."""
+_LINKED_TOO = ("-pthread", "-fopenmp", "-fsanitize=", "--coverage", "-fprofile-")
 _TARGET = re.compile(r"(?:^|/)CMakeFiles/([^/]+)\.dir/")
 
 
@@ -90,10 +93,11 @@ class BenchmarkFromCommandLine(Benchmark):
         words = [*clang_command(), "-Qunused-arguments", "-w", *command.flags]
         words += [level, "-Xclang", "-disable-llvm-passes"]
         words += {Mode.OBJECT: ["-c"], Mode.ASSEMBLY: ["-S"]}.get(command.mode, [])
+        words += ["-emit-llvm"] if command.emits_llvm else []
         words += ["-x", "ir", str(module), "-x", "none"]
         if command.mode is Mode.PROGRAM:
-            words += [name for name in command.objects if name not in self._linked]
-            words += [*command.link_flags, *(["-lstdc++"] if command.is_cxx else [])]
+            words += [word for word in command.link_words if word not in self._linked]
+            words += CXX_LIBRARIES if command.is_cxx else []
         words += ["-o", str(self.output)]
         try:
             done = subprocess.run(
@@ -208,20 +212,46 @@ def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
         return []
     made: list[Path] = []
     modules: list[bytes] = []
+    problems = [f"{name} is assembly: expected C, C++ or IR" for name in command.assembly]
     for source in command.sources:
-        module = _bitcode(command, source, 600)
+        try:
+            module = _bitcode(command, source, 600)
+        except BenchmarkInitError as error:
+            problems.append(str(error))
+            continue
         modules.append(module)
         made.append(_keep(folder, "modules", source.name, module, command))
         if command.mode is Mode.OBJECT:
             remember_object(command.output_of(source), module)
-    if command.mode is Mode.PROGRAM:
-        known = [modules_of(command.cwd / name) for name in command.objects]
-        if all(found is not None for found in known) and (modules or known):
-            parts = [*modules, *(module for found in known for module in found or ())]
-            linked = parts[0] if len(parts) == 1 else run_tool("link", parts)[0]
-            name = command.output_of(Source("a")).name
-            made.append(_keep(folder, "programs", name, linked, command))
+    if command.mode is Mode.PROGRAM and not problems:
+        made += _record_program(command, modules, folder)
+    if problems:
+        raise BenchmarkInitError("\n".join(problems))
     return made
+
+
+def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path) -> list[Path]:
+    """Keep the linked program of `modules` and the command's objects, if all are known."""
+    objects = [name for name in command.objects if not _is_shared_library(command.cwd / name)]
+    known = [modules_of(command.cwd / name) for name in objects]
+    if not (modules or known) or not all(found is not None for found in known):
+        return []
+    parts = [*modules, *(module for found in known for module in found or ())]
+    linked = parts[0] if len(parts) == 1 else run_tool("link", parts)[0]
+    output = command.output_of(Source("a"))
+    if "-r" in command.link_flags:
+        remember_object(output, linked)
+        return []
+    return [_keep(folder, "programs", output.name, linked, command)]
+
+
+def _is_shared_library(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            header = file.read(18)
+    except OSError:
+        return False
+    return header[:4] == b"\x7fELF" and header[16:18] == _SHARED
 
 
 def _read(
@@ -233,8 +263,8 @@ def _read(
     text = shlex.join(command.words)
     if command.mode is Mode.NOTHING:
         raise BenchmarkInitError(f"the command makes no code: {text}")
-    if command.mode is not Mode.PROGRAM and command.output and len(command.sources) > 1:
-        raise BenchmarkInitError(f"one output for {len(command.sources)} sources: {text}")
+    if command.mode is not Mode.PROGRAM:
+        _require_one_source(command)
     modules = [_bitcode(command, source, timeout, driver) for source in command.sources]
     linked: list[str] = []
     for name in command.objects if command.mode is Mode.PROGRAM else ():
@@ -249,7 +279,7 @@ def _read(
         )
     contents = modules[0] if len(modules) == 1 else run_tool("link", modules, timeout=timeout)[0]
     if run is not None and not run.link:
-        run = replace(run, link=_libraries(command))
+        run = replace(run, link=_libraries(command, linked))
     sources = [_source(command, source) for source in command.sources]
     program = BenchmarkFromCommandLine(
         command, contents, timeout, linked=linked, run=run, sources=sources
@@ -259,9 +289,41 @@ def _read(
     return program
 
 
-def _libraries(command: CompilerCommand) -> tuple[str, ...]:
-    standard = ("-lstdc++",) if command.is_cxx else ()
-    return tuple(w for w in command.link_flags if w.startswith(("-l", "-L"))) + standard
+def _require_one_source(command: CompilerCommand) -> None:
+    count, text = len(command.sources), shlex.join(command.words)
+    if command.assembly and not count:
+        raise BenchmarkInitError(f"{command.assembly[0]} is assembly: expected C, C++ or IR")
+    if count > 1 and command.output is not None:
+        raise BenchmarkInitError(f"one output for {count} sources: {text}")
+    if count > 1:
+        raise BenchmarkInitError(
+            f"expected one program, found a command that makes one of each of {count} sources: "
+            f"{text}: give a command for each, or one that links them"
+        )
+
+
+def _libraries(command: CompilerCommand, linked: Sequence[str]) -> tuple[str, ...]:
+    """Return what a linker elsewhere needs beside the program: its paths are absolute."""
+    found: list[str] = []
+    rest = iter(command.link_words)
+    for word in rest:
+        if word == "-x":
+            next(rest)  # A language: the assembly that follows cannot be assembled elsewhere.
+        elif word in ("-L", "-l"):
+            value = next(rest)
+            found.append(word + (_placed(command, value) if word == "-L" else value))
+        elif word.startswith("-L"):
+            found.append(f"-L{_placed(command, word[2:])}")
+        elif word.startswith(("-l", "-Wl,")):
+            found.append(word)
+        elif word in command.objects and word not in (*linked, *command.assembly):
+            found.append(_placed(command, word))
+    found += [flag for flag in command.flags if flag.startswith(_LINKED_TOO)]
+    return (*found, *(CXX_LIBRARIES if command.is_cxx else ()))
+
+
+def _placed(command: CompilerCommand, name: str) -> str:
+    return str(command.cwd / name)
 
 
 def _source(command: CompilerCommand, source: Source) -> BenchmarkSource:

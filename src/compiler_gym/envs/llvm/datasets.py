@@ -14,7 +14,7 @@ from compiler_gym.datasets import (
     Dataset,
     find_corpora,
 )
-from compiler_gym.envs.llvm._compile import IR_SUFFIXES, read_program
+from compiler_gym.envs.llvm._compile import SOURCE_LANGUAGES, read_program
 from compiler_gym.envs.llvm._generators import (
     CsmithBenchmark,
     CsmithDataset,
@@ -37,6 +37,7 @@ from compiler_gym.envs.llvm._published import (
     TensorFlowDataset,
 )
 from compiler_gym.envs.llvm._stored import read_stored
+from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.paths import site_data_path
 
 __all__ = [
@@ -76,9 +77,16 @@ class FileDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
+        if uri.dataset not in ("", "localhost") or len(uri.path) < 2:
+            given = Path(f"{uri.dataset}{uri.path}")
+            example = given.absolute().as_uri() if given.parts else "file:///tmp/main.c"
+            raise BenchmarkInitError(
+                f"expected the address of a file with its whole path, such as {example}, "
+                f"found {uri}"
+            )
         path = Path(uri.path)
         benchmark = Benchmark.from_file_contents(uri, read_program(path))
-        if path.suffix not in IR_SUFFIXES:
+        if path.suffix in SOURCE_LANGUAGES:
             benchmark.add_source((path.name, path.read_bytes()))
         return benchmark
 

@@ -23,7 +23,7 @@ from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
 from compiler_gym.envs.llvm.rewards import make_rewards
 from compiler_gym.envs.llvm.validators import QUICK, validate
-from compiler_gym.errors import InvalidActionError, MinimizationError
+from compiler_gym.errors import InvalidActionError, InvalidParameterError, MinimizationError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
@@ -272,16 +272,28 @@ def compute_observation(observation_space: Any, bitcode: str | Path, timeout: fl
         return env.observation[name]
 
 
-def merge_benchmarks(benchmarks: Sequence[Benchmark], timeout: float = 300) -> Benchmark:
-    """Return one program with the modules of several linked together."""
+def merge_benchmarks(
+    benchmarks: Sequence[Benchmark], timeout: float = 300, *, run: RunSpec | None = None
+) -> Benchmark:
+    """Return one program with the modules of several linked together.
+
+    `run` says how to run it; without, the one way is taken that its parts know.
+    """
     contents = run_tool("link", [b.contents for b in benchmarks], timeout=timeout)[0]
-    return _compile.user_benchmark(contents, [s for b in benchmarks for s in b.sources])
+    known = [b.run for b in benchmarks if b.run is not None]
+    if run is None and len(known) == 1:
+        run = known[0]
+    return _compile.user_benchmark(contents, [s for b in benchmarks for s in b.sources], run)
 
 
 def split_benchmark_by_function(
     benchmark: Benchmark, maximum_function_count: int = 0, timeout: float = 300
 ) -> list[Benchmark]:
     """Return one program per function of `benchmark`, at most the given number if not 0."""
+    if maximum_function_count < 0:
+        raise InvalidParameterError(
+            f"maximum_function_count is {maximum_function_count}: expected 0 for all, or more"
+        )
     parts = run_tool("split", [benchmark.contents], timeout=timeout)
     chosen = parts[:maximum_function_count] if maximum_function_count else parts
     return [_compile.user_benchmark(part, ()) for part in chosen]
