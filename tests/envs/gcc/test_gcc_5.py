@@ -13,6 +13,7 @@ from compiler_gym.datasets import RunCase, RunSpec
 from compiler_gym.envs.gcc import (
     GccEnv,
     GccFlagAlignOption,
+    GccFlagEnumOption,
     GccOOption,
     GccParamIntOption,
     make_benchmark_from_source,
@@ -73,8 +74,17 @@ def test_options_are_those_that_it_lists() -> None:
         assert option.default == int(default)
         assert option.low == max(int(low), 0)
         assert option.high == int(high) or int(high) <= option.low
-    flags = re.findall(r"^  (-f[a-z][\w-]+) ", told("--help=optimizers"), re.MULTILINE)
+    flags = re.findall(r"^  (-f[a-z][\w-]+=?)", told("--help=optimizers"), re.MULTILINE)
     assert len(flags) > 150
+    for name, words in re.findall(
+        r"^  (-f[\w-]+=) +-f[\w-]+=\[(\S+)\]", told("--help=optimizers"), re.M
+    ):
+        option = ours[name]
+        assert isinstance(option, GccFlagEnumOption)
+        assert set(option.values) == set(words.split("|"))
+    assert set(ours["-fvect-cost-model="]) == {
+        f"-fvect-cost-model={word}" for word in ("cheap", "dynamic", "unlimited")
+    }
     assert set(flags) - set(ours) <= {"-fhandle-exceptions"}
 
 

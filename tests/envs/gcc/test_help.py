@@ -50,6 +50,25 @@ The following options control optimizations:
   -flifetime-dse=<0,2>        \t\t2
   -fsched-stalled-insns=<number> \t
 """
+OLD_OPTIMIZERS = """\
+The following options control optimizations:
+  -ffp-contract=              -ffp-contract=[off|on|fast] Perform floating-
+                              point expression contraction.
+  -flifetime-dse=             This option lacks documentation.
+  -fmin-function-alignment=   Align the start of every function.
+  -ftree-parallelize-loops=   Enable automatic parallelization of loops
+  Specifies the cost model for vectorization. -fvect-cost-model=[unlimited|dynamic|cheap] Specifies
+                              the cost model for vectorization.
+  -fauto-profile=             Use sample profile information.
+  -fauto-profile-inlining     Perform inlining using auto-profile.
+"""
+OLD_OPTIMIZER_VALUES = """\
+The following options control optimizations:
+  -ffp-contract=              \t\tfast
+  -flifetime-dse=             \t\t2
+  -fmin-function-alignment=   \t\t0
+  -ftree-parallelize-loops=   \t\t0x1
+"""
 MODERN_PARAMS = """\
 The following options control parameters:
   --param=align-threshold=<1,65536> Select fraction of the maximal frequency of
@@ -107,6 +126,18 @@ def test_levels_flags_and_their_values_are_read() -> None:
         GccFlagEnumOption("-fpack-struct=", ("1", "2", "4", "8", "16")),
         GccFlagIntOption("-fsched-stalled-insns=", 0, MOST),
         GccFlagOption("-fno-threadsafe-statics"),
+        GccFlagEnumOption("-fpatchable-function-entry=", ("?",)),  # the compiler is to be asked
+    ]
+
+
+def test_flags_of_gcc_5_to_8_whose_values_are_not_beside_their_names_are_read() -> None:
+    assert read_optimizers(OLD_OPTIMIZERS, OLD_OPTIMIZER_VALUES) == [
+        GccFlagEnumOption("-ffp-contract=", ("?",)),
+        GccFlagIntOption("-flifetime-dse=", 0, 2, 2),
+        GccFlagEnumOption("-fmin-function-alignment=", ("1", "2", "4", "8", "16", "32", "64")),
+        GccFlagIntOption("-ftree-parallelize-loops=", 0, MOST, 1),
+        GccFlagEnumOption("-fvect-cost-model=", ("unlimited", "dynamic", "cheap")),
+        GccFlagOption("-fauto-profile-inlining"),
     ]
 
 
@@ -149,6 +180,8 @@ def test_what_the_compiler_refuses_is_left_out() -> None:
         GccFlagOption("-fgone"),
         GccParamIntOption("--param=vrp1-mode=", 0, MOST),
         GccFlagEnumOption("-fx=", ("a", "b")),
+        GccFlagEnumOption("-fira-region=", ("?",)),
+        GccFlagEnumOption("-fpatchable-function-entry=", ("?",)),
         GccFlagOption("-fgcse"),
     ]
     words = refused_settings(options)
@@ -161,11 +194,14 @@ def test_what_the_compiler_refuses_is_left_out() -> None:
             "gcc: error: unknown vrp mode '0'",
             "gcc: note: valid arguments to '--param=vrp1-mode=' are: ranger vrp; did you mean",
             "gcc: error: unrecognized command-line option '-fx=a'",
+            "gcc: error: unknown IRA region '?'",
+            "gcc: note: valid arguments to '-fira-region=' are: all mixed one",
         )
     )
     assert without_refused(options, errors) == [
         GccFlagOption("-fstack-protector-all", no_fno=True),
         GccParamEnumOption("--param=vrp1-mode=", ("ranger", "vrp")),
         GccFlagEnumOption("-fx=", ("b",)),
+        GccFlagEnumOption("-fira-region=", ("all", "mixed", "one")),
         GccFlagOption("-fgcse"),
     ]

@@ -52,9 +52,17 @@ def bare(env: GccEnv, choices: Sequence[int], folder: Path) -> bytes | None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(text)
     words = [env.gcc_spec.options[at][index] for at, index in enumerate(choices) if index >= 0]
-    command = [env.gcc_bin, *words, "-w", *program.flags, "-c", *program.units, "-o", "bare.o"]
+    command = [env.gcc_bin, *words, "-w", *program.flags, "-c", *program.units]
     done = subprocess.run(command, cwd=folder, capture_output=True)
-    return (folder / "bare.o").read_bytes() if done.returncode == 0 else None
+    if done.returncode:
+        return None
+    objects = [f"{Path(unit).stem}.o" for unit in program.units]
+    if len(objects) == 1:
+        return (folder / objects[0]).read_bytes()
+    # What several units become is theirs, linked without anything else.
+    together = [env.gcc_bin, "-r", "-nostdlib", "-o", "bare.o", *objects]
+    subprocess.run(together, cwd=folder, check=True)
+    return (folder / "bare.o").read_bytes()
 
 
 def check_random_command_lines(env: GccEnv, count: int, folder: Path) -> None:

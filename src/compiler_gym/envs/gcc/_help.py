@@ -34,14 +34,23 @@ _NUMBER = re.compile(r"^(?P<name>\S+=)<\w+>$")
 _BOUNDS = re.compile(
     r"^default (?P<default>\S+)(?: minimum (?P<low>-?\d+) maximum (?P<high>-?\d+))?"
 )
+_MISPLACED = re.compile(r"^  [A-Z][\w ]*\. (?=-f\S+=)")
+"""What GCC 7 and 8 print before the name of ``-fvect-cost-model``."""
 _KNOWN = re.compile(r"^\s*Known valid arguments for (\S+) option:\s*$")
 _MOST_LISTED = 64
 _ALIASES = {"-fhandle-exceptions": "-fexceptions"}
 """Old names that the compiler would take for the new ones."""
-_NEEDS_A_FILE = ("-fauto-profile",)
+_NEEDS_A_FILE = ("-fauto-profile", "-fauto-profile=")
 """Switches that fail without a file that an earlier run of the program has written."""
-_POWERS_OF_TWO = {"-fpack-struct=": ("1", "2", "4", "8", "16")}
+_POWERS_OF_TWO = {
+    "-fpack-struct=": ("1", "2", "4", "8", "16"),
+    "-fmin-function-alignment=": ("1", "2", "4", "8", "16", "32", "64"),
+}
 """Flags that the help says take any number, while the compiler takes few."""
+_BOUNDED = {"-flifetime-dse=": (0, 2)}
+"""Flags whose range GCC 6 to 8 do not state."""
+_ASKED = "?"
+"""A word that no flag takes: a compiler that refuses it says which it takes."""
 _UNRECOGNIZED = re.compile(r"error: unrecognized command[- ]line option '([^']+)'")
 _VALID = re.compile(r"valid arguments to '([^']+)' are: (.+)")
 
@@ -101,7 +110,8 @@ def refused_settings(options: Iterable[Option]) -> list[str]:
 def without_refused(options: Iterable[Option], errors: str) -> list[Option]:
     """Return `options` less what the compiler said in `errors` that it does not know.
 
-    A number may turn out to be one of some words, and a switch to have no opposite.
+    A number may turn out to be one of some words, a switch to have no opposite, and a
+    flag whose words are not listed is told them here.
     """
     unknown = set(_UNRECOGNIZED.findall(errors))
     words = {name: tuple(text.split(";")[0].split()) for name, text in _VALID.findall(errors)}
@@ -116,6 +126,8 @@ def _without(option: Option, unknown: set[str], words: dict[str, tuple[str, ...]
         accepted = [setting for setting in option if setting not in unknown]
         one = len(accepted) < len(option)
         return (GccFlagOption(accepted[0], no_fno=True) if one else option) if accepted else None
+    if isinstance(option, GccFlagEnumOption) and option.values == (_ASKED,):
+        return GccFlagEnumOption(option.name, words[option.name]) if option.name in words else None
     if isinstance(option, (GccFlagEnumOption, GccParamEnumOption)):
         values = tuple(v for v in option.values if option.name + v not in unknown)
         return replace(option, values=values) if values else None
@@ -127,7 +139,8 @@ def _without(option: Option, unknown: set[str], words: dict[str, tuple[str, ...]
 def _items(text: str) -> Iterator[_Item]:
     """Yield each line that starts an entry, with the lines that go on with it."""
     current: list[str] = []
-    for line in text.splitlines():
+    for printed in text.splitlines():
+        line = _MISPLACED.sub("  ", printed)
         if _ITEM.match(line):
             if current:
                 yield _item(current)
@@ -169,7 +182,7 @@ def _levels(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _flag(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
-    if not text.startswith("-f") or text.startswith(_NEEDS_A_FILE) or text in _ALIASES:
+    if not text.startswith("-f") or text in _NEEDS_A_FILE or text in _ALIASES:
         return None
     if text.startswith("-falign-"):
         return GccFlagAlignOption(text.partition("=")[0])
@@ -179,12 +192,18 @@ def _flag(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | 
         bounds = max(int(match["low"]), 0), int(match["high"])
         return GccFlagIntOption(match["name"], *bounds, _integer(value))
     if match := _NUMBER.match(text):
-        if match["name"] in _POWERS_OF_TWO:
-            return GccFlagEnumOption(match["name"], _POWERS_OF_TWO[match["name"]])
-        return GccFlagIntOption(match["name"], 0, MOST, _integer(value))
+        return _numbered(match["name"], _integer(value))
     if text.endswith("="):
-        return GccFlagEnumOption(text, words[text]) if text in words else None
+        if text not in words and _integer(value) is not None:
+            return _numbered(text, _integer(value))
+        return GccFlagEnumOption(text, words.get(text, (_ASKED,)))
     return GccFlagOption(text)
+
+
+def _numbered(name: str, default: int | None) -> Option:
+    if name in _POWERS_OF_TWO:
+        return GccFlagEnumOption(name, _POWERS_OF_TWO[name])
+    return GccFlagIntOption(name, *_BOUNDED.get(name, (0, MOST)), default)
 
 
 def _param(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
@@ -213,4 +232,4 @@ def _old_param(item: _Item) -> Option | None:
 
 
 def _integer(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"-?\d+", text) else None
+    return int(text, 0) if re.fullmatch(r"-?(?:0x[\da-f]+|[1-9]\d*|0)", text) else None

@@ -27,7 +27,7 @@ from compiler_gym.paths import cache_path
 
 __all__ = ["GccSpec", "get_spec"]
 
-_FORMAT = 1
+_FORMAT = 2
 """Changes when the same help is read in another way."""
 _SECONDS = 30.0
 
@@ -84,7 +84,7 @@ def _ask(gcc: Gcc) -> list[Option]:
 def _read(path: Path) -> list[Option] | None:
     try:
         rows = json.loads(path.read_bytes())
-        return [_option(*row) for row in rows]
+        return [_option(*row) for row in rows] or None
     except (OSError, ValueError, TypeError, AttributeError):
         return None
 
