@@ -98,6 +98,33 @@ def test_an_altered_corpus_is_found(own: Run, programs: Path, tmp_path: Path) ->
     assert "mine-v0" in ran.output + ran.errors
 
 
+def test_a_damaged_corpus_is_listed_verified_and_removed(
+    own: Run, programs: Path, tmp_path: Path
+) -> None:
+    own("import", "mine-v0", str(programs))
+    (path,) = tmp_path.rglob("corpus.sqlite")
+    path.write_bytes(b"x" * 100)
+    listed = {entry["name"]: entry for entry in own("--json").json["datasets"]}
+    mine = listed["benchmark://mine-v0"]
+    assert (mine["installed"], mine["programs"], mine["bytes"]) == (False, None, 100)
+    assert mine["needs"] == "import it again: it is damaged"
+    ran = own("verify")
+    assert ran.status == 1
+    assert "file is not a database" in ran.output
+    assert "removed" in own("remove", "mine-v0").output
+    assert not path.exists()
+
+
+def test_a_corpus_cannot_hide_a_dataset_of_ours(own: Run, programs: Path, tmp_path: Path) -> None:
+    from compiler_gym.datasets import import_corpus
+
+    import_corpus("cbench-v1", programs, site_data_base=tmp_path / "site")
+    ran = own("--json")
+    listed = {entry["name"]: entry for entry in ran.json["datasets"]}
+    assert listed["benchmark://cbench-v1"]["programs"] == 23
+    assert "is the name of another dataset" in ran.errors
+
+
 def test_a_dataset_is_exported_and_imported_again(own: Run, programs: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     own("import", "mine-v0", str(programs))

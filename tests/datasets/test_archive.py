@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from compiler_gym.datasets.archive import ArchiveLimits, read_archive, unpack
+from compiler_gym.datasets.archive import ArchiveLimits, open_compressed, read_archive, unpack
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 
@@ -79,6 +79,42 @@ def test_hostile_entries_are_refused_and_write_nothing_outside(
         unpack(path, out)
     outside = [p for p in tmp_path.rglob("*") if p.is_file() and not p.is_relative_to(out)]
     assert outside == [path]
+
+
+def test_an_archive_cut_between_its_files_is_a_typed_error(tmp_path: Path, out: Path) -> None:
+    data = make_tar({"a": b"1" * 600, "b": b"2" * 600}, "")
+    path = tmp_path / "x.tar"
+    for end, message in ((1536, "end mark"), (1800, "truncated header"), (3072, "end mark")):
+        path.write_bytes(data[:end])
+        with pytest.raises(DatasetInitError, match=message):
+            list(read_archive(path))
+
+
+def test_a_damaged_header_is_not_the_end_of_the_archive(tmp_path: Path, out: Path) -> None:
+    data = bytearray(make_tar({"a": b"1" * 600, "b": b"2" * 600, "c": b"3"}, ""))
+    data[1536 + 3] ^= 0x55
+    path = tmp_path / "x.tar"
+    path.write_bytes(data)
+    with pytest.raises(DatasetInitError, match="bad checksum"):
+        unpack(path, out)
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+def test_zstandard_cut_short_at_any_place_is_a_typed_error(tmp_path: Path, frames: int) -> None:
+    lines = [b"%d %d\n" % (i, i * i * 7919 % 10007) for i in range(3000)]
+    parts = [b"".join(lines[i::frames]) for i in range(frames)]
+    data = [zstandard.compress(part) for part in parts]
+    path = tmp_path / "x.zst"
+    path.write_bytes(b"".join(data))
+    with open_compressed(path, "zst") as file:
+        assert file.read() == b"".join(parts)
+    for cut in (1, 4, len(data[-1]) // 2, len(data[-1]) - 1):
+        path.write_bytes(b"".join(data)[:-cut])
+        with (
+            pytest.raises(DatasetInitError, match="ends in the middle"),
+            open_compressed(path, "zst") as file,
+        ):
+            file.read()
 
 
 def test_a_link_inside_the_archive_becomes_a_copy(tmp_path: Path, out: Path) -> None:

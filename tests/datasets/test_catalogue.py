@@ -123,8 +123,9 @@ def test_datasets_are_sampled_uniformly_by_size_or_by_weight(datasets: Datasets)
 
 
 def test_weights_that_make_no_sense_are_refused(datasets: Datasets) -> None:
-    with pytest.raises(InvalidParameterError, match="numbers >= 0"):
-        datasets.random_benchmark(weights={"words-v1": -1})
+    for weight in (-1.0, float("inf"), float("nan")):
+        with pytest.raises(InvalidParameterError, match="finite numbers >= 0"):
+            datasets.random_benchmark(weights={"words-v1": weight})
     with pytest.raises(UnknownNameError, match="no dataset"):
         datasets.random_benchmark(weights={"nothing-v1": 1})
     with pytest.raises(UnknownNameError, match="no dataset to choose from"):

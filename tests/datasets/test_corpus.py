@@ -280,11 +280,37 @@ def test_imported_corpora_are_found_and_removed(path: Path, tmp_path: Path) -> N
     damaged = tmp_path / "benchmark/d-v0/corpus.sqlite"
     damaged.parent.mkdir()
     damaged.write_bytes(b"x")
-    (corpus,) = find_corpora(tmp_path)
+    (tmp_path / "benchmark/no name").mkdir()
+    (tmp_path / "benchmark/no name/corpus.sqlite").write_bytes(b"x")
+    corpus, bad = find_corpora(tmp_path)
     assert corpus.name == "benchmark://c-v0"
+    assert (bad.name, bad.installed, bad.size) == ("benchmark://d-v0", False, 0)
+    assert bad.site_data_size_in_bytes == 1
+    assert "is damaged" in bad.verify()[0]
+    with pytest.raises(DatasetInitError, match="import it again"):
+        bad.install()
+    with pytest.raises(DatasetInitError, match="import it again"):
+        bad["f7.c"]
     assert corpus.site_data_size_in_bytes == path.stat().st_size
     corpus.uninstall()
     corpus.uninstall()
     assert not path.parent.exists()
     assert corpus.size == 0
     assert not corpus.installed
+
+
+@pytest.mark.parametrize("junk", [b"", b"x", b"SQLite format 3\0" + b"x" * 5000])
+def test_an_import_takes_the_place_of_a_file_that_is_no_corpus(path: Path, junk: bytes) -> None:
+    path.write_bytes(junk)
+    write(path, range(5))
+    assert CorpusDataset(path).size == 5
+
+
+def test_an_import_into_a_corpus_with_a_damaged_page_says_what_to_do(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    for offset in range(8192, len(data)):
+        data[offset] ^= 0x55
+    path.write_bytes(data)
+    with pytest.raises(DatasetInitError, match="compiler-gym datasets remove"):
+        write(path, range(150, 300))
+    assert path.read_bytes() == data

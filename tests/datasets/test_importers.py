@@ -356,7 +356,39 @@ def test_what_cannot_be_imported_is_a_typed_error(
     with pytest.raises(DatasetInitError, match=message):
         run(tmp_path / name)
     (tmp_path / "void").mkdir()
-    with pytest.raises(DatasetInitError, match="no program to store"):
+    with pytest.raises(DatasetInitError, match=r"no program in .*void: expected files named"):
         run(tmp_path / "void")
+    (tmp_path / "void/a.c").touch()
+    with pytest.raises(DatasetInitError, match=r"could be read, of 1: a.c: it is empty"):
+        run(tmp_path / "void")
+    assert not list((tmp_path / "site").rglob("corpus.sqlite"))
     with pytest.raises(DatasetInitError, match="not the name of a dataset"):
         import_corpus("a-v0/b", tmp_path / "void", site_data_base=tmp_path)
+
+
+def test_names_in_tables_lead_nowhere(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    names = ["../../etc/a.c", "/abs/b.c", "./c//./d.c", "..", ""]
+    rows = [{"code": f"int v{i};", "path": name} for i, name in enumerate(names)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    found = [program.key for program in run(path)[1].programs()]
+    assert found[:3] == ["etc/a.c", "abs/b.c", "c/d.c"]
+    assert all(len(key) == 22 for key in found[3:])
+
+
+def test_a_table_without_programs_does_not_hide_the_others(run: Any, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    _table(folder / "a.parquet", [{"content": b"BC1"}, {"content": None}, {"content": b""}])
+    _table(folder / "b.parquet", [{"other": 1}])
+    _table(folder / "c.parquet", [{"content": b"BC2"}])
+    report, corpus = run(folder)
+    assert (report.added, report.unreadable) == (2, 3)
+    assert problems(corpus) == {
+        "number-2": "no contents, or too many bytes",
+        "number-3": "it is empty",
+        "b.parquet": "b.parquet has no column 'content': found other",
+    }
+    (folder / "d.parquet").write_bytes((folder / "c.parquet").read_bytes())
+    assert run(folder)[0].added == 0

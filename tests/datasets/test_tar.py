@@ -22,7 +22,7 @@ from tests.datasets.server import Server
 FILES = {f"top/{name}.bc": name.encode() * 1000 for name in ("a", "b", "c/d")}
 ARCHIVE = make_tar(FILES | {"top/README": b"read me"})
 NAMES = ["a", "b", "c/d"]
-FAST = DownloadOptions(max_retries=0, stall_timeout=0.3, sleep=lambda seconds: None)
+FAST = DownloadOptions(max_retries=0, stall_timeout=2.0, sleep=lambda seconds: None)
 
 
 @pytest.fixture

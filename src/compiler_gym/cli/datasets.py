@@ -93,10 +93,10 @@ def verify(
     with _catalogue(env) as catalogue:
         chosen = [catalogue.dataset(name) for name in names or ()]
         for dataset in chosen:
-            if not dataset.installed:
+            if not _can_be_verified(dataset):
                 raise DatasetInitError(f"{dataset.name} is not installed: nothing to verify")
         every = catalogue.datasets(with_deprecated=True)
-        chosen = chosen or [d for d in every if d.has_site_data and d.installed]
+        chosen = chosen or [d for d in every if d.has_site_data and _can_be_verified(d)]
         findings = {dataset.name: dataset.verify() for dataset in chosen}
     if json:
         print_json({"datasets": findings})
@@ -224,6 +224,14 @@ def _catalogue(env: str) -> "Iterator[Datasets]":
         yield made.datasets
 
 
+def _can_be_verified(dataset: "Dataset") -> bool:
+    return dataset.installed or bool(_damage(dataset))
+
+
+def _damage(dataset: "Dataset") -> str:
+    return getattr(dataset, "damage", "")
+
+
 def _facts(dataset: "Dataset") -> dict[str, Any]:
     return {
         "name": dataset.name,
@@ -237,14 +245,17 @@ def _facts(dataset: "Dataset") -> dict[str, Any]:
         "references": dataset.references,
         "hidden": dataset.hidden,
         "deprecated": dataset.deprecation_message,
+        "damage": _damage(dataset),
     }
 
 
 def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
     from rich.markup import escape
 
-    size = (_size(fact["bytes"]) if fact["bytes"] else "bundled") if fact["installed"] else "-"
-    programs = "no end" if fact["programs"] is None else f"{fact['programs']:,}"
+    kept = _size(fact["bytes"]) if fact["bytes"] or fact["needs"] else "bundled"
+    size = kept if fact["installed"] else "-"
+    no_number = "-" if fact["damage"] else "no end"
+    programs = no_number if fact["programs"] is None else f"{fact['programs']:,}"
     needs = "nothing" if fact["installed"] else fact["needs"]
     name = fact["name"].removeprefix("benchmark://")
     if wide:

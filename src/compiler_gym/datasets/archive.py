@@ -202,7 +202,13 @@ def _screen(members: Iterator[Member], path: Path, limits: ArchiveLimits) -> Ite
 def _read_tar(path: Path, compression: str, limits: ArchiveLimits) -> Iterator[Member]:
     with (
         open_compressed(path, compression, limits=limits) as raw,
-        tarfile.open(fileobj=raw, mode="r|", encoding="utf-8", errors="surrogateescape") as tar,
+        tarfile.open(
+            fileobj=raw,
+            mode="r|",
+            encoding="utf-8",
+            errors="surrogateescape",
+            tarinfo=_StrictHeader,
+        ) as tar,
     ):
         budget = limits.bytes_of(path.stat().st_size)
         while (info := tar.next()) is not None:
@@ -210,6 +216,21 @@ def _read_tar(path: Path, compression: str, limits: ArchiveLimits) -> Iterator[M
             tar.members.clear()  # pyright: ignore[reportAttributeAccessIssue] - not in typeshed
             if not info.isdir():
                 yield _tar_member(tar, info, budget)
+
+
+class _StrictHeader(tarfile.TarInfo):
+    """A header that must be whole: the reader takes a damaged one for the end of the archive."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_StrictHeader":
+        """Return the header in `buf`; raise `ReadError` unless it is one, or the end mark."""
+        try:
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.EOFHeaderError:  # pyright: ignore[reportAttributeAccessIssue]
+            raise
+        except tarfile.HeaderError as error:
+            found = "its end mark is missing" if len(buf) == 0 else str(error)
+            raise tarfile.ReadError(found) from error
 
 
 def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, budget: int) -> Member:
@@ -291,25 +312,49 @@ def printable(name: str) -> str:
 
 
 class _ZstReader:
-    """A reader of zstandard whose complaints look like those of the other readers."""
+    """A reader of zstandard whose complaints look like those of the other readers.
+
+    zstandard's own reader takes a frame that is cut short for a whole one.
+    """
 
     def __init__(self, path: Path) -> None:
         import zstandard
 
         # The window is bounded so that a small file cannot ask for gigabytes.
-        decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        self._decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         self._error = zstandard.ZstdError
-        self._reader = decompressor.stream_reader(path.open("rb"), read_across_frames=True)
+        self._file = path.open("rb")
+        self._frame: Any = None
+        self._input = b""
+        self._output = memoryview(b"")
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes; raise `OSError` on damage."""
+        while not self._output:
+            # A block of four bytes may stand for 128 KiB: little is taken at a time.
+            self._input = self._input or self._file.read(2048)
+            if not self._input:
+                break
+            self._output = memoryview(self._decompressed())
+        if not self._output and self._frame is not None:
+            raise OSError("the compressed file ends in the middle")
+        found, self._output = self._output[:size], self._output[size:]
+        return bytes(found)
+
+    def _decompressed(self) -> bytes:
+        if self._frame is None:
+            self._frame = self._decompressor.decompressobj()
         try:
-            return self._reader.read(size)
+            found = self._frame.decompress(self._input)
         except self._error as error:
             raise OSError(str(error)) from error
+        self._input = self._frame.unused_data
+        if self._frame.eof:
+            self._frame = None
+        return found
 
     def __enter__(self) -> "_ZstReader":
         return self
 
     def __exit__(self, *args: object) -> None:
-        self._reader.close()
+        self._file.close()

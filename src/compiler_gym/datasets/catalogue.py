@@ -7,6 +7,7 @@ by name.
 """
 
 import difflib
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -159,8 +160,10 @@ class Datasets:
 
     def _chances(self, weighted: bool, weights: Mapping[str, float] | None) -> dict[str, float]:
         if weights is not None:
-            if not all(weight >= 0 for weight in weights.values()):
-                raise InvalidParameterError(f"weights are numbers >= 0, found {dict(weights)}")
+            if not all(0 <= weight < math.inf for weight in weights.values()):
+                raise InvalidParameterError(
+                    f"weights are finite numbers >= 0, found {dict(weights)}"
+                )
             return {self.dataset(name).name: float(weight) for name, weight in weights.items()}
         return {d.name: float(d.size) if weighted else 1.0 for d in self._ready(False)}
 

@@ -31,7 +31,7 @@ from msgspec import Struct
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
-from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 
 __all__ = ["CorpusDataset", "CorpusProgram", "find_corpora"]
 
@@ -106,6 +106,8 @@ class CorpusDataset(Dataset):
         self.path = Path(path)
         """The corpus file."""
         self._store = _Store(self.path)
+        self.damage = ""
+        """Why nothing of the file can be read; empty if all is well, as far as was looked."""
         meta = {} if None not in (name, description, license) else self._store.meta()
         super().__init__(
             name or meta["name"],
@@ -117,8 +119,13 @@ class CorpusDataset(Dataset):
 
     @property
     def installed(self) -> bool:
-        """Whether the file exists."""
-        return self.path.is_file()
+        """Whether the file exists and can be read."""
+        return not self.damage and self.path.is_file()
+
+    @property
+    def needs(self) -> str:
+        """What to do about a damaged file; nothing otherwise."""
+        return "import it again: it is damaged" if self.damage else ""
 
     @property
     def has_site_data(self) -> bool:
@@ -133,7 +140,7 @@ class CorpusDataset(Dataset):
     @property
     def site_data_size_in_bytes(self) -> int:
         """The size of the corpus file."""
-        return self.path.stat().st_size if self.installed else 0
+        return self.path.stat().st_size if self.path.is_file() else 0
 
     @property
     def size(self) -> int:
@@ -144,7 +151,9 @@ class CorpusDataset(Dataset):
         """Raise `DatasetInitError` if the file does not exist."""
         super().install()
         if not self.installed:
-            raise DatasetInitError(f"{self.name} needs the file {self.path}: import it again")
+            raise DatasetInitError(
+                self.damage or f"{self.name} needs the file {self.path}: import it again"
+            )
 
     def uninstall(self) -> None:
         """Remove the corpus file, and its directory if nothing else is in it."""
@@ -203,7 +212,7 @@ class CorpusDataset(Dataset):
 
     def verify(self) -> list[str]:
         """Return which programs are not what was imported, as sentences."""
-        return self._store.verify()
+        return [self.damage] if self.damage else self._store.verify()
 
     def _random_benchmark(self, random_state: Any) -> Benchmark:
         size = self.size
@@ -222,14 +231,30 @@ class CorpusDataset(Dataset):
 def find_corpora(
     site_data_base: Path, *, reader: Reader | None = None, **dataset_args: Any
 ) -> list[CorpusDataset]:
-    """Return every corpus that was imported below `site_data_base`; leave out damaged ones."""
+    """Return every corpus that was imported below `site_data_base`.
+
+    One that cannot be read says so by its `damage`, and counts as not installed.
+    """
     found: list[CorpusDataset] = []
     for path in sorted(site_data_base.glob(f"*/*/{FILE_NAME}")):
         try:
             found.append(CorpusDataset(path, reader=reader, **dataset_args))
-        except DatasetInitError:
-            continue
+        except DatasetInitError as error:
+            damaged = _damaged_at(path, str(error), **dataset_args)
+            found += [] if damaged is None else [damaged]
     return found
+
+
+def _damaged_at(path: Path, damage: str, **dataset_args: Any) -> CorpusDataset | None:
+    name = f"{path.parent.parent.name}://{path.parent.name}"
+    try:
+        corpus = CorpusDataset(
+            path, name=name, description="A damaged corpus", license="unknown", **dataset_args
+        )
+    except BenchmarkInitError:
+        return None  # No dataset can be called that: it is somebody's own folder.
+    corpus.damage = damage
+    return corpus
 
 
 class _Store:

@@ -194,7 +194,7 @@ class CorpusWriter:
     def _prepare(self) -> None:
         if self.partial.exists() and not self._can_go_on():
             self._discard()
-        if not self.partial.exists() and self.path.exists():
+        if not self.partial.exists() and _holds_programs(self.path):
             copy = self.partial.with_suffix(".copy")
             shutil.copyfile(self.path, copy)
             copy.replace(self.partial)
@@ -325,6 +325,20 @@ class CorpusWriter:
         return self._sql.execute(query, values).fetchone()
 
 
+def _holds_programs(path: Path) -> bool:
+    """Return whether there is anything in the corpus `path` that an import can add to."""
+    if not path.exists():
+        return False
+    try:
+        with closing(
+            sqlite3.connect(f"file:{quote_path(str(path.absolute()))}?mode=ro", uri=True)
+        ) as sql:
+            return sql.execute("SELECT 1 FROM meta JOIN program LIMIT 1").fetchone() is not None
+    except sqlite3.DatabaseError as error:
+        # Pages of a corpus that are damaged are not thrown away: writing says what to do.
+        return "malformed" in str(error)
+
+
 def _train(samples: list[bytes]) -> bytes | None:
     import zstandard
 
@@ -355,6 +369,10 @@ def _as_corpus_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise DatasetInitError(
-            f"cannot write {path}: {error}: check the room on its disk, or remove it"
-        ) from error
+        damaged = any(word in str(error) for word in ("malformed", "not a database"))
+        advice = (
+            "the corpus is damaged: `compiler-gym datasets remove` it, and import again"
+            if damaged
+            else "check the room on its disk, or remove it"
+        )
+        raise DatasetInitError(f"cannot write {path}: {error}: {advice}") from error

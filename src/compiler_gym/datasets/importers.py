@@ -22,6 +22,7 @@ from compiler_gym.errors import DatasetInitError
 __all__ = ["ImportReport", "corpus_path", "import_corpus"]
 
 _REMEMBERED = 20
+_EXAMPLES = ("a.bc", "a.ll", "a.c", "a.cpp")
 
 Check = Callable[[bytes, str], str | None]
 """Takes a program and its suffix; returns why a compiler cannot read it, or None."""
@@ -128,21 +129,38 @@ def _import(
     )
     with writer, as_damage(source):
         done.resumed_at = start = writer.position
+        position = 0
         for position, candidate in enumerate(read(source, chosen, start), start=1):
             if candidate is not None:
-                _take(writer, candidate, check, done)
+                _take(writer, candidate, position, check, done)
                 writer.advance(position)
                 report(done.read_bytes, None)
+        if writer.count == 0:
+            raise _nothing_in(source, position, done)
     done.stored_bytes = done.path.stat().st_size
     done.seconds = time.monotonic() - started
     return done
 
 
+def _nothing_in(source: Path, items: int, done: ImportReport) -> DatasetInitError:
+    if not items:
+        return DatasetInitError(
+            f"no program in {source}: expected files named like {', '.join(_EXAMPLES)}, or other "
+            "suffixes to be named"
+        )
+    first = "; ".join(f"{key}: {problem}" for key, problem in done.problems[:3])
+    return DatasetInitError(f"no program in {source} could be read, of {items}: {first}")
+
+
 def _take(
-    writer: CorpusWriter, candidate: Candidate, check: Check | None, done: ImportReport
+    writer: CorpusWriter,
+    candidate: Candidate,
+    position: int,
+    check: Check | None,
+    done: ImportReport,
 ) -> None:
     contents = candidate.contents
-    key = candidate.key or _key_of(contents, candidate.suffix)
+    key = candidate.key or _key_of(contents, candidate.suffix, position)
     problem = candidate.problem
     if problem is None and check is not None:
         problem = check(contents, candidate.suffix)
@@ -173,7 +191,9 @@ def _remember(done: ImportReport, key: str, problem: str) -> None:
         done.problems.append((key, problem))
 
 
-def _key_of(contents: bytes, suffix: str) -> str:
+def _key_of(contents: bytes, suffix: str, position: int) -> str:
+    if not contents:
+        return f"number-{position}{suffix}"
     return hashlib.sha256(contents).hexdigest()[:20] + suffix
 
 

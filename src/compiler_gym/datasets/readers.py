@@ -53,6 +53,7 @@ _LICENSE_TEXTS = (
 )
 _PARQUET_TEXT = ("license_expression", "license_source", "package_source", "language")
 _PARQUET_ROWS = 64
+_SHORT_TARS = (".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
 _LINE_BYTES = 1 << 28
 
 
@@ -115,7 +116,7 @@ def reader_of(path: Path) -> ReadFunction:
         return _read_tables
     if stem.endswith((".jsonl", ".ndjson", ".json")):
         return _read_lines
-    if name.endswith(".zip") or stem.endswith(".tar") or name.endswith((".tgz", ".tbz2", ".txz")):
+    if name.endswith(".zip") or stem.endswith(".tar") or name.endswith(_SHORT_TARS):
         return _read_members
     raise DatasetInitError(
         f"cannot tell what {path.name} is: expected a directory, or a name ending in .tar(.gz|.bz2"
@@ -181,12 +182,13 @@ def _read_tables(path: Path, options: ReadOptions, start: int) -> Found:
     tables = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     position = 0
     for table in tables:
-        for candidate in _read_table(table, options, max(0, start - position)):
+        found = _read_table(table, options, max(0, start - position), alone=table == path)
+        for candidate in found:
             position += 1
             yield candidate
 
 
-def _read_table(path: Path, options: ReadOptions, start: int) -> Found:
+def _read_table(path: Path, options: ReadOptions, start: int, *, alone: bool) -> Found:
     parquet = _parquet()
     try:
         file = parquet.ParquetFile(path)
@@ -196,9 +198,11 @@ def _read_table(path: Path, options: ReadOptions, start: int) -> Found:
     with file:
         names = set(file.schema_arrow.names)
         if "content" not in names:
-            raise DatasetInitError(
-                f"{path.name} has no column 'content': found {', '.join(sorted(names))}"
-            )
+            problem = f"{path.name} has no column 'content': found {', '.join(sorted(names))}"
+            if alone:
+                raise DatasetInitError(problem)
+            yield Candidate(path.name, source=str(path), problem=problem)
+            return
         columns = [*_PARQUET_TEXT, "content", "license_files", "key", "suffix"]
         wanted = [name for name in columns if name in names]
         position = 0
@@ -232,7 +236,7 @@ def _read_group(
 def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
     contents = row.get("content")
     text = {name: str(row.get(name) or "") for name in (*_PARQUET_TEXT, "key", "suffix")}
-    key = unquote(text["key"], errors="surrogateescape")
+    key = _relative(unquote(text["key"], errors="surrogateescape"))
     source = text["package_source"] or text["license_source"] or options.source or path.name
     if isinstance(contents, str):
         contents = contents.encode("utf-8", "surrogateescape")
@@ -283,7 +287,7 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
     suffix = str(record.get("suffix") or ".c")
     return _judged(
         Candidate(
-            "/".join(str(record[k]) for k in ("path", "fname") if record.get(k)).lstrip("/"),
+            _relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
             code.encode("utf-8", "surrogatepass"),
             suffix,
             str(record.get("license") or options.license or "unknown"),
@@ -309,6 +313,11 @@ def _named(
 ) -> Candidate:
     language = options.language or _LANGUAGES.get(suffix, "")
     return Candidate(name, contents, suffix, license, source, "", language)
+
+
+def _relative(name: str) -> str:
+    """Return a name that a table gives, without what would lead out of a directory."""
+    return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
 
 
 def _judged(candidate: Candidate) -> Candidate:

@@ -274,10 +274,14 @@ class POJ104Dataset(PublishedSource):
         """
         return _POJ104_HEAD + _MAIN.sub("int main", src)
 
-    def _compile(self, path: Path, source: bytes) -> bytes:
+    @classmethod
+    def as_program(cls, source: bytes) -> bytes:
+        """Return `preprocess_poj104_source` of a file, whatever its encoding."""
         # The files are in several encodings; latin-1 keeps every byte.
-        text = self.preprocess_poj104_source(source.decode("latin-1"))
-        return ClangInvocation(self.flags, timeout=_COMPILE_SECONDS).run(text.encode("latin-1"))
+        return cls.preprocess_poj104_source(source.decode("latin-1")).encode("latin-1")
+
+    def _compile(self, path: Path, source: bytes) -> bytes:
+        return ClangInvocation(self.flags, timeout=_COMPILE_SECONDS).run(self.as_program(source))
 
 
 class TensorFlowDataset(PublishedBitcode):

@@ -13,7 +13,7 @@ from compiler_gym.envs.llvm._compile import (
     ClangInvocation,
     clang_command,
 )
-from compiler_gym.envs.llvm._published import OLD_C, OPENCL
+from compiler_gym.envs.llvm._published import OLD_C, OPENCL, POJ104Dataset
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["read_stored"]
@@ -25,16 +25,21 @@ def read_stored(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
     """Return the benchmark of a stored program; raise `BenchmarkInitError` if it is none."""
     if program.suffix in IR_SUFFIXES:
         return Benchmark.from_file_contents(uri, program.contents)
+    source = program.contents
     flags = _flags_of(program.suffix)
+    if program.suffix == ".cpp" and program.key.endswith(".txt"):
+        # The shape of POJ-104, whose solutions are no whole programs.
+        source = POJ104Dataset.as_program(source)
+        flags = POJ104Dataset.flags
     if flags is None:
         known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES, ".cl"))
         raise BenchmarkInitError(
             f"{uri} is a {program.suffix or 'nameless'} file: expected one of {known}"
         )
-    made_from = ("stored", tool_identity(clang_command()[0]), *flags, program.contents)
+    made_from = ("stored", tool_identity(clang_command()[0]), *flags, source)
 
     def compile_source() -> bytes:
-        return ClangInvocation(flags, timeout=_COMPILE_SECONDS).run(program.contents)
+        return ClangInvocation(flags, timeout=_COMPILE_SECONDS).run(source)
 
     contents = kept(made_from, compile_source)
     name = f"source{program.suffix}"

@@ -4,6 +4,7 @@
 The classes keep the names that CompilerGym 0.2.5 gives them.
 """
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,8 +96,18 @@ def make_datasets(site_data_base: Path | None = None) -> list[Dataset]:
     """Return every dataset of LLVM programs, installed or not, and every imported corpus."""
     base = site_data_path() if site_data_base is None else Path(site_data_base)
     ours = [BundledPrograms(), FileDataset(), CsmithDataset(base), LlvmStressDataset(base)]
-    published = [make(base) for make in PUBLISHED]
-    return [*ours, *published, *find_corpora(base, reader=read_stored)]
+    known: list[Dataset] = [*ours, *(make(base) for make in PUBLISHED)]
+    names = {dataset.name for dataset in known}
+    for corpus in find_corpora(base, reader=read_stored):
+        if corpus.name not in names:
+            known.append(corpus)
+        else:
+            warnings.warn(
+                f"{corpus.path} is left out: {corpus.name} is the name of another dataset; "
+                "import it under a name of its own",
+                stacklevel=2,
+            )
+    return known
 
 
 def get_llvm_datasets(site_data_base: Path | None = None) -> Iterator[Dataset]:
