@@ -168,6 +168,11 @@ def test_words_that_are_listed_apart_are_read() -> None:
     ]
 
 
+def test_a_switch_that_is_listed_with_its_opposite_is_one_option() -> None:
+    listed = "  -finline-stringops          Text.\n  -fno-inline-stringops       Text.\n"
+    assert read_optimizers(listed) == [GccFlagOption("-finline-stringops")]
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "Usage: gcc\n", "  \n  - \n"])
 def test_no_help_has_no_options(text: str) -> None:
     assert read_optimizers(text, text) == []

@@ -20,6 +20,7 @@ from compiler_gym.envs.gcc._options import (
     GccParamEnumOption,
     GccParamIntOption,
     Option,
+    negative,
 )
 
 __all__ = ["read_optimizers", "read_params", "refused_settings", "without_refused"]
@@ -75,8 +76,9 @@ def read_optimizers(help_text: str, values_text: str = "") -> list[Option]:
     found: dict[str, Option] = {}
     for item in items:
         option = _flag(item.text, values.get(item.text, ""), words)
-        if option is not None and option.name not in found:
-            found[option.name] = option
+        if option is None or option.name in found or negative(option.name) in found:
+            continue  # GCC 14 and newer list a switch and its opposite
+        found[option.name] = option
     aligned = {name for name, o in found.items() if isinstance(o, GccFlagAlignOption)}
     options = [o for n, o in found.items() if n.rstrip("=") not in aligned or n in aligned]
     return ([GccOOption(levels)] if levels else []) + options
