@@ -57,7 +57,7 @@ def test_ppo_learns_a_program(masks: int) -> None:
     earned = ppo.evaluate(policy, options, [PROGRAM])[PROGRAM]
     assert history[-1].episode_reward > history[0].episode_reward
     assert earned > 0.75
-    assert ppo.parse(["--train", "a", "b", "--steps", "7"]).train == ["a", "b"]
+    assert ppo.parse(["--train", "a", "b", "--steps", "7"]).train == ("a", "b")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

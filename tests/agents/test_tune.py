@@ -38,8 +38,8 @@ def test_ray_tune_compares_learning_rates_of_an_agent(tmp_path: Path) -> None:
 
     # Trials run where this file cannot be imported by its name.
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
+        ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
         few = ("sroa", "simplifycfg", "instcombine", "dce", "adce", "lcssa")
         rates = [1e-9, 3e-3]
         tuner = tune.Tuner(

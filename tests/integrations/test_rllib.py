@@ -44,8 +44,8 @@ def test_a_negative_number_of_env_runners_is_refused() -> None:
 def test_rllib_trains_in_a_process_of_its_own() -> None:
     ray: Any = pytest.importorskip("ray", reason="ray is missing")
     pytest.importorskip("torch", reason="torch is missing")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
         recipe = Recipe(actions=FEW, episode_length=5)
         config = ppo_config(recipe, programs=["cbench-v1/crc32"], env_runners=1)
         config.training(train_batch_size_per_learner=200, minibatch_size=50, num_epochs=4)
