@@ -41,8 +41,7 @@ void bind_tokens(nb::module_& m) {
       [](llvm::Module& module) {
         const auto words = [&] {
           nb::gil_scoped_release unlocked;
-          const auto text = module.text();
-          return llvm::words_of(llvm::tokens_of(text), text);
+          return llvm::words_of(module.text());
         }();
         nb::dict columns;
         columns["token_word"] = raw(words.token_word);

@@ -13,6 +13,7 @@
 #include "pass_runner.h"
 #include "reader.h"
 #include "target.h"
+#include "text_stream.h"
 
 namespace compiler_gym::llvm {
 
@@ -125,10 +126,13 @@ std::string Module::bitcode() {
 std::string Module::text() {
   return with_state([](State& state) {
     std::string text;
-    ::llvm::raw_string_ostream out(text);
-    state.module->print(out, nullptr);
+    {
+      TextStream out(text);
+      state.module->print(out, nullptr);
+    }
     const bool names_a_file = ::llvm::StringRef(text).starts_with("; ModuleID");
-    return names_a_file ? text.substr(text.find('\n') + 1) : text;
+    if (names_a_file) text.erase(0, text.find('\n') + 1);
+    return text;
   });
 }
 

@@ -8,6 +8,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "program_graph_builder.h"
+#include "text_stream.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 class InstructionTexts : public ::llvm::AssemblyAnnotationWriter {
  public:
   explicit InstructionTexts(const ::llvm::Module& module) {
-    ::llvm::raw_string_ostream out(text_);
+    TextStream out(text_);
     module.print(out, this);
   }
 

@@ -1,10 +1,11 @@
 #include "compiler_gym/llvm/tokens.h"
 
 #include <array>
+#include <cstring>
 #include <optional>
+#include <utility>
 
 #include "compiler_gym/llvm/errors.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/Instruction.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/xxhash.h"
 
 namespace compiler_gym::llvm {
 
@@ -104,19 +106,22 @@ std::size_t length_of(StringRef gap) {
   return gap.rtrim().size();
 }
 
-void add(Tokens& tokens, lltok::Kind kind, Category category, std::size_t start, std::size_t end) {
-  tokens.kind.push_back(kind);
-  tokens.category.push_back(static_cast<std::int8_t>(category));
-  tokens.start.push_back(static_cast<std::int32_t>(start));
-  tokens.end.push_back(static_cast<std::int32_t>(end));
-}
+// Takes tokens one after the other, into columns.
+struct Columns {
+  explicit Columns(const std::string& text) {
+    for (auto* column : {&tokens.kind, &tokens.start, &tokens.end}) column->reserve(text.size() / 4);
+    tokens.category.reserve(text.size() / 4);
+  }
 
-Tokens empty_for(const std::string& text) {
+  void add(lltok::Kind kind, Category category, std::size_t start, std::size_t end) {
+    tokens.kind.push_back(kind);
+    tokens.category.push_back(static_cast<std::int8_t>(category));
+    tokens.start.push_back(static_cast<std::int32_t>(start));
+    tokens.end.push_back(static_cast<std::int32_t>(end));
+  }
+
   Tokens tokens;
-  for (auto* column : {&tokens.kind, &tokens.start, &tokens.end}) column->reserve(text.size() / 4);
-  tokens.category.reserve(text.size() / 4);
-  return tokens;
-}
+};
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 bool is_word(char letter) { return ::llvm::isAlnum(letter) || letter == '_'; }
@@ -124,27 +129,49 @@ bool is_name(char letter) {
   return is_word(letter) || letter == '-' || letter == '$' || letter == '.';
 }
 
+struct Keyword {
+  lltok::Kind kind;
+  Category category;
+};
+
+// What LLVM's lexer makes of a word on its own; nothing where that is not one token.
+std::optional<Keyword> look_up(StringRef word) {
+  Tokens alone;
+  try {
+    alone = tokens_by_llvm(word.str());
+  } catch (const InitError&) {
+    return std::nullopt;
+  }
+  if (alone.kind.size() != 1 || static_cast<std::size_t>(alone.end[0]) != word.size()) {
+    return std::nullopt;
+  }
+  return Keyword{static_cast<lltok::Kind>(alone.kind[0]), static_cast<Category>(alone.category[0])};
+}
+
+const Keyword* known_keyword(StringRef word) {
+  static thread_local ::llvm::StringMap<std::optional<Keyword>> words;
+  const auto [place, is_new] = words.try_emplace(word);
+  if (is_new) place->second = look_up(word);
+  return place->second ? &*place->second : nullptr;
+}
+
 // Reads what LLVM prints, several times as fast as LLVM's lexer, which compares each
 // word with every keyword there is: here it is asked once for each word. What LLVM
 // does not print is left to it altogether.
+template <typename Taker>
 class Scanner {
  public:
-  explicit Scanner(const std::string& text) : text_(text), tokens_(empty_for(text)) {}
+  Scanner(const std::string& text, Taker& taker) : text_(text), taker_(taker) {}
 
-  // Nothing where LLVM's lexer must read the text.
-  std::optional<Tokens> scan() {
+  // False where LLVM's lexer must read the text, all of it.
+  bool scan() {
     while (skip_blanks()) {
-      if (!scan_token()) return std::nullopt;
+      if (!scan_token()) return false;
     }
-    return std::move(tokens_);
+    return true;
   }
 
  private:
-  struct Word {
-    lltok::Kind kind;
-    Category category;
-  };
-
   char at(std::size_t place) const { return place < text_.size() ? text_[place] : '\0'; }
 
   // Go to the next token; false at the end.
@@ -191,7 +218,7 @@ class Scanner {
   }
 
   bool take(lltok::Kind kind, std::size_t size, Category category = Category::Punctuation) {
-    add(tokens_, kind, category, at_, at_ + size);
+    taker_.add(kind, category, at_, at_ + size);
     at_ += size;
     return true;
   }
@@ -267,62 +294,117 @@ class Scanner {
     auto name_end = end;
     while (is_name(at(name_end))) ++name_end;
     if (at(name_end) == ':') return take(lltok::LabelStr, name_end + 1 - at_, Category::Label);
-    const auto* word = known(StringRef(text_).slice(at_, end));
+    const auto* word = known_keyword(StringRef(text_).slice(at_, end));
     return word && take(word->kind, end - at_, word->category);
   }
 
-  // What LLVM's lexer makes of a word on its own; null where that is not one token.
-  static const Word* known(StringRef word) {
-    static thread_local ::llvm::StringMap<std::optional<Word>> words;
-    const auto [place, is_new] = words.try_emplace(word);
-    if (is_new) place->second = look_up(word);
-    return place->second ? &*place->second : nullptr;
-  }
-
-  static std::optional<Word> look_up(StringRef word);
-
   const std::string& text_;
-  Tokens tokens_;
+  Taker& taker_;
   std::size_t at_ = 0;
 };
 
-std::optional<Scanner::Word> Scanner::look_up(StringRef word) {
-  Tokens alone;
-  try {
-    alone = tokens_by_llvm(word.str());
-  } catch (const InitError&) {
-    return std::nullopt;
+// Numbers words in the order they come. Most tokens are a few letters long, and any hash
+// of general use costs more than the rest of the work on them.
+class WordTable {
+ public:
+  explicit WordTable(const std::string& text) : source_(text), slots_(1 << 12) {
+    words_.token_word.reserve(text.size() / 4);
   }
-  if (alone.kind.size() != 1 || static_cast<std::size_t>(alone.end[0]) != word.size()) {
-    return std::nullopt;
+
+  void add(lltok::Kind kind, Category category, std::size_t start, std::size_t end) {
+    const auto word = StringRef(source_).slice(start, end);
+    words_.token_word.push_back(number_of(word, kind, category));
   }
-  return Word{static_cast<lltok::Kind>(alone.kind[0]), static_cast<Category>(alone.category[0])};
-}
+
+  Words take() { return std::move(words_); }
+
+ private:
+  static constexpr std::int32_t none = -1;
+  struct Slot {
+    std::uint64_t hash = 0;
+    std::int32_t number = none;
+  };
+
+  static std::uint64_t hash_of(StringRef word) {
+    std::uint64_t first = 0, last = 0;
+    if (word.size() > 16) return ::llvm::xxh3_64bits(word);
+    if (word.size() >= 8) {
+      std::memcpy(&first, word.data(), 8);
+      std::memcpy(&last, word.data() + word.size() - 8, 8);
+    } else if (word.size() >= 4) {
+      std::uint32_t head = 0, tail = 0;
+      std::memcpy(&head, word.data(), 4);
+      std::memcpy(&tail, word.data() + word.size() - 4, 4);
+      first = head | std::uint64_t{tail} << 32;
+    } else if (!word.empty()) {
+      first = static_cast<unsigned char>(word.front()) |
+              static_cast<unsigned char>(word[word.size() / 2]) << 8 |
+              static_cast<unsigned char>(word.back()) << 16;
+    }
+    std::uint64_t mixed = (first ^ word.size() << 56) * 0x9E3779B97F4A7C15u + last;
+    mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
+    return mixed ^ mixed >> 32;
+  }
+
+  std::int32_t number_of(StringRef word, lltok::Kind kind, Category category) {
+    const auto hash = hash_of(word);
+    for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      const auto [slot_hash, number] = slots_[at];
+      if (number == none) return insert(at, hash, word, kind, category);
+      if (slot_hash == hash && is(number, word, kind)) return number;
+    }
+  }
+
+  bool is(std::int32_t number, StringRef word, lltok::Kind kind) const {
+    const auto start = number == 0 ? 0 : words_.end[number - 1];
+    return words_.kind[number] == kind &&
+           StringRef(words_.text).slice(start, words_.end[number]) == word;
+  }
+
+  std::int32_t insert(std::size_t at, std::uint64_t hash, StringRef word, lltok::Kind kind,
+                      Category category) {
+    const auto number = static_cast<std::int32_t>(words_.kind.size());
+    slots_[at] = {hash, number};
+    words_.kind.push_back(kind);
+    words_.category.push_back(static_cast<std::int8_t>(category));
+    words_.text += word;
+    words_.end.push_back(static_cast<std::int32_t>(words_.text.size()));
+    if (words_.kind.size() * 2 > slots_.size()) grow();
+    return number;
+  }
+
+  void grow() {
+    const auto old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 4));
+    for (const auto& slot : old) {
+      if (slot.number == none) continue;
+      auto at = slot.hash & (slots_.size() - 1);
+      while (slots_[at].number != none) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = slot;
+    }
+  }
+
+  const std::string& source_;
+  Words words_;
+  std::vector<Slot> slots_;
+};
 
 }  // namespace
 
 Tokens tokens_of(const std::string& text) {
-  auto tokens = Scanner(text).scan();
-  return tokens ? std::move(*tokens) : tokens_by_llvm(text);
+  Columns columns(text);
+  return Scanner(text, columns).scan() ? std::move(columns.tokens) : tokens_by_llvm(text);
 }
 
-Words words_of(const Tokens& tokens, const std::string& text) {
-  Words words;
-  words.token_word.reserve(tokens.kind.size());
-  ::llvm::DenseMap<std::pair<std::int32_t, StringRef>, std::int32_t> known;
-  known.reserve(tokens.kind.size() / 16);
+Words words_of(const std::string& text) {
+  WordTable table(text);
+  if (Scanner(text, table).scan()) return table.take();
+  const auto tokens = tokens_by_llvm(text);
+  WordTable another(text);
   for (std::size_t i = 0; i < tokens.kind.size(); ++i) {
-    const auto word = StringRef(text).slice(tokens.start[i], tokens.end[i]);
-    const auto number = static_cast<std::int32_t>(words.kind.size());
-    const auto [place, is_new] = known.try_emplace({tokens.kind[i], word}, number);
-    words.token_word.push_back(place->second);
-    if (!is_new) continue;
-    words.kind.push_back(tokens.kind[i]);
-    words.category.push_back(tokens.category[i]);
-    words.text += word;
-    words.end.push_back(static_cast<std::int32_t>(words.text.size()));
+    another.add(static_cast<lltok::Kind>(tokens.kind[i]), static_cast<Category>(tokens.category[i]),
+                tokens.start[i], tokens.end[i]);
   }
-  return words;
+  return another.take();
 }
 
 Tokens tokens_by_llvm(const std::string& text) {
@@ -333,7 +415,7 @@ Tokens tokens_by_llvm(const std::string& text) {
   ::llvm::SMDiagnostic complaint;
   ::llvm::LLLexer lexer(buffer, sources, complaint, context);
   Categories categories;
-  Tokens tokens = empty_for(text);
+  Columns columns(text);
   auto kind = lexer.Lex();
   while (kind != lltok::Eof) {
     if (kind == lltok::Error) throw InitError(complaint.getMessage().str());
@@ -343,10 +425,10 @@ Tokens tokens_by_llvm(const std::string& text) {
                           ? buffer.size()
                           : static_cast<std::size_t>(lexer.getLoc().getPointer() - buffer.data());
     const auto size = length_of(buffer.slice(start, stop));
-    add(tokens, kind, categories.of(kind, buffer.substr(start, size)), start, start + size);
+    columns.add(kind, categories.of(kind, buffer.substr(start, size)), start, start + size);
     kind = next;
   }
-  return tokens;
+  return std::move(columns.tokens);
 }
 
 std::vector<std::string> token_categories() {

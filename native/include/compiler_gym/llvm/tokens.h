@@ -30,10 +30,9 @@ struct Words {
   std::string text;                      // of all different ones, one after the other
 };
 
-Words words_of(const Tokens& tokens, const std::string& text);
-
 // Throws InitError where the lexer meets something that is not IR.
 Tokens tokens_of(const std::string& text);
+Words words_of(const std::string& text);
 
 // The same, by LLVM's lexer alone, which takes several times as long.
 Tokens tokens_by_llvm(const std::string& text);

@@ -131,35 +131,40 @@ def _graph_space() -> gymnasium.Space[Any]:
     )
 
 
-def _words(columns: dict[str, Any]) -> list[LexedToken]:
-    """Return the different tokens, in the order of `word_id`."""
-    text = columns["text"].tobytes()
-    ends = columns["word_end"].tolist()
-    values = [
-        text[start:end].decode(errors="backslashreplace")
-        for start, end in zip([0, *ends], ends, strict=False)
-    ]
+def _words(columns: dict[str, Any]) -> tuple[list[Any], ...]:
+    """Return the different tokens in the order of `word_id`: a list for each field."""
     kinds = columns["word_id"].tolist()
-    categories = [TOKEN_CATEGORIES[i] for i in columns["word_category"].tolist()]
-    return [
-        LexedToken(kind, TOKEN_KINDS.get(kind) or f"kw_{value}", category, value)
-        for kind, category, value in zip(kinds, categories, values, strict=True)
+    values = _values(columns["text"].tobytes(), columns["word_end"].tolist())
+    names = [
+        TOKEN_KINDS.get(kind) or f"kw_{value}" for kind, value in zip(kinds, values, strict=True)
     ]
+    return kinds, names, [TOKEN_CATEGORIES[i] for i in columns["word_category"].tolist()], values
+
+
+def _values(data: bytes, ends: list[int]) -> list[str]:
+    places = zip([0, *ends], ends, strict=False)
+    if data.isascii():
+        text = data.decode()
+        return [text[start:end] for start, end in places]
+    return [data[start:end].decode(errors="backslashreplace") for start, end in places]
 
 
 def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
-    places = columns["token_word"]
-    different = list(zip(*_words(columns), strict=True)) or [()] * len(LexedToken._fields)
+    places = columns["token_word"].astype(np.intp)
+    # Memory that is new costs more than what is written to it: all share one array.
+    token = np.empty(len(places), dtype=object)
+    lists: dict[str, list[Any]] = {}
     names = ("token_id", "token_kind", "token_category", "token_value")
-    return {
-        name: np.array(column, dtype=object)[places].tolist()
-        for name, column in zip(names, different, strict=True)
-    }
+    for name, column in zip(names, _words(columns), strict=True):
+        if column:
+            np.take(np.array(column, dtype=object), places, out=token, mode="clip")
+        lists[name] = token.tolist()
+    return lists
 
 
 def _to_tuple(columns: dict[str, Any]) -> tuple[LexedToken, ...]:
     # A token is immutable, so the same one may stand in many places.
-    words = _words(columns)
+    words = [LexedToken(*fields) for fields in zip(*_words(columns), strict=True)]
     different = np.empty(len(words), dtype=object)
     different[:] = words
     return tuple(different[columns["token_word"]].tolist())
