@@ -96,6 +96,7 @@ def test_no_macro_of_cxx_is_other_than_bare_gcc_has_it(make_env: Make, tmp_path:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)  # some random command lines take several seconds on a program
 @pytest.mark.parametrize("program", ["qsort", "crc32", "stringsearch2"])
 def test_objects_of_random_command_lines_are_bare_gcc_s(
     program: str, gcc_bin: str, make_env: Make, tmp_path: Path
