@@ -3,11 +3,13 @@
 
 ``python -m docs.characterise`` measures every dataset that needs no network and
 writes, beside its page, a table (.tsv) of one line per program and a plot (.svg).
+``python -m docs.characterise NAME`` does so for one that has been installed or imported.
 The pages read the tables; a test measures some programs again.
 """
 
 import argparse
 import csv
+import sys
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from itertools import islice
@@ -16,11 +18,11 @@ from statistics import median
 
 import compiler_gym
 from compiler_gym.core import CompilerEnv
-from compiler_gym.datasets import Dataset
+from compiler_gym.datasets import Dataset, Datasets
 
 FOLDER = Path(__file__).parent / "reference" / "datasets"
 MOST_PROGRAMS = 60
-"""How many programs stand for a dataset without end."""
+"""How many programs stand for a dataset that has more of them, or no end."""
 
 BRANCHES = ("Br", "Switch", "IndirectBr", "Invoke", "CallBr")
 MEMORY = ("Alloca", "Load", "Store", "GetElementPtr", "Fence", "AtomicCmpXchg", "AtomicRMW")
@@ -46,9 +48,13 @@ def slug(name: str) -> str:
 
 
 def characters(env: CompilerEnv, dataset: Dataset, most: int) -> Iterator[Character]:
-    """Yield the character of each of the first `most` programs that can be built."""
+    """Yield the character of at most `most` programs that can be built.
+
+    They are the first of a dataset without end, and spread evenly over one with an end.
+    """
     found = 0
-    for uri in dataset.benchmark_uris():
+    step = max(1, -(-dataset.size // most))
+    for uri in islice(dataset.benchmark_uris(), 0, None, step):
         try:
             env.reset(benchmark=uri)
         except compiler_gym.errors.BenchmarkInitError:
@@ -128,21 +134,36 @@ def write(measured: list[Character], path: Path) -> None:
         writer.writerows(astuple(one) for one in measured)
 
 
+def chosen(datasets: Datasets, names: list[str]) -> list[Dataset]:
+    """Return the datasets of those names, or all that need no network; they are installed."""
+    if not names:
+        kept = [d for d in datasets if not d.has_site_data or _is_generator(d)]
+        return [dataset for dataset in kept if dataset.installed]
+    found = [datasets.dataset(name) for name in names]
+    for dataset in found:
+        if not dataset.installed:
+            plain = dataset.name.removeprefix("benchmark://")
+            sys.exit(
+                f"{dataset.name} is not installed: run `compiler-gym datasets install {plain}`"
+            )
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.characterise", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="datasets (default: all at hand)")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     options = parser.parse_args()
-    FOLDER.mkdir(exist_ok=True)
+    folder: Path = options.folder
+    folder.mkdir(parents=True, exist_ok=True)
     with compiler_gym.make("llvm-v0") as env:
-        for dataset in env.datasets.datasets():
-            wanted = dataset.name in options.names if options.names else not dataset.has_site_data
-            if dataset.installed and (wanted or _is_generator(dataset)):
-                most = dataset.size or MOST_PROGRAMS
-                measured = list(islice(characters(env, dataset, most), most))
-                path = FOLDER / f"{slug(dataset.name)}.tsv"
-                write(measured, path)
-                draw(measured, slug(dataset.name), path.with_suffix(".svg"))
-                print(f"{dataset.name}: {len(measured)} programs")
+        for dataset in chosen(env.datasets, options.names):
+            most = min(dataset.size or MOST_PROGRAMS, MOST_PROGRAMS)
+            measured = list(characters(env, dataset, most))
+            path = folder / f"{slug(dataset.name)}.tsv"
+            write(measured, path)
+            draw(measured, slug(dataset.name), path.with_suffix(".svg"))
+            print(f"{dataset.name}: {len(measured)} programs")
 
 
 def _is_generator(dataset: Dataset) -> bool:

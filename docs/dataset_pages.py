@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from compiler_gym.datasets import Dataset
-from docs.characterise import read, slug, summary
+from docs.characterise import MOST_PROGRAMS, read, slug, summary
 
 SHOWN = 4
 
@@ -56,10 +56,13 @@ def _addresses(dataset: Dataset) -> list[str]:
     if dataset.hidden:
         return []
     if not dataset.installed:
-        name = dataset.name.removeprefix("benchmark://")
-        return [f"Fetch it with `compiler-gym datasets install {name}`."]
+        return [f"Fetch it with `compiler-gym datasets install {_plain(dataset)}`."]
     shown = [f"`{uri}`" for uri in islice(dataset.benchmark_uris(), SHOWN)]
     return [f"Its programs are {', '.join(shown)}, ..."]
+
+
+def _plain(dataset: Dataset) -> str:
+    return dataset.name.removeprefix("benchmark://")
 
 
 def _character(dataset: Dataset) -> list[str]:
@@ -67,7 +70,15 @@ def _character(dataset: Dataset) -> list[str]:
     if dataset.hidden:
         return []
     if not measured:
-        return ["Not characterised here: its programs depend on what is fetched."]
+        return [
+            "## What the programs are like",
+            "",
+            "Not measured: the archive cannot be reached from where this page was made, and "
+            "nothing is drawn that was not measured. "
+            f"Once it is installed, `python -m docs.characterise {_plain(dataset)}` writes the "
+            f"table and the plot of {MOST_PROGRAMS} of its programs beside this page, "
+            "and `python -m docs.generate` shows them here.",
+        ]
     rows = [f"| {' | '.join(row)} |" for row in summary(measured)]
     return [
         "## What the programs are like",

@@ -39,6 +39,8 @@ FORMAT = 1
 FILE_NAME = "corpus.sqlite"
 _BATCH = 32
 _MOST_ORIGINS = 4096
+_CACHE_KIB = 8192
+"""What SQLite may keep of the file: with less, a random read fetches its pages again."""
 _COLUMNS = "program.id, key, size, program.sha256, suffix, origin, dictionary, data"
 _SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
 _ORIGIN = "SELECT license, source, license_files, language FROM origin WHERE id = ?"
@@ -383,6 +385,7 @@ class _Connection:
         self.sql = sqlite3.connect(
             f"file:{quoted}?mode=ro&immutable=1", uri=True, check_same_thread=False
         )
+        self.sql.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         version = self.sql.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
         if version is None or int(version[0]) != FORMAT:
             raise DatasetInitError(
