@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
-from compiler_gym.envs.gcc import DEFAULT_GCC, Gcc
+from compiler_gym.envs.gcc import DEFAULT_GCC, Gcc, _gcc
 from compiler_gym.envs.gcc._gcc import major_version
+from compiler_gym.envs.gcc._spec import get_spec
 from compiler_gym.errors import EnvironmentNotSupported, ServiceError
 
 from .conftest import needed
@@ -66,6 +67,19 @@ def test_two_compilers_live_side_by_side() -> None:
             "case $1 in --version) echo 'gcc (X) 12.1.0'; echo 'Free Software Foundation';; esac",
             "lists no options",
         ),
+        (
+            "case $1 in --v*) echo 'gcc 12.1.0'; echo 'Free Software Foundation';; -p*) ;; "
+            "*) echo boom >&2; exit 4;; esac",
+            r"lists no options.*status 4 \(boom\)",
+        ),
+        (
+            "case $1 in --v*) echo 'gcc 12.1.0'; echo 'Free Software Foundation';; "
+            "*) echo /no/such/cc1;; esac",
+            "compiles with /no/such/cc1, which is missing",
+        ),
+        ("exec yes 'Free Software Foundation'", "prints more than 16 MiB"),
+        ("exec yes >&2", "prints more than 16 MiB"),
+        ("head -c 9999 /dev/urandom", "is no GCC"),
     ],
 )
 def test_what_cannot_be_used_says_why(
@@ -89,6 +103,18 @@ def test_what_cannot_be_used_says_why(
 def test_what_is_not_there_says_what_to_do(gcc_bin: str, reason: str) -> None:
     with pytest.raises(EnvironmentNotSupported, match=reason):
         compiler_gym.make("gcc-v0", gcc_bin=gcc_bin)
+
+
+@pytest.mark.parametrize("hangs_at", ["--version", "--help=optimizers"])
+def test_a_compiler_that_does_not_answer_is_not_waited_for(
+    hangs_at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"""case $1 in {hangs_at}) exec sleep 600;;
+    --version) echo 'gcc (X) 12.1.0'; echo 'Free Software Foundation';; esac"""
+    gcc = Gcc(script(tmp_path / "gcc", text))
+    monkeypatch.setattr(_gcc, "_QUERY_SECONDS", 0.5)
+    with pytest.raises(EnvironmentNotSupported, match=f"{hangs_at} does not answer within"):
+        get_spec.__wrapped__(gcc.bin)
 
 
 def test_a_program_that_is_no_program_says_so(tmp_path: Path) -> None:

@@ -8,17 +8,19 @@ options, is the business of others.
 import hashlib
 import os
 import re
+import resource
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from compiler_gym.errors import EnvironmentNotSupported, ServiceError
 from compiler_gym.service import run_child
 
-__all__ = ["DEFAULT_GCC", "Gcc", "Runner"]
+__all__ = ["DEFAULT_GCC", "Gcc", "Runner", "words_of"]
 
 DEFAULT_GCC = "gcc"
 """What is used where no compiler is named: the first ``gcc`` on PATH."""
@@ -27,6 +29,7 @@ OLDEST = 5
 """The oldest major version whose options are understood."""
 
 _QUERY_SECONDS = 30.0
+_MOST_ANSWERED = 16 << 20
 _VERSION = re.compile(r"\s(\d+)\.(\d+)(?:\.(\d+))?")
 _FOREIGN_VARIABLES = (
     *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "LIBRARY_PATH"),
@@ -79,7 +82,7 @@ class Gcc:
         except subprocess.TimeoutExpired:
             raise TimeoutError(f"{self.bin} did not finish within {timeout:g} s") from None
         if done.returncode:
-            raise ServiceError(f"{self.bin} {' '.join(args)} failed: {_words_of(done)}")
+            raise ServiceError(f"{self.bin} {' '.join(args)} failed: {words_of(done)}")
         return done.stdout.decode(errors="replace")
 
     def run(
@@ -165,20 +168,48 @@ class Gcc:
     def __repr__(self) -> str:
         return f"Gcc({self.bin!r})"
 
-    def _ask(self, *args: str) -> str:
+    def answer(self, *args: str) -> Completed:
+        """Return how the compiler, of which nothing is known yet, answers `args`.
+
+        Raises `EnvironmentNotSupported` when it cannot be run, takes too long or
+        prints without end. That it fails is for the caller to judge.
+        """
+        asked = f"{self.bin} {' '.join(args[:2])}"
         try:
-            done = self.run(args, timeout=_QUERY_SECONDS)
+            done = self._bounded_answer(args)
         except subprocess.TimeoutExpired:
             raise EnvironmentNotSupported(
-                f"{self.bin} does not answer {' '.join(args)} within {_QUERY_SECONDS:g} s"
+                f"{asked} does not answer within {_QUERY_SECONDS:g} s"
             ) from None
         except OSError as error:
             if isinstance(error, EnvironmentNotSupported):
                 raise
             raise EnvironmentNotSupported(f"{self.bin} cannot be run: {error}") from error
+        if max(len(done.stdout), len(done.stderr)) >= _MOST_ANSWERED:
+            raise EnvironmentNotSupported(
+                f"{asked} prints more than {_MOST_ANSWERED >> 20} MiB: expected what GCC prints"
+            )
+        return done
+
+    def _bounded_answer(self, args: Sequence[str]) -> Completed:
+        """Run the compiler with output to files: what prints for ever fills no memory."""
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+
+            def redirect() -> None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (_MOST_ANSWERED, _MOST_ANSWERED))
+                os.dup2(output.fileno(), 1)
+                os.dup2(errors.fileno(), 2)
+
+            done = self.run(args, timeout=_QUERY_SECONDS, setup=redirect)
+            printed, said = (_contents(file) for file in (output, errors))
+        # A Docker image is no child of this process, so its output comes as it is.
+        return Completed(args, done.returncode, printed or done.stdout, said or done.stderr)
+
+    def _ask(self, *args: str) -> str:
+        done = self.answer(*args)
         if done.returncode:
             raise EnvironmentNotSupported(
-                f"{self.bin} {' '.join(args)} ends with status {done.returncode}: {_words_of(done)}"
+                f"{self.bin} {' '.join(args)} ends with status {done.returncode}: {words_of(done)}"
             )
         return done.stdout.decode(errors="replace")
 
@@ -217,7 +248,12 @@ class _Local:
         named = self.gcc._ask("-print-prog-name=cc1").strip()
         facts = [hashlib.sha256(driver.read_bytes()).hexdigest()]
         if os.path.isabs(named):
-            proper = os.stat(named)
+            try:
+                proper = os.stat(named)
+            except OSError as error:
+                raise EnvironmentNotSupported(
+                    f"{self.gcc.bin} compiles with {named}, which is missing: install it whole"
+                ) from error
             facts += [os.path.realpath(named), str(proper.st_size), str(proper.st_mtime_ns)]
         return "\0".join(facts)
 
@@ -240,6 +276,12 @@ def _clean_environment() -> None:
     os.environ.update(LC_ALL="C", LANGUAGE="C", COLUMNS="4096", SOURCE_DATE_EPOCH="0")
 
 
-def _words_of(done: Completed) -> str:
+def _contents(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def words_of(done: Completed) -> str:
+    """Return the first lines of what a compiler said when it failed."""
     words = done.stderr.decode(errors="replace").strip().splitlines()
     return "\n".join(words[:5]) or "it printed nothing"

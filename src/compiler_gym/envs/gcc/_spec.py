@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compiler_gym.envs.gcc import _options
-from compiler_gym.envs.gcc._gcc import Gcc
+from compiler_gym.envs.gcc._gcc import Gcc, words_of
 from compiler_gym.envs.gcc._help import (
     read_optimizers,
     read_params,
@@ -29,7 +29,6 @@ __all__ = ["GccSpec", "get_spec"]
 
 _FORMAT = 2
 """Changes when the same help is read in another way."""
-_SECONDS = 30.0
 
 
 class GccSpec(NamedTuple):
@@ -67,17 +66,19 @@ def get_spec(gcc_bin: str) -> GccSpec:
 
 def _ask(gcc: Gcc) -> list[Option]:
     def help_of(*words: str) -> str:
-        done = gcc.run(words, timeout=_SECONDS)
-        return done.stdout.decode(errors="replace")
+        return gcc.answer(*words).stdout.decode(errors="replace")
 
-    found = read_optimizers(help_of("--help=optimizers"), help_of("-Q", "--help=optimizers"))
+    listed = gcc.answer("--help=optimizers")
+    text = listed.stdout.decode(errors="replace")
+    found = read_optimizers(text, help_of("-Q", "--help=optimizers"))
     if not any(isinstance(option, GccOOption) for option in found):
         raise EnvironmentNotSupported(
-            f"{gcc.bin} --help=optimizers lists no options: expected what GCC prints"
+            f"{gcc.bin} --help=optimizers lists no options: expected what GCC prints, "
+            f"found status {listed.returncode} ({words_of(listed)})"
         )
     found += read_params(help_of("--help=params"), help_of("-Q", "--help=params"))
     words = refused_settings(found)
-    done = gcc.run(["-###", *words, "-x", "c", "-c", "/dev/null"], timeout=_SECONDS)
+    done = gcc.answer("-###", *words, "-x", "c", "-c", "/dev/null")
     return without_refused(found, done.stderr.decode(errors="replace"))
 
 
