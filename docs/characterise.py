@@ -26,8 +26,10 @@ MOST_PROGRAMS = 60
 
 BRANCHES = ("Br", "Switch", "IndirectBr", "Invoke", "CallBr")
 MEMORY = ("Alloca", "Load", "Store", "GetElementPtr", "Fence", "AtomicCmpXchg", "AtomicRMW")
-ARITHMETIC = """FNeg Add FAdd Sub FSub Mul FMul UDiv SDiv FDiv URem SRem FRem Shl LShr AShr And
-Or Xor""".split()
+ARITHMETIC = (
+    *("FNeg", "Add", "FAdd", "Sub", "FSub", "Mul", "FMul", "UDiv", "SDiv", "FDiv", "URem", "SRem"),
+    *("FRem", "Shl", "LShr", "AShr", "And", "Or", "Xor"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def character(env: CompilerEnv, uri: str) -> Character:
     counts = env.observation["InstCountDict"]
     total = counts["TotalInstsCount"]
 
-    def share(kinds: tuple[str, ...] | list[str]) -> float:
+    def share(kinds: tuple[str, ...]) -> float:
         return round(sum(counts[f"{kind}Count"] for kind in kinds) / max(1, total), 4)
 
     return Character(uri, int(total), share(BRANCHES), share(MEMORY), share(ARITHMETIC))

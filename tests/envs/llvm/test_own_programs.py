@@ -14,6 +14,7 @@ from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode
 from compiler_gym.envs.llvm._own import record
+from compiler_gym.envs.llvm._tool import run_tool
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
@@ -106,6 +107,68 @@ def test_objects_that_were_compiled_are_known_by_their_bytes(project: Path, make
     env.reset(benchmark=program)
     program.compile(env)
     assert status_of(project / "run") == 14
+
+
+def test_of_an_archive_come_the_members_that_the_linker_would_take(
+    project: Path, make_env: Env
+) -> None:
+    texts = {
+        "top": "int used(int); int main(void) { char b[99] = {0}; return used(b[7]); }",
+        "one": "int shared_value = 41; int used(int n) { return shared_value + 1 + n; }",
+        "two": "int absent(void); int unneeded(void) { return absent(); }",
+        "three": "int main(void) { return 1; }",
+    }
+    env = make_env()
+    for name, text in texts.items():
+        (project / f"{name}.c").write_text(text)
+        program = env.make_benchmark_from_command_line(f"cc -c {name}.c")
+        env.reset(benchmark=program)
+        program.compile(env)
+    subprocess.run(["ar", "rcs", "l.a", "two.o", "three.o", "one.o"], check=True)
+    for command in ("cc top.c l.a -o run", "cc top.o l.a -o run"):
+        program = env.make_benchmark_from_command_line(command)
+        assert functions_of(program, make_env) == {"main", "used"}
+        env.reset(benchmark=program)
+        program.compile(env)
+        assert status_of(project / "run") == 42
+    (project / "strange.c").write_text("int part(void); int absent(void) { return part(); }")
+    subprocess.run(["cc", "-c", "strange.c"], check=True)
+    (project / "part.c").write_text("int part(void) { return 42; }")
+    (project / "root.c").write_text("int absent(void); int main(void) { return absent(); }")
+    program = env.make_benchmark_from_command_line("cc -c part.c")
+    env.reset(benchmark=program)
+    program.compile(env)
+    subprocess.run(["ar", "rcs", "p.a", "part.o"], check=True)
+    program = env.make_benchmark_from_command_line("cc root.c strange.o p.a -o run")
+    env.reset(benchmark=program)
+    program.compile(env)
+    assert status_of(project / "run") == 42
+    (kept,) = record("cc top.o l.a -o run".split(), project, project / "kept")
+    assert functions_of(llvm.make_benchmark(kept), make_env) == {"main", "used"}
+    program = env.make_benchmark_from_command_line("cc l.a -o run")
+    assert functions_of(program, make_env) == {"main"}
+
+
+def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
+    text = """
+        extern int imported; extern int weak_one __attribute__((weak)); int common_one;
+        static int local_one; int defined_one = 3; void outside(void);
+        __attribute__((weak)) int weak_defined(void) { return 1; }
+        static int helper(int *p) { return *p + local_one++; }
+        int exported(void) { outside(); return helper(&imported) + (&weak_one != 0) + common_one; }
+        int other(void) __attribute__((alias("exported"))); int renamed(void) __asm__("odd$name");
+        int renamed(void) { struct { char b[900]; } a = {{0}}, c = a; outside(); return c.b[9]; }
+    """
+    program = llvm.make_benchmark_from_source(text, lang="c")
+    (project / "x.bc").write_bytes(program.contents)
+    shown = subprocess.check_output(["llvm-nm-22", "x.bc"], text=True)
+    lines = [line.split() for line in shown.splitlines()]
+    undefined = {line[-1] for line in lines if line[-2] == "U"} - {"weak_one"}
+    defined = {line[-1] for line in lines if line[-2] in "TWDBCV"}
+    (symbols,) = run_tool("symbols", [program.contents])
+    found = [set(part.split("\n")) for part in symbols.decode().split("\0")]
+    assert found[0] == defined
+    assert found[1] - {"memset", "memcpy"} == undefined - {"memset", "memcpy"}
 
 
 def test_objects_of_unknown_origin_stay_for_the_linker(project: Path, make_env: Env) -> None:

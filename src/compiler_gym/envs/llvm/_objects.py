@@ -13,7 +13,7 @@ from pathlib import Path
 from compiler_gym.envs.llvm._built import write_whole
 from compiler_gym.paths import cache_path
 
-__all__ = ["modules_of", "remember_object", "remember_output"]
+__all__ = ["is_archive", "modules_of", "remember_object", "remember_output"]
 
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _ARCHIVE = b"!<arch>\n"
@@ -53,6 +53,15 @@ def modules_of(path: Path) -> list[bytes] | None:
     found = [None if member is None else _module_of(member) for member in _members(data)]
     known = [module for module in found if module is not None]
     return known if known and len(known) == len(found) else None
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether the file `path` is an archive of objects."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_ARCHIVE)) == _ARCHIVE
+    except OSError:
+        return False
 
 
 def _module_of(data: bytes) -> bytes | None:

@@ -21,7 +21,13 @@ from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm._built import write_whole
 from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode, Source
 from compiler_gym.envs.llvm._compile import CXX_LIBRARIES, clang_command, user_benchmark
-from compiler_gym.envs.llvm._objects import modules_of, remember_object, remember_output
+from compiler_gym.envs.llvm._needed import needed_members
+from compiler_gym.envs.llvm._objects import (
+    is_archive,
+    modules_of,
+    remember_object,
+    remember_output,
+)
 from compiler_gym.envs.llvm._tool import run_tool
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 
@@ -37,6 +43,7 @@ _UNKNOWN = re.compile(r"(?:unknown argument:?|unsupported option|unsupported arg
 _ROUNDS = 4
 _SHARED = (3).to_bytes(2, "little")
 """What kind of ELF file a shared library is."""
+_WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 _LINKED_TOO = ("-pthread", "-fopenmp", "-fsanitize=", "--coverage", "-fprofile-")
 _TARGET = re.compile(r"(?:^|/)CMakeFiles/([^/]+)\.dir/")
 
@@ -232,17 +239,43 @@ def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
 
 def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path) -> list[Path]:
     """Keep the linked program of `modules` and the command's objects, if all are known."""
-    objects = [name for name in command.objects if not _is_shared_library(command.cwd / name)]
-    known = [modules_of(command.cwd / name) for name in objects]
-    if not (modules or known) or not all(found is not None for found in known):
+    parts, known = _parts_of(command, modules, 600)
+    unknown = set(command.objects) - set(known)
+    if not parts or not all(_is_shared_library(command.cwd / name) for name in unknown):
         return []
-    parts = [*modules, *(module for found in known for module in found or ())]
     linked = parts[0] if len(parts) == 1 else run_tool("link", parts)[0]
     output = command.output_of(Source("a"))
     if "-r" in command.link_flags:
         remember_object(output, linked)
         return []
     return [_keep(folder, "programs", output.name, linked, command)]
+
+
+def _parts_of(
+    command: CompilerCommand, modules: list[bytes], timeout: float
+) -> tuple[list[bytes], dict[str, bool]]:
+    """Return `modules` and those of the command's objects, and which objects are known.
+
+    Of an archive come the members that are needed. An object that is all in what is returned
+    is marked; objects of unknown origin may need others of an archive.
+    """
+    parts, known = list(modules), dict[str, bool]()
+    archives: list[list[bytes]] = []
+    is_whole = False
+    for word in command.link_words:
+        is_whole = _WHOLE.get(word, is_whole)
+        if word not in command.objects:
+            continue
+        path = command.cwd / word
+        found = modules_of(path)
+        if found is not None and word not in known:
+            known[word] = is_whole or not is_archive(path)
+            if known[word]:
+                parts += found
+            else:
+                archives.append(found)
+    wanted = () if {"-shared", "-r"} & set(command.link_flags) else ("main",)
+    return parts + needed_members(parts, archives, wanted=wanted, timeout=timeout), known
 
 
 def _is_shared_library(path: Path) -> bool:
@@ -267,11 +300,9 @@ def _read(
         _require_one_source(command)
     modules = [_bitcode(command, source, timeout, driver) for source in command.sources]
     linked: list[str] = []
-    for name in command.objects if command.mode is Mode.PROGRAM else ():
-        found = modules_of(command.cwd / name)
-        if found is not None:
-            modules += found
-            linked.append(name)
+    if command.mode is Mode.PROGRAM:
+        modules, known = _parts_of(command, modules, timeout)
+        linked = [name for name, is_all in known.items() if is_all]
     if not modules:
         raise BenchmarkInitError(
             f"no source and no object of known origin in: {text}: build the objects with "

@@ -22,7 +22,10 @@ class _Answer(msgspec.Struct):
 
 
 def run_tool(operation: str, modules: list[bytes], *, timeout: float = 300) -> list[bytes]:
-    """Return what `operation` makes of `modules`: ``link``, ``split`` or ``strip``."""
+    """Return what `operation` makes of `modules`: ``link``, ``split``, ``strip`` or ``symbols``.
+
+    The last gives a text for each: what it defines, a zero byte, and what it needs.
+    """
     try:
         done = subprocess.run(
             [sys.executable, "-m", "compiler_gym.envs.llvm._tool", operation],
@@ -44,6 +47,12 @@ def run_tool(operation: str, modules: list[bytes], *, timeout: float = 300) -> l
     return answer.modules
 
 
+def _symbols(text: str) -> bytes:
+    from compiler_gym.envs.llvm._needed import symbols_of
+
+    return "\0".join("\n".join(sorted(names)) for names in symbols_of(text)).encode()
+
+
 def main() -> None:
     """Run one operation: its name is the argument, the modules are on standard input."""
     from compiler_gym import _llvm
@@ -54,6 +63,8 @@ def main() -> None:
             answer = _Answer([_llvm.link_modules(modules)])
         elif sys.argv[1] == "strip":
             answer = _Answer([_llvm.strip_noop_bitcasts(module) for module in modules])
+        elif sys.argv[1] == "symbols":
+            answer = _Answer([_symbols(_llvm.Module(module).text()) for module in modules])
         else:
             answer = _Answer([part for _, part in _llvm.split_functions(modules[0])])
     except Exception as error:  # the border of a process: every error becomes an answer
