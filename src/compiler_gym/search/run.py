@@ -61,7 +61,8 @@ def run_search(
     """Return the best sequence found for each of `benchmarks`, shortened.
 
     `make_env` builds environments with a reward space: each of the `jobs` threads
-    drives its own. A benchmark is what ``reset`` takes; None is the environment's
+    drives its own, and the first confirms the results and is closed where it confirmed
+    the last of them. A benchmark is what ``reset`` takes; None is the environment's
     own. `starts` are sequences to begin with, as numbers of actions from zero:
     the result is never worse than the best of them that the compiler accepts.
     An action that takes longer than `step_seconds` counts as failed.
