@@ -14,6 +14,7 @@ the same PyTorch. A vocabulary trained on more code can be named instead
 """
 
 import argparse
+import gc
 import json
 import subprocess
 import tempfile
@@ -47,7 +48,7 @@ def train(triplets: Triplets, entities: int, *, epochs: int = EPOCHS) -> NDArray
     pykeen = _pykeen()
     torch = pykeen.torch
     torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")  # its other spelling imports a compiler
     pykeen.set_random_seed(SEED)
     known = pykeen.CoreTriplesFactory(
         torch.as_tensor(triplets[:, [0, 2, 1]]),
@@ -68,7 +69,11 @@ def train(triplets: Triplets, entities: int, *, epochs: int = EPOCHS) -> NDArray
         negative_sampler="bernoulli",
         negative_sampler_kwargs={"num_negs_per_pos": NEGATIVES, "filtered": True},
     )
-    loop.train(known, num_epochs=epochs, batch_size=BATCH, use_tqdm=False, pin_memory=False)
+    gc.freeze()  # PyKEEN collects garbage after each epoch, mostly the libraries' own objects
+    try:
+        loop.train(known, num_epochs=epochs, batch_size=BATCH, use_tqdm=False, pin_memory=False)
+    finally:
+        gc.unfreeze()
     return model.entity_representations[0](None).detach().double().numpy()
 
 
