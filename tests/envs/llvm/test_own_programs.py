@@ -474,7 +474,9 @@ def test_a_compilation_database_gives_one_program_for_each_target(
     assert [name for name, _ in unreadable] == ["all"]
 
 
-@pytest.mark.parametrize("text", ["", "{}x", "[1]", '[{"directory": "."}]', '{"a": 1}'])
+@pytest.mark.parametrize(
+    "text", ["", "{}x", "{}", "[1]", '[{"directory": "."}]', '{"a": 1}', "[" * 100_000]
+)
 def test_what_is_no_compilation_database_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "compile_commands.json"
     path.write_text(text)
@@ -482,6 +484,18 @@ def test_what_is_no_compilation_database_is_refused(text: str, tmp_path: Path) -
         llvm.make_benchmarks_from_compile_commands(path)
     with pytest.raises(BenchmarkInitError, match="cannot read"):
         llvm.make_benchmarks_from_compile_commands(tmp_path / "nothing.json")
+
+
+@pytest.mark.parametrize("broken", ["", "cc -c 'part.c", "cc -c part.c -o"])
+def test_a_command_that_cannot_be_read_does_not_hide_the_others(broken: str, project: Path) -> None:
+    path = project / "compile_commands.json"
+    commands = {"part.c": "cc -Iinclude -c part.c", "bad.c": broken}
+    path.write_text(json.dumps([{"command": c, "file": f} for f, c in commands.items()]))
+    unreadable: list[tuple[str, str]] = []
+    found = llvm.make_benchmarks_from_compile_commands(path, unreadable=unreadable)
+    assert (list(found), [name for name, _ in unreadable]) == (["part.c"], ["bad.c"])
+    with pytest.raises(BenchmarkInitError, match=r"found|no command"):
+        llvm.make_benchmarks_from_compile_commands(path)
 
 
 def test_how_to_run_a_program_travels_with_it(project: Path, make_env: Env) -> None:

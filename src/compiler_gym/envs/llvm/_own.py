@@ -151,7 +151,7 @@ def make_benchmarks_from_compile_commands(
     What does not compile raises `BenchmarkInitError`, or goes into `unreadable` with the reason.
     """
     found: dict[str, Benchmark] = {}
-    for name, _, command in _commands_of(Path(path)):
+    for name, _, command in _commands_of(Path(path), unreadable):
         try:
             key, number = name, 1
             while key in found:
@@ -177,7 +177,7 @@ def make_benchmarks_from_compile_commands_by_target(
     called ``all``.
     """
     targets: dict[str, list[CompilerCommand]] = {}
-    for _, target, command in _commands_of(Path(path)):
+    for _, target, command in _commands_of(Path(path), unreadable):
         targets.setdefault(target, []).append(command)
     found: dict[str, Benchmark] = {}
     for target, commands in targets.items():
@@ -381,27 +381,48 @@ def _bitcode(
     raise BenchmarkInitError(f"clang does not know the flags of {shlex.join(command.words)}")
 
 
-def _commands_of(path: Path) -> Iterator[tuple[str, str, CompilerCommand]]:
-    """Yield the name, the target and the command of each entry."""
-    try:
-        entries = json.loads(path.read_bytes())
-        for entry in entries:
+def _commands_of(
+    path: Path, failed: list[tuple[str, str]] | None
+) -> Iterator[tuple[str, str, CompilerCommand]]:
+    """Yield the name, the target and the command of each entry.
+
+    An entry whose command cannot be read raises, or goes into `failed` with the reason.
+    """
+    for entry in _entries_of(path):
+        try:
             cwd = path.parent / entry.get("directory", ".")
             words = entry.get("arguments")
+            name = str(entry["file"])
+            text = "" if words is not None else str(entry["command"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
+        try:
             command = (
-                CompilerCommand.from_text(entry["command"], cwd)
+                CompilerCommand.from_text(text, cwd)
                 if words is None
                 else CompilerCommand.parse([str(word) for word in words], cwd)
             )
-            made = str(entry.get("output") or command.output or "")
-            target = _TARGET.search(made.replace(os.sep, "/"))
-            yield str(entry["file"]), target[1] if target else "all", command
+        except BenchmarkInitError as error:
+            if failed is None:
+                raise
+            failed.append((name, str(error)))
+            continue
+        made = str(entry.get("output") or command.output or "")
+        target = _TARGET.search(made.replace(os.sep, "/"))
+        yield name, target[1] if target else "all", command
+
+
+def _entries_of(path: Path) -> list[Any]:
+    try:
+        entries = json.loads(path.read_bytes())
     except OSError as error:
         raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, BenchmarkInitError):
-            raise
+    except (ValueError, RecursionError) as error:
         raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
+    if not isinstance(entries, list):
+        kind = type(entries).__name__
+        raise BenchmarkInitError(f"{path} is no compilation database: expected a list, not {kind}")
+    return entries
 
 
 def _keep(folder: Path, kind: str, name: str, module: bytes, command: CompilerCommand) -> Path:
