@@ -40,7 +40,7 @@ class DerivedObservation:
     """The value after a failure; None translates the base's default."""
     deterministic: bool | None = None
     platform_dependent: bool | None = None
-    to_string: Callable[[Any], str] = str
+    to_string: Callable[[Any], str] | None = None
 
 
 class ObservationSpaceSpec:
@@ -118,8 +118,19 @@ class ObservationSpaceSpec:
             deterministic=own(derived.deterministic, self.deterministic),
             platform_dependent=own(derived.platform_dependent, self.platform_dependent),
             description=derived.description,
-            to_string=derived.to_string,
+            to_string=derived.to_string or str,
         )
+
+    def make_derived_space(
+        self,
+        id: str,
+        translate: Callable[[Any], Any],
+        space: gymnasium.Space[Any] | None = None,
+        **properties: Any,
+    ) -> "ObservationSpaceSpec":
+        """Return the spec of ``translate(this observation)``, as `add_derived_space` adds it."""
+        make_space = None if space is None else (lambda: space)
+        return self.derive(DerivedObservation(id, self.id, translate, make_space, **properties))
 
     def zero(self) -> Any:
         """Return a value of the space for observations whose session names no default."""
@@ -188,9 +199,7 @@ class ObservationView(Mapping[str, Any]):
         `properties` are those of `DerivedObservation`: `description`,
         `default_value`, `deterministic`, `platform_dependent`, `to_string`.
         """
-        make_space = None if space is None else (lambda: space)
-        derived = DerivedObservation(id, base_id, translate, make_space, **properties)
-        self.spaces[id] = self.spec(base_id).derive(derived)
+        self.spaces[id] = self.spec(base_id).make_derived_space(id, translate, space, **properties)
 
 
 class RewardView:

@@ -11,13 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler_gym.envs.llvm import LlvmEnv, compute_observation, observation_spaces
+from compiler_gym.envs.llvm import (
+    LlvmEnv,
+    compute_observation,
+    observation_spaces,
+    reward_spaces,
+)
 from compiler_gym.envs.llvm.observations import (
     AUTOPHASE_FEATURES,
     INST_COUNT_FEATURES,
     LEVELS,
     OBSERVATION_SPACES,
 )
+from compiler_gym.spaces import Scalar
 
 MakeEnv = Callable[..., LlvmEnv]
 Tool = Callable[..., bytes]
@@ -163,6 +169,32 @@ def test_an_observation_of_a_file_needs_no_environment(env: LlvmEnv, tmp_path: P
     path = env.write_bitcode(tmp_path / "module.bc")
     found = compute_observation(observation_spaces.Autophase, path)
     assert np.array_equal(found, env.observation["Autophase"])
+
+
+def test_a_member_of_the_enumerations_stands_for_its_name(env: LlvmEnv) -> None:
+    seen, earned = observation_spaces, reward_spaces
+    observation, _ = env.reset(
+        observation_space=[seen.Autophase, "IrSha1"], reward_space=earned.IrInstructionCount
+    )
+    assert list(observation) == ["Autophase", "IrSha1"]
+    assert env.observation[seen.IrSha1] == env.ir_sha1
+    values, reward, _, _, _ = env.step(
+        env.action_space["sroa"], observation_spaces=[seen.IrInstructionCount]
+    )
+    assert (values, reward > 0) == ([env.observation["IrInstructionCount"]], True)
+
+
+def test_a_spec_makes_the_spec_of_a_function_of_it(env: LlvmEnv) -> None:
+    env.reset()
+    space = Scalar("lines", 0, None, dtype=int)
+    spec = env.observation.spaces["Ir"].make_derived_space(
+        id="lines", translate=str.splitlines, to_string=None
+    )
+    length = spec.make_derived_space("length", len, space, default_value=7)
+    assert (spec.id, length.id, length.base_id) == ("lines", "length", "Ir")
+    assert length.translate("a\nb\n") == 2
+    assert (length.space, length.default_value, length.to_string(2)) == (space, 7, "2")
+    assert (length.deterministic, length.platform_dependent) == (True, False)
 
 
 @pytest.mark.parametrize("spec", OBSERVATION_SPACES, ids=lambda spec: spec.name)

@@ -344,10 +344,11 @@ observation_spaces = Enum(  # type: ignore[misc]  # its members come from the ta
     "observation_spaces",
     {spec.name: spec.name for spec in OBSERVATION_SPACES}
     | {derived.id: derived.id for derived in derived_observations()},
+    type=str,
 )
-"""Every observation space: ``observation_spaces.Autophase``."""
+"""Every observation space: ``observation_spaces.Autophase`` is the text ``"Autophase"``."""
 
 reward_spaces = Enum(  # type: ignore[misc]  # its members come from the table
-    "reward_spaces", {reward.name: reward.name for reward in make_rewards()}
+    "reward_spaces", {reward.name: reward.name for reward in make_rewards()}, type=str
 )
-"""Every reward space: ``reward_spaces.IrInstructionCountOz``."""
+"""Every reward space, each a text as well: ``reward_spaces.IrInstructionCountOz``."""
