@@ -3,9 +3,12 @@
 
 import itertools
 import os
+import subprocess
+from pathlib import Path
 from typing import Any, ClassVar
 
-from compiler_gym.session import ActionSpaceSpec, ObservationSpaceSpec, ScalarSpec
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.session import ActionSpaceSpec, DiscreteSpec, ObservationSpaceSpec, ScalarSpec
 from compiler_gym.testing import FakeSession
 
 _serial = itertools.count()
@@ -92,3 +95,71 @@ class Gullible(FakeSession):
             super().__init__(*arguments)
         except ValueError:
             self.number = 0
+
+
+class Chatty(FakeSession):
+    """Answers any parameter."""
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        return ""
+
+
+class Forgetful(FakeSession):
+    """Loses its program when it is forked."""
+
+    def moved(self, working_dir: Path) -> None:
+        self.number = 0
+
+
+class Rooted(FakeSession):
+    """Keeps its program in a file, and goes on using that file after a fork."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.path = Path(self.write())
+
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        self.number = int(self.path.read_text())
+        step = super().apply_action(action)
+        self.path.write_text(str(self.number))
+        return step
+
+    def get_observation(self, name: str) -> Any:
+        self.number = int(self.path.read_text())
+        return super().get_observation(name)
+
+
+class Parent(FakeSession):
+    """Starts what outlives its worker."""
+
+    started: ClassVar[list[subprocess.Popen[bytes]]] = []
+
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        self.started.append(subprocess.Popen(["sleep", "60"], start_new_session=True))
+        return super().apply_action(action)
+
+
+class Fickle(FakeSession):
+    """Offers other actions, or ends, by chance."""
+
+    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        _, space, no_effect = super().apply_action(action)
+        left = 2 + os.urandom(1)[0] % 100
+        return left < 20, ActionSpaceSpec("Menu", DiscreteSpec(left)) if space else None, no_effect
+
+
+class Picky(FakeSession):
+    """Refuses some of the composite actions that it offers."""
+
+    def _compose(self, action: dict[str, Any]) -> None:
+        if action["levels"][0] > 0:
+            raise InvalidActionError("not this one")
+        super()._compose(action)
+
+
+class Vague(FakeSession):
+    """Says with a number whether the episode has ended."""
+
+    def apply_action(self, action: Any) -> Any:
+        end, space, no_effect = super().apply_action(action)
+        return int(end), space, no_effect

@@ -12,16 +12,23 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import FakeSession, SessionConformance, same
 from testing.broken_sessions import (
+    Chatty,
     Deaf,
+    Fickle,
+    Forgetful,
     Gullible,
     Hoarder,
     Liar,
     Mute,
     Outsider,
+    Parent,
+    Picky,
     Placed,
     Restless,
+    Rooted,
     Shy,
     Unplain,
+    Vague,
 )
 
 
@@ -47,11 +54,49 @@ def suite_of(session: type[FakeSession]) -> SessionConformance:
         (Outsider, "test_the_spaces_contain_every_observation"),
         (Outsider, "test_every_default_is_in_its_observation_space"),
         (Mute, "test_the_compiler_describes_itself"),
+        (Forgetful, "test_a_fork_is_exact_and_goes_its_own_way"),
+        (Forgetful, "test_a_fork_of_a_fork_outlives_both"),
+        (Forgetful, "test_a_deep_copy_is_a_fork_and_a_shallow_one_is_refused"),
+        (Rooted, "test_a_fork_is_exact_and_goes_its_own_way"),
+        (Shy, "test_several_actions_at_once_are_the_same_as_one_by_one"),
+        (Placed, "test_a_pickle_replays_the_episode"),
+        (Placed, "test_a_crash_ends_the_episode_and_the_next_reset_works"),
+        (Vague, "test_the_same_actions_give_the_same_observations"),
     ],
 )
 def test_the_suite_finds_a_broken_session(session: type[FakeSession], test: str) -> None:
     with pytest.raises(AssertionError):
         getattr(suite_of(session), test)()
+
+
+@pytest.mark.parametrize(
+    ("session", "space", "test"),
+    [
+        (Liar, "Menu", "test_an_action_without_effect_changes_nothing"),
+        (Liar, "Composite", "test_an_action_without_effect_changes_nothing"),
+        (Fickle, "Menu", "test_the_same_actions_give_the_same_observations"),
+        (Fickle, "Menu", "test_an_environment_in_this_process_gives_the_same"),
+        (Picky, "Composite", "test_the_spaces_contain_every_observation"),
+        (Picky, "Composite", "test_a_pickle_replays_the_episode"),
+    ],
+)
+def test_the_suite_looks_into_every_action_space(
+    session: type[FakeSession], space: str, test: str
+) -> None:
+    suite = suite_of(session)
+    type(suite).action_spaces = (space,)
+    with pytest.raises(AssertionError):
+        getattr(suite, test)()
+
+
+def test_the_suite_finds_a_process_that_outlives_its_worker() -> None:
+    with pytest.raises(AssertionError):
+        suite_of(Parent).test_what_a_worker_started_ends_with_it()
+
+
+def test_the_suite_finds_a_session_that_knows_every_parameter() -> None:
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        suite_of(Chatty).test_unknown_names_are_refused()
 
 
 def test_the_suite_finds_a_value_that_does_not_travel(tmp_path: Path) -> None:
