@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compiler_gym.envs.gcc import GccEnv, make_benchmark, make_benchmark_from_source
@@ -120,6 +121,57 @@ def test_a_hunger_for_memory_ends_the_episode(make_env: Make, tmp_path: Path) ->
     assert isinstance(info["error"], WorkerOutOfMemoryError)
     env.reset()
     assert env.asm_size > 0
+
+
+@pytest.mark.parametrize("space", ["Choices", "OptionThenValue", "choices="])
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("kill -SEGV $$", CompilerFatalError),
+        ("echo 'x: std::bad_alloc' >&2; exit 1", WorkerOutOfMemoryError),
+        ("exec sleep 600", WorkerTimeoutError),
+        ("head -c 99999 /dev/urandom >&2; exit 1", CompilerDiagnosticError),
+    ],
+)
+def test_a_failure_is_an_event_in_every_action_space(
+    text: str, error: type[Exception], space: str, make_env: Make, tmp_path: Path
+) -> None:
+    env = make_env(
+        gcc_bin=trap(tmp_path / "gcc", "-fgcse", text),
+        observation_space="obj_size",
+        reward_space="obj_size",
+    )
+    env.reset(action_space="Choices" if space == "choices=" else space)
+    env.timeout = 1.0
+    names = [option.name for option in env.gcc_spec.options]
+    at = names.index("-fgcse")
+    if space == "choices=":
+        with pytest.raises(error):
+            env.choices = [0 if number == at else -1 for number in range(len(names))]
+    else:
+        actions = [at, 1] if space == "OptionThenValue" else [np.eye(len(names), dtype=int)[at]]
+        for action in actions:
+            observation, reward, _, truncated, info = env.step(action)
+        assert truncated
+        assert isinstance(info["error"], error)
+        assert (observation, reward) == (0, 0.0)
+    assert not env.in_episode
+    assert env.reset()[0] > 0
+
+
+def test_a_failure_of_the_machine_is_not_remembered(make_env: Make, tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.write_text("")
+    said = f"if [ -e {full} ]; then echo 'as: src.s: No space left on device' >&2; exit 1; fi"
+    env = make_env(gcc_bin=trap(tmp_path / "gcc", "-fgcse", said))
+    env.reset()
+    *_, info = env.step(env.action_space["-fgcse"], observation_spaces=["obj_size"])
+    assert isinstance(info["error"], CompilerDiagnosticError)
+    full.unlink()
+    env.reset()
+    *_, truncated, _ = env.step(env.action_space["-fgcse"], observation_spaces=["obj_size"])
+    assert not truncated
+    assert env.obj_size > 0
 
 
 @pytest.mark.slow

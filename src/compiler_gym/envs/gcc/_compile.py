@@ -23,7 +23,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 
-__all__ = ["DEFAULT_SECONDS", "Builder", "check", "macros_of", "preprocess"]
+__all__ = ["DEFAULT_SECONDS", "Builder", "check", "is_lasting", "macros_of", "preprocess"]
 
 DEFAULT_SECONDS = 60.0
 """How long one run of GCC may take."""
@@ -32,7 +32,14 @@ _MEMORY_BYTES = 8 << 30
 _FILE_BYTES = 1 << 30
 _MOST_WORDS = 4000
 _NO_MEMORY = re.compile(
-    r"out of memory|virtual memory exhausted|[Cc]annot allocate memory|[Kk]illed", re.ASCII
+    r"out of memory|virtual memory exhausted|[Cc]annot allocate memory|[Kk]illed"
+    r"|MemoryError|std::bad_alloc",
+    re.ASCII,
+)
+_PASSING = re.compile(
+    r"No space left on device|Resource temporarily unavailable|Too many open files"
+    r"|Input/output error|Read-only file system|[Cc]annot create|cannot execute|Text file busy",
+    re.ASCII,
 )
 _PREPROCESSED = {"c": ".i", "cpp-output": ".i", "c++": ".ii", "c++-cpp-output": ".ii"}
 
@@ -203,6 +210,15 @@ def _run(
     if done.returncode:
         raise _error_of(done, gcc)
     return done
+
+
+def is_lasting(error: CompilerDiagnosticError) -> bool:
+    """Return whether the compiler would say the same again, and not of a full disk.
+
+    >>> is_lasting(CompilerDiagnosticError("as: src.s: No space left on device"))
+    False
+    """
+    return _PASSING.search(str(error)) is None
 
 
 def _error_of(done: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGymError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from compiler_gym.envs.gcc._choices import checked, command_line, words_of
-from compiler_gym.envs.gcc._compile import Builder
+from compiler_gym.envs.gcc._compile import Builder, is_lasting
 from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc._memo import Facts, Memo, memo_of
 from compiler_gym.envs.gcc._options import ABSENT
@@ -224,7 +224,8 @@ class GccSession(CompilerSession):
         try:
             return kind(self._builder, words)
         except CompilerDiagnosticError as error:
-            memo.add(command, {"error": str(error)})
+            if is_lasting(error):
+                memo.add(command, {"error": str(error)})
             raise _blamed(str(error), words) from error
 
     def _asm_facts(self, words: list[str]) -> Facts:
