@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 from compiler_gym.registration import Compiler, EnvironmentId
 
 if TYPE_CHECKING:
+    from compiler_gym.envs.llvm._compilation_database import (
+        make_benchmarks_from_compile_commands,
+        make_benchmarks_from_compile_commands_by_target,
+    )
     from compiler_gym.envs.llvm._compile import (
         ClangInvocation,
         get_system_library_flags,
@@ -22,8 +26,6 @@ if TYPE_CHECKING:
     from compiler_gym.envs.llvm._own import (
         BenchmarkFromCommandLine,
         make_benchmark_from_command_line,
-        make_benchmarks_from_compile_commands,
-        make_benchmarks_from_compile_commands_by_target,
     )
     from compiler_gym.envs.llvm.environment import (
         LlvmCommandLine,
@@ -62,7 +64,7 @@ llvm = Compiler(
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     recorder="compiler_gym.envs.llvm._own:record",
-    database_reader="compiler_gym.envs.llvm._own:read_compilation_database",
+    database_reader="compiler_gym.envs.llvm._compilation_database:read_compilation_database",
     environments=(
         EnvironmentId("llvm-v0"),
         *(
@@ -88,8 +90,8 @@ _WHERE = {
     "make_benchmark": "_compile",
     "make_benchmark_from_command_line": "_own",
     "make_benchmark_from_source": "_compile",
-    "make_benchmarks_from_compile_commands": "_own",
-    "make_benchmarks_from_compile_commands_by_target": "_own",
+    "make_benchmarks_from_compile_commands": "_compilation_database",
+    "make_benchmarks_from_compile_commands_by_target": "_compilation_database",
 }
 
 

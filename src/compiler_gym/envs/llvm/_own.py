@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm._built import write_whole
 from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode, Source
-from compiler_gym.envs.llvm._compile import CXX_LIBRARIES, clang_command, user_benchmark
+from compiler_gym.envs.llvm._compile import CXX_LIBRARIES, clang_command
 from compiler_gym.envs.llvm._needed import needed_members
 from compiler_gym.envs.llvm._objects import (
     is_archive,
@@ -34,8 +34,7 @@ from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 __all__ = [
     "BenchmarkFromCommandLine",
     "make_benchmark_from_command_line",
-    "make_benchmarks_from_compile_commands",
-    "make_benchmarks_from_compile_commands_by_target",
+    "read_command",
     "record",
 ]
 
@@ -45,7 +44,6 @@ _SHARED = (3).to_bytes(2, "little")
 """What kind of ELF file a shared library is."""
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 _LINKED_TOO = ("-pthread", "-fopenmp", "-fsanitize=", "--coverage", "-fprofile-")
-_TARGET = re.compile(r"(?:^|/)CMakeFiles/([^/]+)\.dir/")
 
 
 class BenchmarkFromCommandLine(Benchmark):
@@ -137,74 +135,7 @@ def make_benchmark_from_command_line(
     """
     read = CompilerCommand.from_text if isinstance(cmd, str) else CompilerCommand.parse
     command = read(cmd, cwd)  # type: ignore[arg-type]  # one of the two
-    return _read(command, timeout, run, None if replace_driver else command.words[0])
-
-
-def make_benchmarks_from_compile_commands(
-    path: str | Path,
-    *,
-    timeout: float = 600,
-    unreadable: list[tuple[str, str]] | None = None,
-) -> dict[str, Benchmark]:
-    """Return one program for each file of a ``compile_commands.json``, by the file's name.
-
-    What does not compile raises `BenchmarkInitError`, or goes into `unreadable` with the reason.
-    """
-    found: dict[str, Benchmark] = {}
-    for name, _, command in _commands_of(Path(path), unreadable):
-        try:
-            key, number = name, 1
-            while key in found:
-                number += 1
-                key = f"{name}#{number}"
-            found[key] = _read(command, timeout)
-        except BenchmarkInitError as error:
-            if unreadable is None:
-                raise
-            unreadable.append((name, str(error)))
-    return found
-
-
-def make_benchmarks_from_compile_commands_by_target(
-    path: str | Path,
-    *,
-    timeout: float = 600,
-    unreadable: list[tuple[str, str]] | None = None,
-) -> dict[str, Benchmark]:
-    """Return one program for each target of a ``compile_commands.json``: its files, linked.
-
-    CMake's objects tell their target (``CMakeFiles/NAME.dir``); all other files are one target,
-    called ``all``.
-    """
-    targets: dict[str, list[CompilerCommand]] = {}
-    for _, target, command in _commands_of(Path(path), unreadable):
-        targets.setdefault(target, []).append(command)
-    found: dict[str, Benchmark] = {}
-    for target, commands in targets.items():
-        try:
-            parts = [_read(command, timeout) for command in commands]
-            modules = [part.contents for part in parts]
-            linked = run_tool("link", modules, timeout=timeout)[0]
-            found[target] = user_benchmark(linked, [s for part in parts for s in part.sources])
-        except BenchmarkInitError as error:
-            if unreadable is None:
-                raise
-            unreadable.append((target, str(error)))
-    return found
-
-
-def read_compilation_database(
-    path: Path, linked: bool
-) -> tuple[dict[str, bytes], list[tuple[str, str]]]:
-    """Return the bitcode of what `path` lists, by file or `linked` by target, and what failed."""
-    unreadable: list[tuple[str, str]] = []
-    read = (
-        make_benchmarks_from_compile_commands_by_target
-        if linked
-        else make_benchmarks_from_compile_commands
-    )
-    found = read(path, unreadable=unreadable)
-    return {name: program.contents for name, program in found.items()}, unreadable
+    return read_command(command, timeout, run, None if replace_driver else command.words[0])
 
 
 def record(words: Sequence[str], cwd: Path, folder: Path) -> list[Path]:
@@ -287,12 +218,13 @@ def _is_shared_library(path: Path) -> bool:
     return header[:4] == b"\x7fELF" and header[16:18] == _SHARED
 
 
-def _read(
+def read_command(
     command: CompilerCommand,
     timeout: float,
     run: RunSpec | None = None,
     driver: str | None = None,
 ) -> BenchmarkFromCommandLine:
+    """Return the program of `command`, whose sources `driver` or our clang reads."""
     text = shlex.join(command.words)
     if command.mode is Mode.NOTHING:
         raise BenchmarkInitError(f"the command makes no code: {text}")
@@ -379,50 +311,6 @@ def _bitcode(
                 raise
             command = command.without_flags(unknown)
     raise BenchmarkInitError(f"clang does not know the flags of {shlex.join(command.words)}")
-
-
-def _commands_of(
-    path: Path, failed: list[tuple[str, str]] | None
-) -> Iterator[tuple[str, str, CompilerCommand]]:
-    """Yield the name, the target and the command of each entry.
-
-    An entry whose command cannot be read raises, or goes into `failed` with the reason.
-    """
-    for entry in _entries_of(path):
-        try:
-            cwd = path.parent / entry.get("directory", ".")
-            words = entry.get("arguments")
-            name = str(entry["file"])
-            text = "" if words is not None else str(entry["command"])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
-        try:
-            command = (
-                CompilerCommand.from_text(text, cwd)
-                if words is None
-                else CompilerCommand.parse([str(word) for word in words], cwd)
-            )
-        except BenchmarkInitError as error:
-            if failed is None:
-                raise
-            failed.append((name, str(error)))
-            continue
-        made = str(entry.get("output") or command.output or "")
-        target = _TARGET.search(made.replace(os.sep, "/"))
-        yield name, target[1] if target else "all", command
-
-
-def _entries_of(path: Path) -> list[Any]:
-    try:
-        entries = json.loads(path.read_bytes())
-    except OSError as error:
-        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
-    if not isinstance(entries, list):
-        kind = type(entries).__name__
-        raise BenchmarkInitError(f"{path} is no compilation database: expected a list, not {kind}")
-    return entries
 
 
 def _keep(folder: Path, kind: str, name: str, module: bytes, command: CompilerCommand) -> Path:
