@@ -103,7 +103,10 @@ def test_what_is_written_passes_the_linter(package: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["", "Tiny", "1c", "a b", "../x", "class", "compiler-gym", "a--b"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "Tiny", "1c", "a b", "../x", "class", "compiler-gym", "a--b", "json", "llvm", "gcc"],
+)
 def test_a_bad_name_is_refused(name: str, tmp_path: Path) -> None:
     done = Runner.invoke(app, ["new", "--folder", str(tmp_path / "x"), "--", name])
     assert isinstance(done.exception, InvalidParameterError)

@@ -6,6 +6,7 @@ What is written works and passes the public suites; its parts are there to be re
 
 import keyword
 import re
+import sys
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -17,6 +18,7 @@ import typer
 
 from compiler_gym.cli._output import Json, output, print_json
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.registration import compilers
 
 __all__ = ["new"]
 
@@ -49,7 +51,7 @@ def new(
 def _words(name: str) -> dict[str, str]:
     """Return what stands for the placeholders; raise `InvalidParameterError` for a bad name."""
     package = name.replace("-", "_")
-    if not _NAME.fullmatch(name) or keyword.iskeyword(package) or package in _TAKEN:
+    if not _NAME.fullmatch(name) or keyword.iskeyword(package) or _is_taken(package):
         raise InvalidParameterError(
             f"{name!r} cannot be the name of a package: expected a word such as tiny-c "
             "of small letters, digits and dashes, which is not taken"
@@ -61,6 +63,11 @@ def _words(name: str) -> dict[str, str]:
         "Class": "".join(part.capitalize() for part in package.split("_")),
         "env_id": f"{dashed}-v0",
     }
+
+
+def _is_taken(package: str) -> bool:
+    """Return whether a package of that name would hide another, or a compiler that is there."""
+    return package in (*_TAKEN, *sys.stdlib_module_names, *compilers())
 
 
 def _write(target: Path, words: dict[str, str]) -> list[str]:
