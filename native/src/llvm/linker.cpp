@@ -33,14 +33,32 @@ auto in_fresh_context(Work&& work) {
   }
 }
 
+using Linkage = ::llvm::GlobalValue::LinkageTypes;
+
+std::vector<std::pair<::llvm::GlobalVariable*, Linkage>> local_constants(::llvm::Module& module) {
+  std::vector<std::pair<::llvm::GlobalVariable*, Linkage>> found;
+  for (auto& variable : module.globals()) {
+    if (!variable.isConstant() || !variable.hasLocalLinkage()) continue;
+    found.emplace_back(&variable, variable.getLinkage());
+  }
+  return found;
+}
+
 std::string extract(std::string_view data, std::size_t position) {
   return in_fresh_context([&](Workplace& place) {
     const auto module = read_module(data, "", place.context);
     std::vector<::llvm::GlobalValue*> kept{&*std::next(module->begin(), position)};
+    const auto constants = local_constants(*module);
     ::llvm::ModulePassManager passes;
     passes.addPass(::llvm::ExtractGVPass(kept, /*deleteS=*/false, /*keepConstInit=*/true));
     PassRunner runner(nullptr, module->getTargetTriple());
     runner.run(*module, std::move(passes));
+    // Each part has its own copy, so that parts can be linked again.
+    for (const auto& [constant, linkage] : constants) {
+      if (!constant->hasInitializer()) continue;
+      constant->setVisibility(::llvm::GlobalValue::DefaultVisibility);
+      constant->setLinkage(linkage);
+    }
     runner.run(*module, runner.parse("globaldce,strip-dead-debug-info,strip-dead-prototypes"));
     return bitcode_of(*module);
   });

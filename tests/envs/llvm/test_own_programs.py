@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import compiler_gym
 from compiler_gym.datasets import Benchmark, ExpectedOutput, RunSpec
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm import LlvmEnv
@@ -401,6 +402,17 @@ def test_splitting_into_fewer_than_no_functions_is_refused(project: Path) -> Non
     program = llvm.make_benchmark("part.c", ["-Iinclude"])
     with pytest.raises(InvalidParameterError, match="expected 0 for all"):
         llvm.split_benchmark_by_function(program, -1)
+
+
+def test_a_program_that_was_split_can_be_merged_again() -> None:
+    with compiler_gym.make("llvm-v0", observation_space="IrInstructionCount") as env:
+        program = env.datasets.benchmark("cbench-v1/sha")
+        parts = llvm.split_benchmark_by_function(program)
+        whole, _ = env.reset(benchmark=program)
+        of_parts = sum(env.reset(benchmark=part)[0] for part in parts)
+        merged, _ = env.reset(benchmark=llvm.merge_benchmarks(parts))
+        assert len(parts) == 21
+        assert whole == of_parts == merged
 
 
 @pytest.mark.parametrize(
