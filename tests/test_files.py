@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Files are written whole, and a program that was replaced is another one."""
 
+import os
+import warnings
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.errors import CacheWarning
-from compiler_gym.files import keep, tool_identity, write_whole
+from compiler_gym.files import KeptDirectory, keep, tool_identity, write_whole
 
 
 def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
@@ -28,6 +30,22 @@ def test_what_cannot_be_kept_is_warned_of(tmp_path: Path, monkeypatch: pytest.Mo
     assert (tmp_path / "a" / "b").read_bytes() == b"1"
     with pytest.warns(CacheWarning, match=f"{tmp_path} cannot be written.*COMPILER_GYM_CACHE"):
         keep(tmp_path / "a" / "b" / "c", b"1")
+
+
+def test_a_kept_directory_goes_with_its_object_and_without_a_warning() -> None:
+    kept = KeptDirectory("compiler_gym-test-")
+    (kept.path / "inner").mkdir()
+    path = kept.path
+    child = os.fork()
+    if child == 0:
+        del kept
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert path.is_dir()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        del kept
+    assert not path.exists()
 
 
 def test_a_replaced_program_has_another_identity(tmp_path: Path) -> None:

@@ -2,14 +2,16 @@
 """Files that are written whole or not at all, and programs that tell when they are replaced."""
 
 import os
+import shutil
 import tempfile
 import warnings
+import weakref
 from pathlib import Path
 
 from compiler_gym.errors import CacheWarning
 from compiler_gym.paths import cache_path
 
-__all__ = ["keep", "tool_identity", "write_whole"]
+__all__ = ["KeptDirectory", "keep", "tool_identity", "write_whole"]
 
 
 def write_whole(path: Path, contents: bytes) -> None:
@@ -40,6 +42,22 @@ def keep(path: Path, contents: bytes) -> None:
             CacheWarning,
             stacklevel=2,
         )
+
+
+class KeptDirectory:
+    """A new directory that is there for as long as this object, of no use to anybody else.
+
+    A forked process that ends leaves it alone.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix=prefix))
+        weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(path: Path, owner: int) -> None:
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def tool_identity(path: str) -> str:

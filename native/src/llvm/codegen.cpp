@@ -92,6 +92,11 @@ std::string emit(std::string_view bitcode, Extra extra) {
     }
     refuse_scalable_vectors(*module);
     if (extra == Extra::Blocks) {
+      const auto& triple = module->getTargetTriple();
+      if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
+        throw UnsupportedError("blocks are found in 64-bit ELF objects only, the module's target is '" +
+                               triple.str() + "'");
+      }
       map_frequencies();
       machine->Options.BBAddrMap = true;
     }

@@ -54,10 +54,10 @@ def worker_pid(env: CompilerEnv) -> int | None:
 
 def worker_files(client: int | None = None) -> list[Path]:
     """Return the files that the workers of process `client` (default: this one) hold now."""
-    prefix = f"workers-{os.getpid() if client is None else client}-"
+    pid = os.getpid() if client is None else client
     return [
         path
-        for folder in transient_cache_path().glob(f"{prefix}*")
+        for folder in transient_cache_path().glob(f"workers-*-{pid}-*")
         for path in folder.rglob("*")
         if path.is_file()
     ]

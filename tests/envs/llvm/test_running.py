@@ -342,3 +342,16 @@ def test_cycles_are_rewarded_against_the_program_at_reset_and_a_level(make_env: 
     earned = sum(float(env.step(env.action_space[name])[1]) for name in ("sroa", "early-cse"))
     saved = start - env.observation["McaCycles"]
     assert earned == pytest.approx(saved / (start - best))
+
+
+@pytest.mark.parametrize("triple", ["x86_64-pc-windows-msvc", "i386-unknown-linux-gnu"])
+def test_cycles_of_what_holds_no_blocks_are_refused(
+    make_env: MakeEnv, tmp_path: Path, triple: str
+) -> None:
+    file = tmp_path / "program.ll"
+    file.write_text(f'target triple = "{triple}"\ndefine i32 @f(i32 %a) {{\n  ret i32 %a\n}}\n')
+    env = make_env()
+    env.reset(benchmark=f"file://{file}")
+    with pytest.raises(ObservationError, match=f"64-bit ELF objects only.*{triple}"):
+        env.observation["McaCycles"]
+    assert env.in_episode

@@ -18,6 +18,7 @@ from compiler_gym.envs.gcc._products import runs_here
 from compiler_gym.envs.gcc._program import is_cxx, unpack
 from compiler_gym.envs.gcc._spec import get_spec
 from compiler_gym.errors import BenchmarkInitError, CompilerError
+from compiler_gym.files import KeptDirectory
 from compiler_gym.validation import (
     Finding,
     Reference,
@@ -111,11 +112,11 @@ def _reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Referenc
 def _reference(
     gcc_bin: str, contents: bytes, libraries: tuple[str, ...], seconds: float
 ) -> Reference:
-    directory = tempfile.TemporaryDirectory(prefix="compiler_gym-reference-")
+    directory = KeptDirectory("compiler_gym-reference-")
 
     def build() -> Path:
         with _lock:
-            folder = Path(directory.name)
+            folder = directory.path
             gcc = Gcc(gcc_bin)
             try:
                 units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)

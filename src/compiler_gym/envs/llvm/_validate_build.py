@@ -18,6 +18,7 @@ from pathlib import Path
 from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.llvm._compile import clang_command
 from compiler_gym.errors import BenchmarkInitError, EnvironmentNotSupported
+from compiler_gym.files import KeptDirectory
 from compiler_gym.validation import Reference
 
 __all__ = ["AS_IT_IS", "REFERENCE", "built", "find_opt", "link_program", "reference_of", "run_tool"]
@@ -88,12 +89,10 @@ _lock = threading.Lock()
 
 @functools.lru_cache(maxsize=_MOST_REFERENCES)
 def _reference(contents: bytes, link: tuple[str, ...], seconds: float) -> Reference:
-    directory = tempfile.TemporaryDirectory(prefix="compiler_gym-reference-")
+    directory = KeptDirectory("compiler_gym-reference-")
 
     def build() -> Path:
         with _lock:
-            return link_program(
-                contents, Path(directory.name) / "program", link=link, flags=REFERENCE
-            )
+            return link_program(contents, directory.path / "program", link=link, flags=REFERENCE)
 
     return Reference(build, RunLimits(seconds=seconds))
