@@ -37,7 +37,8 @@ class Figure:
         return "" if self.bound is None else f"{sign} {_text(self.bound, self.unit)}"
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "holds": self.holds}
+        holds = None if self.holds is None else bool(self.holds)
+        return {**asdict(self), "value": float(self.value), "holds": holds}
 
 
 def median_seconds(call: Callable[[], Any], *, repeats: int) -> float:

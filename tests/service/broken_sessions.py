@@ -49,6 +49,14 @@ class Garbles(FakeSession):
                 continue
 
 
+class Lingers(FakeSession):
+    """Its copies are slow to begin, when their origin has gone on already."""
+
+    @classmethod
+    def prepare(cls, options: dict[str, str]) -> None:
+        os.register_at_fork(after_in_child=lambda: time.sleep(0.5))
+
+
 class Alone(FakeSession):
     """Leaves its worker no process and no file to start another with."""
 

@@ -236,6 +236,20 @@ def test_a_child_that_takes_too_long_is_ended_with_its_own_children(open_worker:
     assert wait_until(lambda: not descendants(worker.pid))
 
 
+def test_what_is_written_after_a_fork_is_none_of_the_copys(open_worker: Open) -> None:
+    worker = open_worker(SessionSource("service.broken_sessions:Lingers"))
+    fork = worker.fork()
+    worker.call(step("write_file"))
+    assert fork is not None
+    fork.call(step("add"))
+    assert not [path for path in worker_files() if f"/{fork.pid}-" in str(path)]
+    again = fork.fork()
+    assert again is not None
+    assert number(again, "add") == number(fork, "add")
+    for copy in (again, fork):
+        copy.close()
+
+
 @pytest.mark.parametrize(
     "action", ["break_close", pytest.param("stuck_close", marks=pytest.mark.slow)]
 )

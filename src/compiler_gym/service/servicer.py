@@ -108,13 +108,16 @@ class Servicer:
         """Whether the session has made its directory."""
         return self._working_dir is not None and self._working_dir.exists()
 
-    def moved(self) -> None:
-        """Take a directory of its own, with a copy of the files, after a fork of the process."""
+    def moved(self, has_files: bool) -> None:
+        """Take a directory of its own, with a copy of the files, after a fork of the process.
+
+        `has_files` says whether there were any before it; later ones are another's.
+        """
         before, session = self._working_dir, self.session
         if before is None or session is None:
             return
         self._working_dir = self._make_working_dir()
-        if before.exists():
+        if has_files:
             shutil.copytree(before, self._working_dir, symlinks=True)
         session.moved(self._working_dir)
 

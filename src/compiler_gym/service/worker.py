@@ -118,27 +118,28 @@ class Worker:
 
     def _split(self) -> tuple[socket.socket, int]:
         """Return a socket to a copy of this process that is ready to serve, and its number."""
+        # Asked before: we may make files while a slow copy is still on its way.
+        has_files = self._servicer.has_files
         ours, theirs = socket.socketpair()
         with ours:
             try:
                 pid = fork_sibling(self._zygote, ours.fileno())
                 if pid == 0:
-                    self._become(ours, theirs)
+                    self._become(ours, theirs, has_files)
                 ours.close()
-                _await(theirs, 2 if self._servicer.has_files else 1)
+                _await(theirs, 2 if has_files else 1)
             except BaseException:
                 theirs.close()
                 raise
         return theirs, pid
 
-    def _become(self, ours: socket.socket, theirs: socket.socket) -> NoReturn:
+    def _become(self, ours: socket.socket, theirs: socket.socket, has_files: bool) -> NoReturn:
         try:
             self._channel.close()
             theirs.close()
             self._channel = Channel(ours)
-            had_files = self._servicer.has_files
-            self._servicer.moved()
-            if had_files:
+            self._servicer.moved(has_files)
+            if has_files:
                 ours.sendall(_READY)
             self._serve_and_leave()
         finally:
