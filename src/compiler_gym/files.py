@@ -6,12 +6,13 @@ import shutil
 import tempfile
 import warnings
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 
 from compiler_gym.errors import CacheWarning
 from compiler_gym.paths import cache_path
 
-__all__ = ["KeptDirectory", "keep", "tool_identity", "write_whole"]
+__all__ = ["KeptDirectory", "keep", "process_prefix", "sweep", "tool_identity", "write_whole"]
 
 
 def write_whole(path: Path, contents: bytes) -> None:
@@ -42,6 +43,37 @@ def keep(path: Path, contents: bytes) -> None:
             CacheWarning,
             stacklevel=2,
         )
+
+
+_swept: dict[str, int] = {}
+"""The process that has swept each kind, so that one which was forked does it again."""
+
+
+def process_prefix(kind: str) -> str:
+    """Return how names of `kind` begin that no other running process gives: `sweep` reads it."""
+    return f"{kind}-{_namespace()}-{os.getpid()}-"
+
+
+def sweep(base: Path, kind: str, remove: Callable[[Path], None]) -> None:
+    """Remove what was named with `process_prefix` in `base` by processes that are no more.
+
+    `kind` may be a pattern. It is done once by each process, and for its own namespace.
+    """
+    if _swept.get(kind) == os.getpid():
+        return
+    _swept[kind] = os.getpid()
+    for left in base.glob(f"{kind}-{_namespace()}-*-*"):
+        pid = left.name.split("-")[-2]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            remove(left)
+
+
+def _namespace() -> int:
+    """Return what tells apart processes of one number in containers that share a disk."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0
 
 
 class KeptDirectory:

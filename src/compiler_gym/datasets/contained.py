@@ -24,6 +24,7 @@ from typing import IO
 
 from compiler_gym.datasets.run import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import process_prefix, sweep
 
 __all__ = ["RunLimits", "RunReport", "run_contained"]
 
@@ -37,8 +38,7 @@ _LAUNCH = (
     'ulimit -c 0; ulimit -f "$1"; ulimit -t "$2"; [ "$3" = 0 ] || ulimit -v "$3"; '
     'shift 3; exec "$@"'
 )
-_swept: list[int] = []
-"""The process that has removed what others left, if this one has."""
+_KIND = "compiler_gym-run"
 _REMOVE = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
 
 
@@ -132,14 +132,8 @@ def run_contained(
 @contextmanager
 def _scratch_directory() -> Iterator[str]:
     """Make a directory and remove it; those of processes that were killed go too."""
-    place = f"compiler_gym-run-{os.stat('/proc/self/ns/pid').st_ino}-"
-    if _swept != [os.getpid()]:
-        _swept[:] = [os.getpid()]
-        for left in Path(tempfile.gettempdir()).glob(f"{place}*-*"):
-            pid = left.name.removeprefix(place).partition("-")[0]
-            if pid.isdigit() and not Path("/proc", pid).exists():
-                _remove(left)
-    directory = tempfile.mkdtemp(prefix=f"{place}{os.getpid()}-")
+    sweep(Path(tempfile.gettempdir()), _KIND, _remove)
+    directory = tempfile.mkdtemp(prefix=process_prefix(_KIND))
     try:
         yield directory
     finally:
