@@ -288,3 +288,13 @@ def test_an_interrupt_between_request_and_reply_closes_the_connection(open_worke
         worker.call(step("add"))
     assert not worker.is_open
     assert wait_until(lambda: not is_running(worker.pid))
+
+
+def test_a_worker_and_its_copy_do_not_interrupt_their_owner(open_worker: Open) -> None:
+    worker = open_worker()
+    copy = worker.fork()
+    assert copy is not None
+    assert number(copy, "add") == number(worker, "add")
+    for one in (worker, copy):
+        assert os.sched_getscheduler(one.pid) == os.SCHED_BATCH
+    copy.close()

@@ -25,6 +25,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
     error_from_name,
 )
+from compiler_gym.service.crowd import Crowd
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
 from compiler_gym.service.messages import (
     Description,
@@ -48,11 +49,12 @@ from compiler_gym.service.zygote import prepared_session_class
 
 __all__ = ["Connection", "LocalConnection", "WorkerConnection", "describe_source"]
 
-AWAKE_SECONDS = 1e-3
+AWAKE_SECONDS = 5e-3
 """How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
 at once while as many workers are busy as there are cores: they use its core better."""
-_CORES = len(os.sched_getaffinity(0))
-_busy: set[int] = set()
+_AWAKE_FOR_FORK_SECONDS = 1e-3
+"""As `AWAKE_SECONDS`, for a fork: two workers are busy with one."""
+_crowd = Crowd()
 """The connections of this process, by identity, that wait for a reply."""
 
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
@@ -132,9 +134,11 @@ class WorkerConnection:
         if self._awaits_reply:  # an interrupt came between request and reply
             self._discard()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
+        if type(request) is Step:
+            request.stay_awake = _crowd.worker_may_look
         payload = encode(request)
         self._awaits_reply = True
-        _busy.add(id(self))
+        _crowd.enter(id(self))
         seconds = self._limits.step_seconds if timeout is None else timeout
         try:
             channel.send(payload, time.monotonic() + seconds)
@@ -153,10 +157,10 @@ class WorkerConnection:
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
         try:
-            awake_seconds = AWAKE_SECONDS if len(_busy) < _CORES else 0.0
+            awake_seconds = AWAKE_SECONDS if _crowd.client_may_look else 0.0
             reply = decode_reply(channel.receive(time.monotonic() + seconds, awake_seconds))
             self._awaits_reply = False
-            _busy.discard(id(self))
+            _crowd.leave(id(self))
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -189,11 +193,11 @@ class WorkerConnection:
         assert channel is not None
         try:
             payload, descriptor = channel.receive_with_descriptor(
-                time.monotonic() + self._limits.step_seconds, AWAKE_SECONDS
+                time.monotonic() + self._limits.step_seconds, _AWAKE_FOR_FORK_SECONDS
             )
             reply = decode_reply(payload)
             self._awaits_reply = False
-            _busy.discard(id(self))
+            _crowd.leave(id(self))
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -214,7 +218,7 @@ class WorkerConnection:
 
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
-        _busy.discard(id(self))
+        _crowd.leave(id(self))
         channel, self._channel = self._channel, None
         if channel is not None:
             channel.close()
@@ -354,7 +358,7 @@ def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
 
 
 def _after_fork_in_child() -> None:
-    _busy.clear()
+    _crowd.clear()
     for connection in list(_live):
         connection.close()
 

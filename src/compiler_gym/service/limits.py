@@ -24,8 +24,10 @@ __all__ = [
     "bind_to_parent",
     "children_of",
     "end_within",
+    "keep_freed_memory",
     "limit_memory",
     "run_child",
+    "work_in_batches",
 ]
 
 OUT_OF_MEMORY_STATUS = 86
@@ -33,6 +35,8 @@ OUT_OF_MEMORY_STATUS = 86
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
+_KEPT_BYTES = 32 << 20
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -75,6 +79,21 @@ def end_within(seconds: int) -> None:
     signal.alarm(seconds)
 
 
+def keep_freed_memory() -> None:
+    """Let this process and its forks use again what they free, up to 32 MiB of it.
+
+    A compiler frees much of its memory after every pass. Where the C library gives it
+    back at once, the next pass takes a page fault for every page of it.
+    """
+    try:
+        set_option = _libc.mallopt
+    except AttributeError:  # not glibc
+        return
+    set_option(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+    set_option(_M_MMAP_THRESHOLD, _KEPT_BYTES)
+    set_option(_M_TOP_PAD, 1 << 20)
+
+
 def limit_memory(memory_bytes: int) -> None:
     """Bound the address space of this process and its children; 0 does nothing."""
     if memory_bytes <= 0:
@@ -83,6 +102,18 @@ def limit_memory(memory_bytes: int) -> None:
     if hard != resource.RLIM_INFINITY:
         memory_bytes = min(memory_bytes, hard)
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, hard))
+
+
+def work_in_batches() -> None:
+    """Tell the kernel that this process computes: to be woken does not interrupt its owner.
+
+    An owner that sends to many workers has sent to all of them before the first of those
+    that share its core begins. Its children, compilers and programs, are like it.
+    """
+    try:
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    except OSError:  # a sandbox forbids it: it is only slower
+        pass
 
 
 def run_child(

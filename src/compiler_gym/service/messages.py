@@ -51,6 +51,8 @@ class Step(Struct, array_like=True, tag=2):
 
     actions: list[Any]
     observations: list[str]
+    stay_awake: bool = True
+    """Whether the worker may look for the next request for a while before it sleeps."""
 
 
 class Fork(Struct, array_like=True, tag=3):

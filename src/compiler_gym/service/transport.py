@@ -8,6 +8,7 @@ waking a sleeper on an idle core costs more than most passes do.
 """
 
 import os
+import resource
 import select
 import socket
 import struct
@@ -22,8 +23,9 @@ _LENGTH = struct.Struct("<Q")
 _FIRST_READ = 1 << 16
 _COPY_BELOW = 1 << 15
 _LONGEST = 1 << 36
-_CROWDED_SECONDS = 50e-6
-"""A yield that takes longer than this gave the core to somebody."""
+_CROWDED_SECONDS = 300e-6
+"""A yield that takes longer than this, and in which the core went to somebody else, is one too
+many. Without a change of process it was an interrupt, or the host of this machine."""
 _LEAST_SHY, _MOST_SHY = 2, 256
 """How many frames are awaited asleep after the core was found crowded."""
 
@@ -160,13 +162,14 @@ class Channel:
         now = clock()
         if deadline is not None and deadline <= now:
             raise TimeoutError
-        until = now + seconds
+        until = now + seconds if deadline is None else min(now + seconds, deadline)
+        switches = _switches()
         while not poll(0):
             if now > until:
                 return False
             step_aside()
             before, now = now, clock()
-            if now - before > _CROWDED_SECONDS:
+            if now - before > _CROWDED_SECONDS and _switches() > switches:
                 self._shyness = min(2 * self._shyness, _MOST_SHY)
                 self._asleep_for = self._shyness
                 return False
@@ -195,6 +198,11 @@ class Channel:
         while have < length:
             have += self._read_some(view[have:], deadline)
         return message
+
+
+def _switches() -> int:
+    """Return how often this thread had to leave its core to another."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
 
 
 def _remaining(deadline: float) -> float:

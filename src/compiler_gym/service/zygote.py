@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
-from compiler_gym.service.limits import adopt_orphans, children_of
+from compiler_gym.service.limits import adopt_orphans, children_of, keep_freed_memory
 from compiler_gym.service.messages import encode
 from compiler_gym.service.servicer import describe, failed
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -92,6 +92,7 @@ def main() -> None:
     control.set_inheritable(False)
     owner = os.pidfd_open(job.client)
     _detach()
+    keep_freed_memory()
     sys.path[:] = job.path
     channel = Channel(control)
     _end_with_peer(control, on=True)

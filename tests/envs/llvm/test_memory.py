@@ -3,12 +3,14 @@
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces, reward_spaces
 from compiler_gym.envs.llvm import session as llvm_session
 from compiler_gym.envs.llvm._build import Builder
+from compiler_gym.testing import worker_pid
 
 MakeEnv = Callable[..., LlvmEnv]
 COMPUTED = (
@@ -93,3 +95,17 @@ def test_the_spaces_of_compiler_gym_0_2_5_are_all_there() -> None:
     ]
     assert set(observations) <= {space.name for space in observation_spaces}
     assert set(rewards) <= {space.name for space in reward_spaces}
+
+
+def test_a_worker_keeps_no_program_of_an_episode_that_is_over(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="cbench-v1/sha")
+
+    def megabytes_after(episodes: int) -> float:
+        for _ in range(episodes):
+            env.reset()
+            env.multistep([env.action_space["sroa"], env.action_space["gvn"]])
+        status = Path(f"/proc/{worker_pid(env)}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line) / 1024
+
+    before = megabytes_after(5)
+    assert megabytes_after(60) - before < 10

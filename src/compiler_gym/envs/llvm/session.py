@@ -114,6 +114,13 @@ class LlvmSession(CompilerSession):
         if "_program" in self.__dict__:
             self._program.forget_files()
 
+    def close(self) -> None:
+        """Free the module at once: a session and what it lends its methods to form a cycle.
+
+        Left to the garbage collector, the modules of many episodes fill the memory.
+        """
+        del self._module
+
     @cached_property
     def _program(self) -> "Program":
         from compiler_gym.envs.llvm._program import Program
