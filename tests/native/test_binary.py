@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym import _llvm
+from compiler_gym import _columns, _llvm
 
 from .conftest import need
 
@@ -63,12 +63,13 @@ def test_no_symbol_of_llvm_leaves_the_extension():
     assert [line for line in listing.splitlines() if "llvm" in line and "PyInit" not in line] == []
 
 
-def test_the_stub_is_what_nanobind_generates():
+@pytest.mark.parametrize("module", [_llvm, _columns], ids=lambda module: module.__name__)
+def test_the_stub_is_what_nanobind_generates(module):
     stubgen = pytest.importorskip("nanobind.stubgen", reason="needs nanobind")
-    generator = stubgen.StubGen(_llvm)
-    generator.put(_llvm)
-    committed = (ROOT / "src/compiler_gym/_llvm.pyi").read_text(encoding="utf-8")
-    assert generator.get() == committed
+    generator = stubgen.StubGen(module)
+    generator.put(module)
+    path = ROOT / "src" / (module.__name__.replace(".", "/") + ".pyi")
+    assert generator.get() == path.read_text(encoding="utf-8")
 
 
 def test_importing_prints_nothing_and_starts_no_thread():

@@ -120,13 +120,54 @@ struct Columns {
     tokens.end.push_back(static_cast<std::int32_t>(end));
   }
 
+  // Nothing is known here of what came before.
+  bool add_again(std::size_t, std::size_t) { return false; }
+
   Tokens tokens;
 };
 
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-bool is_word(char letter) { return ::llvm::isAlnum(letter) || letter == '_'; }
-bool is_name(char letter) {
-  return is_word(letter) || letter == '-' || letter == '$' || letter == '.';
+// What a letter may be part of, looked up rather than compared.
+enum Part : std::uint8_t { Digit = 1, Word = 2, Name = 4, Blank = 8 };
+
+constexpr std::array<std::uint8_t, 256> parts_of_letters() {
+  std::array<std::uint8_t, 256> parts{};
+  for (int letter = '0'; letter <= '9'; ++letter) parts[letter] = Digit | Word | Name;
+  for (int letter = 'a'; letter <= 'z'; ++letter) parts[letter] = Word | Name;
+  for (int letter = 'A'; letter <= 'Z'; ++letter) parts[letter] = Word | Name;
+  parts['_'] = Word | Name;
+  parts['-'] = parts['$'] = parts['.'] = Name;
+  parts[' '] = parts['\n'] = parts['\t'] = parts['\r'] = Blank;
+  return parts;
+}
+
+constexpr auto parts = parts_of_letters();
+
+bool is(Part part, char letter) { return parts[static_cast<unsigned char>(letter)] & part; }
+bool is_digit(char letter) { return is(Digit, letter); }
+bool is_word(char letter) { return is(Word, letter); }
+bool is_name(char letter) { return is(Name, letter); }
+
+// Most words are a few letters long, and any hash of general use costs more than the rest
+// of the work on them.
+std::uint64_t hash_of(StringRef word) {
+  std::uint64_t first = 0, last = 0;
+  if (word.size() > 16) return ::llvm::xxh3_64bits(word);
+  if (word.size() >= 8) {
+    std::memcpy(&first, word.data(), 8);
+    std::memcpy(&last, word.data() + word.size() - 8, 8);
+  } else if (word.size() >= 4) {
+    std::uint32_t head = 0, tail = 0;
+    std::memcpy(&head, word.data(), 4);
+    std::memcpy(&tail, word.data() + word.size() - 4, 4);
+    first = head | std::uint64_t{tail} << 32;
+  } else if (!word.empty()) {
+    first = static_cast<unsigned char>(word.front()) |
+            static_cast<unsigned char>(word[word.size() / 2]) << 8 |
+            static_cast<unsigned char>(word.back()) << 16;
+  }
+  std::uint64_t mixed = (first ^ word.size() << 56) * 0x9E3779B97F4A7C15u + last;
+  mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
+  return mixed ^ mixed >> 32;
 }
 
 struct Keyword {
@@ -148,11 +189,23 @@ std::optional<Keyword> look_up(StringRef word) {
   return Keyword{static_cast<lltok::Kind>(alone.kind[0]), static_cast<Category>(alone.category[0])};
 }
 
-const Keyword* known_keyword(StringRef word) {
+using KeywordEntry = ::llvm::StringMapEntry<std::optional<Keyword>>;
+
+// The entry of `word`; those that come again and again are found without the map.
+const KeywordEntry& entry_of(StringRef word) {
   static thread_local ::llvm::StringMap<std::optional<Keyword>> words;
-  const auto [place, is_new] = words.try_emplace(word);
-  if (is_new) place->second = look_up(word);
-  return place->second ? &*place->second : nullptr;
+  static thread_local std::array<const KeywordEntry*, 1024> recent{};
+  auto*& place = recent[hash_of(word) % recent.size()];
+  if (place && place->getKey() == word) return *place;
+  const auto [found, is_new] = words.try_emplace(word);
+  if (is_new) found->second = look_up(word);
+  place = &*found;
+  return *place;
+}
+
+const Keyword* known_keyword(StringRef word) {
+  const auto& known = entry_of(word).getValue();
+  return known ? &*known : nullptr;
 }
 
 // Reads what LLVM prints, several times as fast as LLVM's lexer, which compares each
@@ -180,7 +233,7 @@ class Scanner {
       const char letter = text_[at_];
       if (letter == ';') {
         at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (letter == ' ' || letter == '\n' || letter == '\t' || letter == '\r') {
+      } else if (is(Blank, letter)) {
         ++at_;
       } else {
         return true;
@@ -294,6 +347,10 @@ class Scanner {
     auto name_end = end;
     while (is_name(at(name_end))) ++name_end;
     if (at(name_end) == ':') return take(lltok::LabelStr, name_end + 1 - at_, Category::Label);
+    if (taker_.add_again(at_, end)) {
+      at_ = end;
+      return true;
+    }
     const auto* word = known_keyword(StringRef(text_).slice(at_, end));
     return word && take(word->kind, end - at_, word->category);
   }
@@ -303,8 +360,7 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-// Numbers words in the order they come. Most tokens are a few letters long, and any hash
-// of general use costs more than the rest of the work on them.
+// Numbers words in the order they come.
 class WordTable {
  public:
   explicit WordTable(const std::string& text) : source_(text), slots_(1 << 12) {
@@ -313,58 +369,55 @@ class WordTable {
 
   void add(lltok::Kind kind, Category category, std::size_t start, std::size_t end) {
     const auto word = StringRef(source_).slice(start, end);
-    words_.token_word.push_back(number_of(word, kind, category));
+    const auto hash = hash_of(word);
+    const auto at = place_of(word, hash, kind);
+    const auto number = slots_[at].number;
+    words_.token_word.push_back(number == none ? insert(at, hash, word, kind, category) : number);
+  }
+
+  // Add a keyword that has come before; its letters alone say which it is.
+  bool add_again(std::size_t start, std::size_t end) {
+    const auto word = StringRef(source_).slice(start, end);
+    const auto number = slots_[place_of(word, hash_of(word), any_kind)].number;
+    if (number == none) return false;
+    words_.token_word.push_back(number);
+    return true;
   }
 
   Words take() { return std::move(words_); }
 
  private:
   static constexpr std::int32_t none = -1;
+  static constexpr std::uint32_t any_kind = ~0u;
   struct Slot {
     std::uint64_t hash = 0;
     std::int32_t number = none;
+    std::uint32_t size = 0;
   };
 
-  static std::uint64_t hash_of(StringRef word) {
-    std::uint64_t first = 0, last = 0;
-    if (word.size() > 16) return ::llvm::xxh3_64bits(word);
-    if (word.size() >= 8) {
-      std::memcpy(&first, word.data(), 8);
-      std::memcpy(&last, word.data() + word.size() - 8, 8);
-    } else if (word.size() >= 4) {
-      std::uint32_t head = 0, tail = 0;
-      std::memcpy(&head, word.data(), 4);
-      std::memcpy(&tail, word.data() + word.size() - 4, 4);
-      first = head | std::uint64_t{tail} << 32;
-    } else if (!word.empty()) {
-      first = static_cast<unsigned char>(word.front()) |
-              static_cast<unsigned char>(word[word.size() / 2]) << 8 |
-              static_cast<unsigned char>(word.back()) << 16;
-    }
-    std::uint64_t mixed = (first ^ word.size() << 56) * 0x9E3779B97F4A7C15u + last;
-    mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u;
-    return mixed ^ mixed >> 32;
-  }
-
-  std::int32_t number_of(StringRef word, lltok::Kind kind, Category category) {
-    const auto hash = hash_of(word);
+  // The slot of `word`, or the empty one where it belongs.
+  std::size_t place_of(StringRef word, std::uint64_t hash, std::uint32_t kind) const {
     for (std::size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      const auto [slot_hash, number] = slots_[at];
-      if (number == none) return insert(at, hash, word, kind, category);
-      if (slot_hash == hash && is(number, word, kind)) return number;
+      const auto& slot = slots_[at];
+      if (slot.number == none || (slot.hash == hash && is(slot, word, kind))) return at;
     }
   }
 
-  bool is(std::int32_t number, StringRef word, lltok::Kind kind) const {
-    const auto start = number == 0 ? 0 : words_.end[number - 1];
-    return words_.kind[number] == kind &&
-           StringRef(words_.text).slice(start, words_.end[number]) == word;
+  bool is(const Slot& slot, StringRef word, std::uint32_t kind) const {
+    if (slot.size != word.size()) return false;
+    if (kind != any_kind && static_cast<std::uint32_t>(words_.kind[slot.number]) != kind) {
+      return false;
+    }
+    // Below eight letters the hash and the size leave no other word.
+    return word.size() < 8 ||
+           std::memcmp(words_.text.data() + words_.end[slot.number] - word.size(), word.data(),
+                       word.size()) == 0;
   }
 
   std::int32_t insert(std::size_t at, std::uint64_t hash, StringRef word, lltok::Kind kind,
                       Category category) {
     const auto number = static_cast<std::int32_t>(words_.kind.size());
-    slots_[at] = {hash, number};
+    slots_[at] = {hash, number, static_cast<std::uint32_t>(word.size())};
     words_.kind.push_back(kind);
     words_.category.push_back(static_cast<std::int8_t>(category));
     words_.text += word;

@@ -7,6 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import GraphInstance
 
+from compiler_gym._columns import taken, texts
 from compiler_gym.core import DerivedObservation, uncollected
 from compiler_gym.envs.llvm._structure import (
     EDGE_KINDS,
@@ -134,40 +135,25 @@ def _graph_space() -> gymnasium.Space[Any]:
 def _words(columns: dict[str, Any]) -> tuple[list[Any], ...]:
     """Return the different tokens in the order of `word_id`: a list for each field."""
     kinds = columns["word_id"].tolist()
-    values = _values(columns["text"].tobytes(), columns["word_end"].tolist())
-    names = [
-        TOKEN_KINDS.get(kind) or f"kw_{value}" for kind, value in zip(kinds, values, strict=True)
-    ]
-    return kinds, names, [TOKEN_CATEGORIES[i] for i in columns["word_category"].tolist()], values
-
-
-def _values(data: bytes, ends: list[int]) -> list[str]:
-    places = zip([0, *ends], ends, strict=False)
-    if data.isascii():
-        text = data.decode()
-        return [text[start:end] for start, end in places]
-    return [data[start:end].decode(errors="backslashreplace") for start, end in places]
+    values = texts(columns["text"].tobytes(), columns["word_end"])
+    named = map(TOKEN_KINDS.get, kinds)
+    names = [name or "kw_" + value for name, value in zip(named, values, strict=True)]
+    categories = list(map(TOKEN_CATEGORIES.__getitem__, columns["word_category"].tolist()))
+    return kinds, names, categories, values
 
 
 def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
-    places = columns["token_word"].astype(np.intp)
-    # Memory that is new costs more than what is written to it: all share one array.
-    token = np.empty(len(places), dtype=object)
-    lists: dict[str, list[Any]] = {}
     names = ("token_id", "token_kind", "token_category", "token_value")
-    for name, column in zip(names, _words(columns), strict=True):
-        if column:
-            np.take(np.array(column, dtype=object), places, out=token, mode="clip")
-        lists[name] = token.tolist()
-    return lists
+    places = columns["token_word"]
+    return {
+        name: taken(column, places) for name, column in zip(names, _words(columns), strict=True)
+    }
 
 
 def _to_tuple(columns: dict[str, Any]) -> tuple[LexedToken, ...]:
     # A token is immutable, so the same one may stand in many places.
     words = [LexedToken(*fields) for fields in zip(*_words(columns), strict=True)]
-    different = np.empty(len(words), dtype=object)
-    different[:] = words
-    return tuple(different[columns["token_word"]].tolist())
+    return tuple(taken(words, columns["token_word"]))
 
 
 def _id_space() -> Scalar:

@@ -1,0 +1,71 @@
+// Python lists from columns of numbers: what NumPy does for objects, in a fifth of the time.
+// A module of its own, since who looks at observations does not load a compiler.
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "nanobind/nanobind.h"
+#include "nanobind/ndarray.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Places = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A C library that gives large blocks back to the system at once has every page of the next
+// one made anew, which takes longer than to fill it. glibc stops when it has seen one freed.
+void keep_large_blocks() {
+  static const bool done = [] {
+    void* volatile block = std::malloc(std::size_t{31} << 20);
+    std::free(block);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+
+nb::list taken(const nb::list& values, const Places& places) {
+  const auto size = static_cast<std::uint32_t>(nb::len(values));
+  const auto count = places.shape(0);
+  const std::int32_t* place = places.data();
+  keep_large_blocks();
+  auto made = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
+  if (!made.is_valid()) throw nb::python_error();
+  for (std::size_t i = 0; i < count; ++i) {
+    if (static_cast<std::uint32_t>(place[i]) >= size) {
+      throw nb::index_error("expected places in the list of values");
+    }
+    PyList_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i),
+                    Py_NewRef(PyList_GET_ITEM(values.ptr(), place[i])));
+  }
+  return made;
+}
+
+nb::list texts(const nb::bytes& data, const Places& ends) {
+  const auto count = ends.shape(0);
+  const auto size = static_cast<std::int64_t>(data.size());
+  auto made = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
+  if (!made.is_valid()) throw nb::python_error();
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t end = ends.data()[i];
+    if (end < start || end > size) throw nb::index_error("expected ends in the data, in order");
+    PyObject* text = PyUnicode_DecodeUTF8(data.c_str() + start, end - start, "backslashreplace");
+    if (!text) throw nb::python_error();
+    PyList_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), text);
+    start = end;
+  }
+  return made;
+}
+
+}  // namespace
+
+NB_MODULE(_columns, m) {
+  m.doc() = "Python lists from columns of numbers.";
+  m.def("taken", &taken, "values"_a, "places"_a,
+        "The values at the places int32[n], as a list. Raises `IndexError` for other places.");
+  m.def("texts", &texts, "data"_a, "ends"_a,
+        "The texts that end before `ends` int32[n] in data in UTF-8; other bytes are escaped. "
+        "Raises `IndexError` for ends that are not in the data, or not in order.");
+}
