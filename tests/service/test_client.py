@@ -18,7 +18,8 @@ from compiler_gym.errors import (
     ServiceIsClosed,
     WorkerDied,
 )
-from compiler_gym.service import LocalConnection, SessionSource
+from compiler_gym.service import Limits, LocalConnection, SessionSource, WorkerConnection
+from compiler_gym.service import client as service_client
 from compiler_gym.service.messages import Failed
 from compiler_gym.testing import (
     FakeEnv,
@@ -298,3 +299,15 @@ class TestLocalConnection:
     def test_a_session_that_is_not_there_says_so(self) -> None:
         with pytest.raises(ImportError, match="no_such_module"):
             LocalConnection(SessionSource("no_such_module:Session"))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_request_that_nobody_gathers_is_counted_no_longer_than_its_connection() -> None:
+    waiting = service_client._crowd._waiting
+    connection = WorkerConnection.open(FAKE, Limits())
+    connection.submit(start())
+    assert id(connection) in waiting
+    number = id(connection)
+    del connection
+    gc.collect()
+    assert number not in waiting

@@ -108,6 +108,8 @@ class WorkerConnection:
         self.pid = pid
         """The number of the worker process."""
         _live.add(self)
+        # Nobody may be left to gather the reply to its last request.
+        weakref.finalize(self, _crowd.leave, id(self)).atexit = False
 
     @classmethod
     def open(cls, source: SessionSource, limits: Limits) -> "WorkerConnection":
