@@ -364,15 +364,20 @@ class Scanner {
 class WordTable {
  public:
   explicit WordTable(const std::string& text) : source_(text), slots_(1 << 12) {
+    letters_.fill(none);
     words_.token_word.reserve(text.size() / 4);
   }
 
   void add(lltok::Kind kind, Category category, std::size_t start, std::size_t end) {
     const auto word = StringRef(source_).slice(start, end);
-    const auto hash = hash_of(word);
-    const auto at = place_of(word, hash, kind);
-    const auto number = slots_[at].number;
-    words_.token_word.push_back(number == none ? insert(at, hash, word, kind, category) : number);
+    if (word.size() > 1) {
+      words_.token_word.push_back(number_of(word, kind, category));
+      return;
+    }
+    // Every other token is a single letter, and its kind with it.
+    auto& number = letters_[static_cast<unsigned char>(word.front())];
+    if (number == none || words_.kind[number] != kind) number = number_of(word, kind, category);
+    words_.token_word.push_back(number);
   }
 
   // Add a keyword that has come before; its letters alone say which it is.
@@ -414,6 +419,13 @@ class WordTable {
                        word.size()) == 0;
   }
 
+  std::int32_t number_of(StringRef word, lltok::Kind kind, Category category) {
+    const auto hash = hash_of(word);
+    const auto at = place_of(word, hash, kind);
+    const auto number = slots_[at].number;
+    return number == none ? insert(at, hash, word, kind, category) : number;
+  }
+
   std::int32_t insert(std::size_t at, std::uint64_t hash, StringRef word, lltok::Kind kind,
                       Category category) {
     const auto number = static_cast<std::int32_t>(words_.kind.size());
@@ -439,6 +451,7 @@ class WordTable {
   const std::string& source_;
   Words words_;
   std::vector<Slot> slots_;
+  std::array<std::int32_t, 256> letters_;
 };
 
 }  // namespace
