@@ -23,7 +23,7 @@ __all__ = ["measure"]
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 SIZES = (("bitcount", 1_000), ("jpeg-c", 10_000))
-ENGINE_REPEATS, ENV_REPEATS = 25, 11
+ENGINE_REPEATS, ENV_REPEATS = 25, 25
 
 # Promises in microseconds at 1,000 instructions; ten times that at 10,000.
 PROMISED = {

@@ -88,23 +88,20 @@ class Channel:
         when `deadline`, a `time.monotonic()` value, passes first.
         """
         try:
-            if awake_seconds and self._is_readable_soon(deadline, awake_seconds):
-                count = self._read_ready(self._view)
-            else:
-                count = self._read_some(self._view, deadline)
+            count = self._read_some(self._view, deadline, awake_seconds)
             while count < 8:
-                count += self._read_some(self._view[count:], deadline)
+                count += self._read_some(self._view[count:], deadline, awake_seconds)
             length: int = _LENGTH.unpack_from(self._buffer)[0]
             if length > _LONGEST:
                 raise ServiceTransportError(f"a frame of {length} bytes is not a message of ours")
             end = 8 + length
             if end <= _FIRST_READ:
                 while count < end:
-                    count += self._read_some(self._view[count:end], deadline)
+                    count += self._read_some(self._view[count:end], deadline, awake_seconds)
                 if count > end:
                     raise ServiceTransportError(f"{count - end} bytes follow a frame unasked")
                 return self._view[8:end]
-            return self._read_large(length, count - 8, deadline)
+            return self._read_large(length, count - 8, deadline, awake_seconds)
         except ConnectionResetError as error:
             raise ChannelClosed from error
 
@@ -143,8 +140,12 @@ class Channel:
         if deadline is not None:
             self.socket.settimeout(_remaining(deadline))
         try:
-            self.socket.sendall(header)
-            self.socket.sendall(payload)
+            # One call, so that the reader does not wake for the header alone.
+            sent = self.socket.sendmsg([header, payload])
+            if sent < len(header):
+                self.socket.sendall(header[sent:])
+                sent = len(header)
+            self.socket.sendall(memoryview(payload)[sent - len(header) :])
         finally:
             self.socket.settimeout(None)
 
@@ -181,8 +182,9 @@ class Channel:
         if deadline is not None and not self._poll(_remaining(deadline) * 1000):
             raise TimeoutError
 
-    def _read_some(self, view: memoryview, deadline: float | None) -> int:
-        self._wait(deadline)
+    def _read_some(self, view: memoryview, deadline: float | None, awake_seconds: float) -> int:
+        if not (awake_seconds and self._is_readable_soon(deadline, awake_seconds)):
+            self._wait(deadline)
         return self._read_ready(view)
 
     def _read_ready(self, view: memoryview) -> int:
@@ -191,12 +193,14 @@ class Channel:
             raise ChannelClosed
         return count
 
-    def _read_large(self, length: int, have: int, deadline: float | None) -> bytearray:
+    def _read_large(
+        self, length: int, have: int, deadline: float | None, awake_seconds: float
+    ) -> bytearray:
         message = bytearray(length)
         message[:have] = self._view[8 : 8 + have]
         view = memoryview(message)
         while have < length:
-            have += self._read_some(view[have:], deadline)
+            have += self._read_some(view[have:], deadline, awake_seconds)
         return message
 
 
