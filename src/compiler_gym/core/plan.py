@@ -110,15 +110,23 @@ class Plan:
             (reward, [self._input(view.spec(name)) for name in reward.observation_spaces])
             for reward in rewards.rewards
         ]
+        self._lone_observed = self._observed[0] if observations.shape == "one" else None
+        self._lone_rewarded = self._rewarded[0] if rewards.shape == "one" else None
         self.is_bare = not self.names and not rewards.rewards
         """Whether nothing is asked for."""
 
     def observe(self, plain: Sequence[Any]) -> Any:
         """Return the observation from the session's answers."""
+        if self._lone_observed is not None:  # what most steps ask for
+            slot, translate = self._lone_observed
+            return translate(plain[slot])
         return self.observations.collect([f(plain[slot]) for slot, f in self._observed])
 
     def reward(self, actions: list[Any], plain: Sequence[Any], view: ObservationView) -> Any:
         """Return the reward from the session's answers."""
+        if self._lone_rewarded is not None:
+            reward, inputs = self._lone_rewarded
+            return float(reward.update(actions, [f(plain[slot]) for slot, f in inputs], view))
         return self.rewards.collect(
             [
                 float(reward.update(actions, [f(plain[slot]) for slot, f in inputs], view))

@@ -115,7 +115,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         listed = self._actions(actions)
         resets: list[int] = []
         if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            resets = [int(row) for row in np.flatnonzero(self._ended)]
+            if self._ended.any():
+                resets = [int(row) for row in np.flatnonzero(self._ended)]
         elif self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
             raise InvalidParameterError(
                 f"the episodes of rows {np.flatnonzero(self._ended).tolist()} have ended: "
@@ -252,7 +253,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _step_rows(self, actions: list[Any], resets: set[int]) -> dict[str, Any]:
         """Step the rows, reset those of `resets` instead, and return the infos."""
-        rows, infos = self._rows, {}
+        rows = self._rows
         for number, row in enumerate(rows):
             if number not in resets:
                 row.begin_step(actions[number])
@@ -262,6 +263,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             restarted = dict(zip(sorted(resets), self._reset_rows(sorted(resets)), strict=True))
         except Exception as error:  # raised when the rows that step have been waited for
             failure = error
+        said: dict[int, dict[str, Any]] = {}
         finals: dict[int, dict[str, Any]] = {}
         for number, row in enumerate(rows):
             if number in resets:
@@ -278,10 +280,24 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                     finals[number] = info
                     continue
-            infos = self._add_info(infos, info, number)
+            said[number] = info
         if failure is not None:
             raise failure
+        infos = self._gather_infos(said)
         return self._follow_up(finals, infos) if finals else infos
+
+    def _gather_infos(self, said: dict[int, dict[str, Any]]) -> dict[str, Any]:
+        """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
+        if len(said) == self.num_envs and all(info.keys() == _USUAL for info in said.values()):
+            infos: dict[str, Any] = {}
+            for key in _USUAL:
+                infos[key] = np.array([info[key] for info in said.values()], dtype=np.bool_)
+                infos[f"_{key}"] = np.ones(self.num_envs, dtype=np.bool_)
+            return infos
+        infos = {}
+        for row, info in said.items():
+            infos = self._add_info(infos, info, row)
+        return infos
 
     def _enter(self, row: int, reward: float, terminated: bool, truncated: bool) -> None:
         self._rewards[row] = reward
@@ -403,5 +419,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise ServiceIsClosed("the vector environment is closed")
 
 
+_USUAL = dict.fromkeys(("action_had_no_effect", "new_action_space")).keys()
+"""What an environment's info holds after a step that went well: two truth values."""
 _UNCOPIED = ("_rows", "_executor")
 """What is made anew for a copy."""

@@ -31,6 +31,11 @@ class Crowd:
         self._waiting: set[object] = set()
         self._most = 0
         self._before = 0
+        self.client_may_look = True
+        """Whether a core is left for who waits for a reply."""
+        self.worker_may_look = True
+        """Whether every worker has a core of its own."""
+        self._judge()
 
     def enter(self, key: object) -> None:
         """Note that a request was made."""
@@ -38,25 +43,26 @@ class Crowd:
         waiting.add(key)
         if len(waiting) > self._most:
             self._most = len(waiting)
+            if self._most > self._before:
+                self._judge()
 
     def leave(self, key: object) -> None:
         """Note that its reply has come, or never will."""
         waiting = self._waiting
         waiting.discard(key)
         if not waiting and self._most:
+            changes = self._most < self._before
             self._before, self._most = self._most, 0
+            if changes:
+                self._judge()
 
     def clear(self) -> None:
         """Forget everything: the requests are another process's."""
         self._waiting.clear()
         self._most = self._before = 0
+        self._judge()
 
-    @property
-    def client_may_look(self) -> bool:
-        """Whether a core is left for who waits for a reply."""
-        return max(self._before, self._most) < self._cores
-
-    @property
-    def worker_may_look(self) -> bool:
-        """Whether every worker has a core of its own."""
-        return max(self._before, self._most) <= self._cores
+    def _judge(self) -> None:
+        size = max(self._before, self._most)
+        self.client_may_look = size < self._cores
+        self.worker_may_look = size <= self._cores

@@ -80,7 +80,8 @@ class Worker:
 
     def _serve(self) -> None:
         channel, servicer = self._channel, self._servicer
-        receive, send, handle = channel.receive, channel.send, servicer.handle
+        receive, send = channel.receive, channel.send
+        handle, step = servicer.handle, servicer.step
         awake_seconds = 0.0
         while True:
             try:
@@ -88,16 +89,20 @@ class Worker:
             except ValueError as error:
                 send(encode(failed(error)))
                 continue
-            if type(request) is Fork:
+            awake_seconds = AWAKE_SECONDS
+            if type(request) is Step:
+                reply = step(request)
+                if not request.stay_awake:
+                    awake_seconds = 0.0
+            elif type(request) is Fork:
                 self._fork()
                 awake_seconds = 0.0  # the copy needs the core
                 continue
-            reply = handle(request)
+            else:
+                reply = handle(request)
             if type(reply) is Failed and reply.kind == "WorkerOutOfMemoryError":
                 raise MemoryError  # the exit status says it, and the client knows the limit
             send(self._encoded(reply))
-            stay_awake = type(request) is not Step or request.stay_awake
-            awake_seconds = AWAKE_SECONDS if stay_awake else 0.0
             if type(reply) is Failed and not reply.recoverable:
                 _leave_if_poisoned(reply)
 
