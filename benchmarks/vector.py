@@ -122,9 +122,7 @@ def _eight_in_turn(program: str) -> float:
     fastest = {count: np.full(STEPS, np.inf) for count in (1, 8)}
     for _ in range(REPEATS):
         for count, best in fastest.items():
-            modules = [_llvm.Module(contents) for _ in range(count)]
-            for module in modules:
-                module.set_goal("size")
+            modules = _modules(contents, count)
             for number, action in enumerate(_actions()[:, 0]):
                 started = time.perf_counter()
                 for module in modules:
@@ -133,6 +131,13 @@ def _eight_in_turn(program: str) -> float:
                 taken = (time.perf_counter() - started) / count
                 best[number] = min(best[number], taken)
     return fastest[1].sum() / fastest[8].sum()
+
+
+def _modules(contents: bytes, count: int) -> list[_llvm.Module]:
+    modules = [_llvm.Module(contents) for _ in range(count)]
+    for module in modules:
+        module.set_goal("size")
+    return modules
 
 
 def _pool_rate(count: int) -> float:
@@ -167,9 +172,7 @@ def _above_the_engine() -> float:
         space = vector.envs[0].action_space
         contents = vector.envs[0].datasets.benchmark("cbench-v1/crc32").contents
         quick = space["dce"]
-        modules = [_llvm.Module(contents) for _ in range(8)]
-        for module in modules:
-            module.set_goal("size")
+        modules = _modules(contents, 8)
         raw, ours = [], []
         vector.reset()
         for _ in range(600):

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Figure
+from docs.observation_examples import RESULTS
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-RESULTS = BENCHMARKS / "results.json"
 
 
 def speed_page() -> str:

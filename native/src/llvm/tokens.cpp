@@ -189,23 +189,11 @@ std::optional<Keyword> look_up(StringRef word) {
   return Keyword{static_cast<lltok::Kind>(alone.kind[0]), static_cast<Category>(alone.category[0])};
 }
 
-using KeywordEntry = ::llvm::StringMapEntry<std::optional<Keyword>>;
-
-// The entry of `word`; those that come again and again are found without the map.
-const KeywordEntry& entry_of(StringRef word) {
-  static thread_local ::llvm::StringMap<std::optional<Keyword>> words;
-  static thread_local std::array<const KeywordEntry*, 1024> recent{};
-  auto*& place = recent[hash_of(word) % recent.size()];
-  if (place && place->getKey() == word) return *place;
-  const auto [found, is_new] = words.try_emplace(word);
-  if (is_new) found->second = look_up(word);
-  place = &*found;
-  return *place;
-}
-
 const Keyword* known_keyword(StringRef word) {
-  const auto& known = entry_of(word).getValue();
-  return known ? &*known : nullptr;
+  static thread_local ::llvm::StringMap<std::optional<Keyword>> words;
+  const auto [place, is_new] = words.try_emplace(word);
+  if (is_new) place->second = look_up(word);
+  return place->second ? &*place->second : nullptr;
 }
 
 // Reads what LLVM prints, several times as fast as LLVM's lexer, which compares each

@@ -34,7 +34,7 @@ __all__ = [
     "encode",
 ]
 
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 class Start(Struct, array_like=True, tag=1):

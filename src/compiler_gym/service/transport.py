@@ -114,8 +114,7 @@ class Channel:
         process may not open more.
         """
         try:
-            if not (awake_seconds and self._is_readable_soon(deadline, awake_seconds)):
-                self._wait(deadline)
+            self._wait(deadline, awake_seconds)
             data, descriptors, _, _ = socket.recv_fds(self.socket, _FIRST_READ, 1)
             descriptor = descriptors[0] if descriptors else None
             while len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]:
@@ -177,14 +176,15 @@ class Channel:
         self._shyness = max(self._shyness // 2, _LEAST_SHY)
         return True
 
-    def _wait(self, deadline: float | None) -> None:
-        """Sleep until something can be read."""
+    def _wait(self, deadline: float | None, awake_seconds: float = 0.0) -> None:
+        """Look for something to read for `awake_seconds`, then sleep until there is."""
+        if awake_seconds and self._is_readable_soon(deadline, awake_seconds):
+            return
         if deadline is not None and not self._poll(_remaining(deadline) * 1000):
             raise TimeoutError
 
     def _read_some(self, view: memoryview, deadline: float | None, awake_seconds: float) -> int:
-        if not (awake_seconds and self._is_readable_soon(deadline, awake_seconds)):
-            self._wait(deadline)
+        self._wait(deadline, awake_seconds)
         return self._read_ready(view)
 
     def _read_ready(self, view: memoryview) -> int:
