@@ -111,7 +111,8 @@ class Plan:
             for reward in rewards.rewards
         ]
         self._lone_observed = self._observed[0] if observations.shape == "one" else None
-        self._lone_rewarded = self._rewarded[0] if rewards.shape == "one" else None
+        is_lone = rewards.shape == "one" and len(self._rewarded[0][1]) == 1
+        self._lone_rewarded = self._rewarded[0] if is_lone else None
         self.is_bare = not self.names and not rewards.rewards
         """Whether nothing is asked for."""
 
@@ -125,8 +126,8 @@ class Plan:
     def reward(self, actions: list[Any], plain: Sequence[Any], view: ObservationView) -> Any:
         """Return the reward from the session's answers."""
         if self._lone_rewarded is not None:
-            reward, inputs = self._lone_rewarded
-            return float(reward.update(actions, [f(plain[slot]) for slot, f in inputs], view))
+            reward, ((slot, translate),) = self._lone_rewarded
+            return float(reward.update(actions, [translate(plain[slot])], view))
         return self.rewards.collect(
             [
                 float(reward.update(actions, [f(plain[slot]) for slot, f in inputs], view))

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import gymnasium
 
 from compiler_gym.core.env import CompilerEnv
+from compiler_gym.core.plan import Plan
 from compiler_gym.core.requests import StepResult
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
@@ -38,8 +39,12 @@ class Row(Protocol):
     env: Any
     """The sub-environment."""
 
-    def begin_step(self, action: Any) -> None:
-        """Send a step."""
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the sub-environment's."""
+        ...
+
+    def begin_step(self, action: Any) -> Connection | None:
+        """Send a step and return where its reply comes from; None if only `end_step` waits."""
         ...
 
     def end_step(self) -> StepResult:
@@ -66,33 +71,44 @@ class DirectRow:
         self.env = env
         self._deadline = 0.0
         self._failed: StepResult | None = None
-        self._sent: tuple[list[Any], list[Any], Any] | None = None
+        self._sent: tuple[Connection, list[Any], list[Any], Plan] | None = None
         self._program: Benchmark | None = None
         self._timeout: float | None = None
         self._was_fresh = False
         self._lost: Exception | None = None
 
-    def begin_step(self, action: Any) -> None:
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the environment's."""
+        env = self.env
+        if type(action) is int and 0 <= action < env._plain_action_count:
+            return True
+        return env.action_space.contains(action)
+
+    def begin_step(self, action: Any) -> Connection | None:
         """Send a step."""
         env, actions = self.env, [action]
         plain, plan = env._prepare(actions)
-        self._sent, self._failed = (actions, plain, plan), None
+        connection = env._connection
+        assert connection is not None
+        self._sent, self._failed = (connection, actions, plain, plan), None
         self._deadline = time.monotonic() + env.limits.step_seconds
         try:
-            self._connection().submit(Step(plain, plan.names))
+            connection.submit(Step(plain, plan.names))
         except (CompilerError, ServiceError) as error:
             self._failed = env._failed_step(error, plan)
+            return None
+        return connection
 
     def end_step(self) -> StepResult:
         """Return the step's result."""
-        failed, self._failed = self._failed, None
+        failed = self._failed
         if failed is not None:
             return failed
         env, sent = self.env, self._sent
         assert sent is not None
-        actions, plain, plan = sent
+        connection, actions, plain, plan = sent
         try:
-            reply = self._connection().gather(self._left())
+            reply = connection.gather(max(self._deadline - time.monotonic(), _GRACE_SECONDS))
         except (CompilerError, ServiceError) as error:
             return env._failed_step(error, plan)
         return env._conclude(reply, actions, plain, plan)
@@ -148,6 +164,10 @@ class ThreadRow:
         self.env: Any = env
         self._executor = executor
         self._future: Future[Any] | None = None
+
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the environment's."""
+        return self.env.action_space.contains(action)  # type: ignore[no-any-return]
 
     def begin_step(self, action: Any) -> None:
         """Step in a thread."""

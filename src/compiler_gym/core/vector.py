@@ -26,6 +26,7 @@ from compiler_gym.errors import (
     InvalidParameterError,
     ServiceIsClosed,
 )
+from compiler_gym.service import as_answered
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -101,9 +102,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         results = self._reset_rows(rows, [seeds[row] for row in rows], chosen)
         infos: dict[str, Any] = {}
         for row, (observation, info) in zip(rows, results, strict=True):
-            self._seen[row] = observation
+            self._enter(row, observation, 0.0, False, False)
             infos = self._add_info(infos, info, row)
-        self._terminations[mask] = self._truncations[mask] = self._ended[mask] = False
         return self._observe(), infos
 
     def step(self, actions: Any) -> VectorStepResult:
@@ -112,23 +112,19 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         Raises `InvalidActionError` before anything is applied if one is no action.
         """
         self._require_open()
-        listed = self._actions(actions)
-        resets: list[int] = []
-        if self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            if self._ended.any():
-                resets = [int(row) for row in np.flatnonzero(self._ended)]
-        elif self.autoreset_mode is AutoresetMode.DISABLED and self._ended.any():
+        ended = self._ended()
+        listed = self._actions(actions, ended)
+        if ended and self.autoreset_mode is AutoresetMode.DISABLED:
             raise InvalidParameterError(
-                f"the episodes of rows {np.flatnonzero(self._ended).tolist()} have ended: "
+                f"the episodes of rows {ended} have ended: "
                 "expected reset(options={'reset_mask': ...}) before the next step"
             )
-        infos = self._step_rows(listed, set(resets))
-        np.logical_or(self._terminations, self._truncations, out=self._ended)
+        infos = self._step_rows(listed, ended)
         return (
             self._observe(),
-            self._rewards.copy(),
-            self._terminations.copy(),
-            self._truncations.copy(),
+            np.array(self._rewards, dtype=np.float64),
+            np.array(self._terminations, dtype=np.bool_),
+            np.array(self._truncations, dtype=np.bool_),
             infos,
         )
 
@@ -232,10 +228,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         )
         self._is_array = isinstance(self._observations, np.ndarray)
         self._seen: list[Any] = [None] * count
-        self._rewards = np.zeros(count, dtype=np.float64)
-        self._terminations = np.zeros(count, dtype=np.bool_)
-        self._truncations = np.zeros(count, dtype=np.bool_)
-        self._ended = np.zeros(count, dtype=np.bool_)
+        self._rewards = [0.0] * count
+        self._terminations = [False] * count
+        self._truncations = [False] * count
+        self._everywhere = np.ones(count, dtype=np.bool_)
         self._steps = [0] * count
 
     def _make_rows(self) -> list[Row]:
@@ -251,67 +247,72 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             self._executor = ThreadPoolExecutor(self.num_envs, "vector-environment")
         return self._executor
 
-    def _step_rows(self, actions: list[Any], resets: set[int]) -> dict[str, Any]:
+    def _ended(self) -> list[int]:
+        """Return the rows whose episodes have ended and are yet to be followed by others."""
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            return []
+        return [n for n in range(self.num_envs) if self._terminations[n] or self._truncations[n]]
+
+    def _step_rows(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
         """Step the rows, reset those of `resets` instead, and return the infos."""
-        rows = self._rows
-        for number, row in enumerate(rows):
-            if number not in resets:
-                row.begin_step(actions[number])
+        rows, steps = self._rows, self._steps
+        replies = {
+            number: row.begin_step(actions[number])
+            for number, row in enumerate(rows)
+            if number not in resets
+        }
         failure: Exception | None = None
-        restarted: dict[int, ResetResult] = {}
+        restarted: list[ResetResult] = []
         try:
-            restarted = dict(zip(sorted(resets), self._reset_rows(sorted(resets)), strict=True))
+            restarted = self._reset_rows(resets)
         except Exception as error:  # raised when the rows that step have been waited for
             failure = error
-        said: dict[int, dict[str, Any]] = {}
-        finals: dict[int, dict[str, Any]] = {}
-        for number, row in enumerate(rows):
-            if number in resets:
-                if number not in restarted:
-                    continue
-                self._seen[number], info = restarted[number]
-                self._enter(number, 0.0, False, False)
-            else:
-                self._seen[number], reward, terminated, truncated, info = row.end_step()
-                self._steps[number] += 1
-                if self._steps[number] == self.max_episode_steps:
-                    truncated = truncated or not terminated
-                self._enter(number, reward, terminated, truncated)
-                if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
-                    finals[number] = info
-                    continue
+        said: list[dict[str, Any]] = [{}] * self.num_envs
+        for number, (seen, info) in zip(resets, restarted, strict=False):
+            self._enter(number, seen, 0.0, False, False)
             said[number] = info
+        finals: list[int] = []
+        for number in as_answered(replies):
+            seen, reward, terminated, truncated, info = rows[number].end_step()
+            steps[number] += 1
+            if steps[number] == self.max_episode_steps:
+                truncated = truncated or not terminated
+            self._enter(number, seen, reward, terminated, truncated)
+            said[number] = info
+            if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
+                finals.append(number)
         if failure is not None:
             raise failure
-        infos = self._gather_infos(said)
-        return self._follow_up(finals, infos) if finals else infos
+        return self._follow_up(sorted(finals), said) if finals else self._gather_infos(said)
 
-    def _gather_infos(self, said: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
         """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
-        if len(said) == self.num_envs and all(info.keys() == _USUAL for info in said.values()):
-            infos: dict[str, Any] = {}
+        infos: dict[str, Any] = {}
+        for info in said:
+            if info.keys() != _USUAL:
+                break
+        else:
             for key in _USUAL:
-                infos[key] = np.array([info[key] for info in said.values()], dtype=np.bool_)
-                infos[f"_{key}"] = np.ones(self.num_envs, dtype=np.bool_)
+                infos[key] = np.array([info[key] for info in said], dtype=np.bool_)
+                infos[f"_{key}"] = self._everywhere.copy()
             return infos
-        infos = {}
-        for row, info in said.items():
+        for row, info in enumerate(said):
             infos = self._add_info(infos, info, row)
         return infos
 
-    def _enter(self, row: int, reward: float, terminated: bool, truncated: bool) -> None:
+    def _enter(self, row: int, seen: Any, reward: float, terminated: bool, truncated: bool) -> None:
+        self._seen[row] = seen
         self._rewards[row] = reward
         self._terminations[row] = terminated
         self._truncations[row] = truncated
 
-    def _follow_up(
-        self, finals: dict[int, dict[str, Any]], infos: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _follow_up(self, finals: list[int], said: list[dict[str, Any]]) -> dict[str, Any]:
         """Start the next episodes in the same step; what was last goes into the infos."""
-        for row, info in finals.items():
-            last = {"final_obs": self._seen[row], "final_info": info}
-            infos = self._add_info(infos, last, row)
-        for row, (seen, info) in zip(finals, self._reset_rows(list(finals)), strict=True):
+        last = {row: {"final_obs": self._seen[row], "final_info": said[row]} for row in finals}
+        infos = self._gather_infos([{} if row in last else info for row, info in enumerate(said)])
+        for row, info in last.items():
+            infos = self._add_info(infos, info, row)
+        for row, (seen, info) in zip(finals, self._reset_rows(finals), strict=True):
             self._seen[row] = seen
             infos = self._add_info(infos, info, row)
         return infos
@@ -367,8 +368,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 self._begin_reset(row, None, options)
         return self._rows[row].end_reset()
 
-    def _actions(self, actions: Any) -> list[Any]:
-        """Return one action per row, or raise `InvalidActionError`."""
+    def _actions(self, actions: Any, ended: list[int]) -> list[Any]:
+        """Return one action per row, or raise `InvalidActionError`; any will do for `ended`."""
         if isinstance(self.single_action_space, gymnasium.spaces.Discrete):
             # Python's integers: the way to a session is short for them.
             listed = np.asarray(actions).reshape(-1).tolist()
@@ -376,10 +377,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             listed = list(iterate(self.action_space, actions))
         if len(listed) != self.num_envs:
             raise InvalidActionError(f"expected {self.num_envs} actions, found {len(listed)}")
-        for row, (env, action) in enumerate(zip(self.envs, listed, strict=True)):
-            if not self._ended[row] and not env.action_space.contains(action):
+        for number, (row, action) in enumerate(zip(self._rows, listed, strict=True)):
+            if not row.takes(action) and number not in ended:
                 raise InvalidActionError(
-                    f"{action!r} is not an action of {env.action_space!r} in row {row}"
+                    f"{action!r} is not an action of {row.env.action_space!r} in row {number}"
                 )
         return listed
 

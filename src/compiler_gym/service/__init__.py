@@ -20,6 +20,7 @@ from compiler_gym.service.client import (
     Connection,
     LocalConnection,
     WorkerConnection,
+    as_answered,
     describe_source,
 )
 from compiler_gym.service.limits import Limits, run_child
@@ -40,6 +41,7 @@ __all__ = [
     "SessionNotFound",
     "SessionSource",
     "WorkerConnection",
+    "as_answered",
     "describe_source",
     "run_child",
     "shut_down",

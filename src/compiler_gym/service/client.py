@@ -6,11 +6,13 @@ this process, for inputs that are trusted. Both give the same replies. A
 connection that failed is closed: its owner opens another at the next reset.
 """
 
+import math
 import os
+import select
 import shutil
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -47,7 +49,13 @@ from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import prepared_session_class
 
-__all__ = ["Connection", "LocalConnection", "WorkerConnection", "describe_source"]
+__all__ = [
+    "Connection",
+    "LocalConnection",
+    "WorkerConnection",
+    "as_answered",
+    "describe_source",
+]
 
 AWAKE_SECONDS = 5e-3
 """How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
@@ -105,6 +113,7 @@ class WorkerConnection:
         self._limits = limits
         self._channel: Channel | None = channel
         self._awaits_reply = False
+        self._deadline = 0.0
         self.pid = pid
         """The number of the worker process."""
         _live.add(self)
@@ -142,8 +151,9 @@ class WorkerConnection:
         self._awaits_reply = True
         _crowd.enter(id(self))
         seconds = self._limits.step_seconds if timeout is None else timeout
+        self._deadline = time.monotonic() + seconds
         try:
-            channel.send(payload, time.monotonic() + seconds)
+            channel.send(payload, self._deadline)
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -324,6 +334,36 @@ class LocalConnection:
 
 def _refuse(request: Any) -> NoReturn:
     raise ServiceIsClosed("the session is closed: call reset()")
+
+
+def as_answered(connections: Mapping[int, Connection | None]) -> Iterator[int]:
+    """Yield the keys of `connections` in the order in which their replies can be gathered.
+
+    What is done can be taken in while the workers of others compute. Where there is nothing
+    to wait for, a key comes first; where a deadline has passed, last.
+    """
+    if _crowd.worker_may_look:  # all compute at once: to be woken for each takes longer
+        yield from connections
+        return
+    waiting: dict[int, int] = {}
+    earliest = math.inf
+    replies = select.poll()
+    for key, connection in connections.items():
+        if type(connection) is WorkerConnection and connection._channel is not None:
+            descriptor = connection._channel.descriptor
+            waiting[descriptor] = key
+            replies.register(descriptor, select.POLLIN)
+            earliest = min(earliest, connection._deadline)
+        else:
+            yield key
+    while waiting and (left := earliest - time.monotonic()) > 0:
+        for descriptor, event in replies.poll(left * 1000):
+            if event != select.POLLIN:  # closed meanwhile, or about to be
+                replies.unregister(descriptor)
+            key_or_none = waiting.pop(descriptor, None)
+            if key_or_none is not None:
+                yield key_or_none
+    yield from waiting.values()
 
 
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:

@@ -43,11 +43,13 @@ class Channel:
         "_poll",
         "_shyness",
         "_view",
+        "descriptor",
         "socket",
     )
 
     def __init__(self, sock: _Socket):
         self.socket = sock
+        self.descriptor = sock.fileno()
         self._buffer = bytearray(_FIRST_READ)
         self._view = memoryview(self._buffer)
         poll = select.poll()
@@ -89,19 +91,9 @@ class Channel:
         """
         try:
             count = self._read_some(self._view, deadline, awake_seconds)
-            while count < 8:
-                count += self._read_some(self._view[count:], deadline, awake_seconds)
-            length: int = _LENGTH.unpack_from(self._buffer)[0]
-            if length > _LONGEST:
-                raise ServiceTransportError(f"a frame of {length} bytes is not a message of ours")
-            end = 8 + length
-            if end <= _FIRST_READ:
-                while count < end:
-                    count += self._read_some(self._view[count:end], deadline, awake_seconds)
-                if count > end:
-                    raise ServiceTransportError(f"{count - end} bytes follow a frame unasked")
-                return self._view[8:end]
-            return self._read_large(length, count - 8, deadline, awake_seconds)
+            if count > 8 and count == 8 + _LENGTH.unpack_from(self._buffer)[0]:
+                return self._view[8:count]
+            return self._receive_rest(count, deadline, awake_seconds)
         except ConnectionResetError as error:
             raise ChannelClosed from error
 
@@ -180,18 +172,34 @@ class Channel:
         """Look for something to read for `awake_seconds`, then sleep until there is."""
         if awake_seconds and self._is_readable_soon(deadline, awake_seconds):
             return
-        if deadline is not None and not self._poll(_remaining(deadline) * 1000):
+        # Not in `recv`: the kernel wakes who sleeps there when a reply is read, too.
+        if not self._poll(None if deadline is None else _remaining(deadline) * 1000):
             raise TimeoutError
 
     def _read_some(self, view: memoryview, deadline: float | None, awake_seconds: float) -> int:
         self._wait(deadline, awake_seconds)
-        return self._read_ready(view)
-
-    def _read_ready(self, view: memoryview) -> int:
         count = self.socket.recv_into(view)
         if count == 0:
             raise ChannelClosed
         return count
+
+    def _receive_rest(
+        self, count: int, deadline: float | None, awake_seconds: float
+    ) -> memoryview | bytearray:
+        """Return the frame of which `count` bytes are in the buffer."""
+        while count < 8:
+            count += self._read_some(self._view[count:], deadline, awake_seconds)
+        length: int = _LENGTH.unpack_from(self._buffer)[0]
+        if length > _LONGEST:
+            raise ServiceTransportError(f"a frame of {length} bytes is not a message of ours")
+        end = 8 + length
+        if end <= _FIRST_READ:
+            while count < end:
+                count += self._read_some(self._view[count:end], deadline, awake_seconds)
+            if count > end:
+                raise ServiceTransportError(f"{count - end} bytes follow a frame unasked")
+            return self._view[8:end]
+        return self._read_large(length, count - 8, deadline, awake_seconds)
 
     def _read_large(
         self, length: int, have: int, deadline: float | None, awake_seconds: float
