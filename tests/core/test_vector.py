@@ -332,6 +332,15 @@ def test_an_ended_row_has_to_be_reset_where_nothing_does_it(make_vector: MakeVec
         vector.step([0, 0])
 
 
+def test_a_row_that_has_just_begun_again_takes_no_other_actions(make_vector: MakeVector) -> None:
+    vector = make_vector(2, autoreset_mode="SameStep")
+    vector.reset()
+    vector.step([0, ACTIONS["end"]])
+    with pytest.raises(InvalidActionError, match="in row 1"):
+        vector.step([0, 1000])
+    assert vector.envs[0].actions == [0]
+
+
 def test_arrays_are_returned_as_copies_unless_asked_otherwise(make_vector: MakeVector) -> None:
     vector, sharing = make_vector(2), make_vector(2, copy=False)
     before, shared = vector.reset()[0], sharing.reset()[0]

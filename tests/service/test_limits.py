@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Children of a worker: their output, their deadline, their end."""
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.service import run_child
+from compiler_gym.service import limits, run_child
 from compiler_gym.service.limits import children_of
 from compiler_gym.testing import descendants, is_running, wait_until
 
@@ -78,3 +80,43 @@ def test_a_parent_that_has_gone_already_is_an_error() -> None:
 
 def test_a_process_that_is_not_there_has_no_children() -> None:
     assert children_of(1 << 30) == []
+
+
+def scheduling_after(nice: int, work_in_batches: Callable[[], None]) -> tuple[int, int, int]:
+    """Return policy, nice value and time at a stretch in ns of a process that called it."""
+    receive, send = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.nice(nice)
+        work_in_batches()
+        attributes = bytearray(limits._SCHED_ATTR.size)
+        buffer = (ctypes.c_char * len(attributes)).from_buffer(attributes)
+        limits._libc.syscall(limits._SCHED_SETATTR[os.uname().machine] + 1, 0, buffer, 48, 0)
+        _, policy, _, found, _, runtime, _, _ = limits._SCHED_ATTR.unpack(attributes)
+        os.write(send, f"{policy} {found} {runtime}".encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    policy, found, runtime = os.read(receive, 100).split()
+    os.close(receive)
+    os.close(send)
+    return int(policy), int(found), int(runtime)
+
+
+def test_a_worker_computes_at_a_stretch_and_stays_as_nice_as_it_was() -> None:
+    policy, nice, runtime = scheduling_after(5, limits.work_in_batches)
+    assert (policy, nice) == (os.SCHED_BATCH, os.getpriority(os.PRIO_PROCESS, 0) + 5)
+    release = tuple(map(int, os.uname().release.split(".")[:2]))
+    if release >= (6, 12):
+        assert runtime == 20_000_000
+
+
+def test_where_the_time_cannot_be_asked_for_the_policy_still_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def without_the_call() -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(limits, "_SCHED_SETATTR", {})
+            limits.work_in_batches()
+
+    policy, _, _ = scheduling_after(0, without_the_call)
+    assert policy == os.SCHED_BATCH

@@ -2,6 +2,7 @@
 """Workers that crash, hang, grow and fork: one is lost, nothing else is."""
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -11,11 +12,22 @@ import pytest
 from compiler_gym.errors import (
     ServiceIsClosed,
     WorkerCrashedError,
+    WorkerDied,
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
-from compiler_gym.service import Limits, SessionSource
-from compiler_gym.service.messages import Failed, Parameter, ParameterReply, Stepped, Stop, Stopped
+from compiler_gym.service import Limits, SessionSource, as_answered
+from compiler_gym.service import client as service_client
+from compiler_gym.service.crowd import Crowd
+from compiler_gym.service.messages import (
+    Failed,
+    Parameter,
+    ParameterReply,
+    Stepped,
+    Stop,
+    Stopped,
+    encode,
+)
 from compiler_gym.testing import descendants, is_running, wait_until, worker_files
 from service.workers import Open, number, start, step
 
@@ -298,3 +310,60 @@ def test_a_worker_and_its_copy_do_not_interrupt_their_owner(open_worker: Open) -
     for one in (worker, copy):
         assert os.sched_getscheduler(one.pid) == os.SCHED_BATCH
     copy.close()
+
+
+@pytest.fixture
+def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have more workers busy than there are cores, as soon as there are two."""
+    monkeypatch.setattr(service_client, "_crowd", Crowd(cores=1))
+
+
+@pytest.mark.usefixtures("one_core")
+def test_replies_are_gathered_as_they_come(open_worker: Open) -> None:
+    slow, quick, closed = open_worker(), open_worker(), open_worker()
+    slow.submit(step("impatient_child"))
+    quick.submit(step("add"))
+    closed.close()
+    found = []
+    for place in as_answered({0: slow, 1: quick, 2: closed, 3: None}):
+        found.append(place)
+        if place < 2:
+            (slow, quick)[place].gather()
+    assert found == [2, 3, 1, 0]
+
+
+@pytest.mark.usefixtures("one_core")
+def test_what_is_late_and_what_died_can_be_gathered_too(open_worker: Open) -> None:
+    late, dead, good = open_worker(), open_worker(), open_worker()
+    late.submit(step("hang"), timeout=0.3)
+    dead.submit(step("segfault"))
+    good.submit(step("add"))
+    ends = {}
+    for place in as_answered({0: late, 1: dead, 2: good}):
+        connection = (late, dead, good)[place]
+        try:
+            ends[place] = type(connection.gather(0.0 if connection is late else None))
+        except WorkerDied as error:
+            ends[place] = type(error)
+    assert ends == {0: WorkerTimeoutError, 1: WorkerCrashedError, 2: Stepped}
+    assert list(ends)[-1] == 0
+
+
+def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
+    def times_asleep() -> int:
+        status = Path(f"/proc/{worker.pid}/status").read_text()
+        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M)[1])
+
+    def is_asleep() -> bool:
+        stat = Path(f"/proc/{worker.pid}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] == "S"
+
+    worker = open_worker()
+    request = step("add")
+    request.stay_awake = False
+    worker._channel.send(encode(request))
+    assert wait_until(lambda: worker._channel._poll(0) and is_asleep())
+    before = times_asleep()
+    worker._channel.receive()
+    time.sleep(0.1)
+    assert times_asleep() == before
