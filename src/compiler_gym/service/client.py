@@ -356,7 +356,7 @@ def as_answered(connections: Mapping[int, Connection | None]) -> Iterator[int]:
             earliest = min(earliest, connection._deadline)
         else:
             yield key
-    while waiting and (left := earliest - time.monotonic()) > 0:
+    while not _crowd.client_may_look and (left := earliest - time.monotonic()) > 0:
         for descriptor, event in replies.poll(left * 1000):
             if event != select.POLLIN:  # closed meanwhile, or about to be
                 replies.unregister(descriptor)

@@ -31,11 +31,14 @@ class Crowd:
         self._waiting: set[object] = set()
         self._most = 0
         self._before = 0
-        self.client_may_look = True
-        """Whether a core is left for who waits for a reply."""
         self.worker_may_look = True
         """Whether every worker has a core of its own."""
         self._judge()
+
+    @property
+    def client_may_look(self) -> bool:
+        """Whether a core is left for who waits for a reply."""
+        return len(self._waiting) < self._cores
 
     def enter(self, key: object) -> None:
         """Note that a request was made."""
@@ -64,5 +67,4 @@ class Crowd:
 
     def _judge(self) -> None:
         size = max(self._before, self._most)
-        self.client_may_look = size < self._cores
         self.worker_may_look = size <= self._cores
