@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Several environments as one: how they scale, what they add, and Gymnasium's own beside them.
 
-The same random actions run in every kind of vector, in turns. What counts of each step is the
-fastest of its repeats: other programs on the machine, and its host, only ever add.
+Eight columns of random actions, the same for every kind of vector: one environment runs them
+one after the other, two run them in pairs, eight run all at once. So all do the same work, and
+kinds take turns at each. Every ratio is the median of those of the repeats: a virtual machine
+has slow minutes, and what is compared must have been measured in the same one.
 
 Two programs: on the small one, of 1,260 instructions, a step takes half a millisecond, and the
-tenth of one that the batch itself takes shows; on the large one it takes eight times that.
+tenth of one that the batch itself takes shows; on the large one it takes ten times that.
 
 A vector waits for its slowest row, so rows with other actions cannot be as many times faster
-as there are cores. What this barrier leaves is computed from the times of the steps one after
-another: their sum over the sum of the slowest of each step. With the same actions in every row
-it takes nothing away.
+as there are cores. What this leaves to two is computed from the times of the steps one after
+another: their sum over the sum of the slower of each step. With the same actions in both rows
+it takes nothing away but noise: on a machine whose cores are slowed down one by one, the slower
+of two equal steps is slower than one, which the fastest of the repeats of each step leaves out.
 
 More programs at work than cores share the caches: what eight in turn cost the engine in one
 process, against eight times one, stands beside it. Eight processes share less than eight
@@ -21,6 +24,7 @@ import time
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.measure import Figure
 from compiler_gym import _llvm, make, make_vec
@@ -28,8 +32,12 @@ from compiler_gym.core import StepPool
 
 ENVIRONMENT = "llvm-autophase-ic-v0"
 SMALL, LARGE = "cbench-v1/sha", "cbench-v1/jpeg-d"
-STEPS = 40
-REPEATS = 8
+STEPS, COLUMNS = 40, 8
+REPEATS = {SMALL: 24, LARGE: 8}
+ENGINE_REPEATS = 8
+
+Seconds = dict[str, NDArray[np.float64]]
+"""Seconds by kind: [repeats, runs, steps]. Every kind's runs do all columns."""
 
 
 def measure() -> list[Figure]:
@@ -44,37 +52,43 @@ def measure() -> list[Figure]:
 
 def _figures(program: str, size: str) -> list[Figure]:
     seconds = _seconds(program)
-    rates = {key: STEPS * key[1] / taken.sum() for key, taken in seconds.items()}
-    alone = np.array([seconds["ours", 1], seconds["other", 1]])
-    together = seconds["ours", 2].sum()
+    whole = {kind: taken.sum(axis=(1, 2)) for kind, taken in seconds.items()}
+    fastest = {kind: taken.min(axis=0).sum() for kind, taken in seconds.items()}
+    alone = seconds["1"].min(axis=0).reshape(COLUMNS // 2, 2, STEPS)
     eight = _eight_in_turn(program)
 
-    def name(text: str) -> str:
-        return f"{size} program, {text}"
+    def rate(text: str, kind: str) -> Figure:
+        per_second = COLUMNS * STEPS / float(np.median(whole[kind]))
+        return Figure(f"{size} program, {text}", per_second, "steps/s")
 
-    def against(text: str, ratio: float, bound: float | None = None) -> Figure:
-        return Figure(name(text), ratio, "x", bound, "at least")
+    def ratio(text: str, value: float, bound: float | None = None) -> Figure:
+        return Figure(f"{size} program, {text}", float(value), "x", bound, "at least")
+
+    def against(text: str, kind: str, other: str, bound: float | None = None) -> Figure:
+        return ratio(text, float(np.median(whole[other] / whole[kind])), bound)
 
     return [
-        Figure(name("1 environment"), rates["ours", 1], "steps/s"),
-        Figure(name("2 environments"), rates["ours", 2], "steps/s"),
-        Figure(name("8 environments"), rates["ours", 8], "steps/s"),
-        Figure(name("AsyncVectorEnv, 2 environments"), rates["async", 2], "steps/s"),
-        Figure(name("AsyncVectorEnv, 8 environments"), rates["async", 8], "steps/s"),
-        against("2 against 1, equal work", rates["equal", 2] / rates["ours", 1], 1.8),
-        against("2 against 1, random actions", alone.sum() / together),
-        against(
-            "2 against 1, random actions: what waiting leaves", alone.sum() / alone.max(0).sum()
+        rate("1 environment", "1"),
+        rate("2 environments", "2"),
+        rate("8 environments", "8"),
+        rate("AsyncVectorEnv, 2 environments", "async 2"),
+        rate("AsyncVectorEnv, 8 environments", "async 8"),
+        ratio("2 against 1, equal work", 2 * fastest["1"] / fastest["equal"], 1.8),
+        ratio(
+            "2 against 1, equal work, noise included",
+            2 * np.median(whole["1"] / whole["equal"]),
         ),
-        against("8 against 2", rates["ours", 8] / rates["ours", 2], 1.0),
-        against("8 against 2: eight programs in turn in the engine, speed against one", eight),
-        against("2 against AsyncVectorEnv's 2", rates["ours", 2] / rates["async", 2]),
-        against("8 against AsyncVectorEnv's 8", rates["ours", 8] / rates["async", 8]),
+        against("2 against 1, random actions", "2", "1"),
+        ratio("2 against 1, random actions: what waiting leaves", alone.sum() / alone.max(1).sum()),
+        against("8 against 2", "8", "2", 1.0),
+        ratio("8 against 2: eight programs in turn in the engine, speed against one", eight),
+        against("2 against AsyncVectorEnv's 2", "2", "async 2"),
+        against("8 against AsyncVectorEnv's 8", "8", "async 8"),
     ]
 
 
-def _seconds(program: str) -> dict[tuple[str, int], np.ndarray]:
-    """Return the seconds of each step by kind and number of environments."""
+def _seconds(program: str) -> Seconds:
+    """Return the seconds of every step, by kind."""
     arguments = {"benchmark": program}
     ours = {n: make_vec(ENVIRONMENT, n, **arguments) for n in (1, 2, 8)}
     theirs = {
@@ -82,29 +96,32 @@ def _seconds(program: str) -> dict[tuple[str, int], np.ndarray]:
         for n in (2, 8)
     }
     actions = _actions()
+    pairs = [actions[:, first : first + 2] for first in range(0, COLUMNS, 2)]
+    columns = [actions[:, [number]] for number in range(COLUMNS)]
     runs = {
-        ("ours", 1): (ours[1], actions[:, [0]]),
-        ("other", 1): (ours[1], actions[:, [1]]),
-        ("equal", 2): (ours[2], actions[:, [0, 0]]),
-        **{("ours", n): (ours[n], actions[:, :n]) for n in (2, 8)},
-        **{("async", n): (theirs[n], actions[:, :n]) for n in (2, 8)},
+        "1": (ours[1], columns),
+        "equal": (ours[2], [column.repeat(2, axis=1) for column in columns]),
+        "2": (ours[2], pairs),
+        "8": (ours[8], [actions]),
+        "async 2": (theirs[2], pairs),
+        "async 8": (theirs[8], [actions]),
     }
-    fastest = {key: np.full(STEPS, np.inf) for key in runs}
+    seconds: dict[str, list[list[list[float]]]] = {kind: [] for kind in runs}
     try:
-        for _ in range(REPEATS):
-            for key, (vector, chosen) in runs.items():
-                np.minimum(fastest[key], _step_seconds(vector, chosen), out=fastest[key])
+        for _ in range(REPEATS[program]):
+            for kind, (vector, chosen) in runs.items():
+                seconds[kind].append([_step_seconds(vector, block) for block in chosen])
     finally:
         for vector in (*ours.values(), *theirs.values()):
             vector.close()
-    return fastest
+    return {kind: np.array(taken) for kind, taken in seconds.items()}
 
 
-def _actions() -> np.ndarray:
-    return np.random.default_rng(0).integers(0, 123, size=(STEPS, 8))
+def _actions() -> NDArray[np.int64]:
+    return np.random.default_rng(0).integers(0, 123, size=(STEPS, COLUMNS))
 
 
-def _step_seconds(vector, actions) -> list[float]:
+def _step_seconds(vector: gymnasium.vector.VectorEnv, actions: NDArray[np.int64]) -> list[float]:
     vector.reset(seed=0)
     seconds = []
     for row in actions:
@@ -119,8 +136,8 @@ def _eight_in_turn(program: str) -> float:
     with make(ENVIRONMENT, benchmark=program) as env:
         contents = env.datasets.benchmark(program).contents
         flags = env.action_space.flags
-    fastest = {count: np.full(STEPS, np.inf) for count in (1, 8)}
-    for _ in range(REPEATS):
+    fastest = {count: np.full(STEPS, np.inf) for count in (1, COLUMNS)}
+    for _ in range(ENGINE_REPEATS):
         for count, best in fastest.items():
             modules = _modules(contents, count)
             for number, action in enumerate(_actions()[:, 0]):
@@ -130,7 +147,7 @@ def _eight_in_turn(program: str) -> float:
                     module.autophase()
                 taken = (time.perf_counter() - started) / count
                 best[number] = min(best[number], taken)
-    return fastest[1].sum() / fastest[8].sum()
+    return fastest[1].sum() / fastest[COLUMNS].sum()
 
 
 def _modules(contents: bytes, count: int) -> list[_llvm.Module]:
@@ -145,7 +162,7 @@ def _pool_rate(count: int) -> float:
     envs = [make(ENVIRONMENT, benchmark=SMALL) for _ in range(count)]
     try:
         rates = []
-        for _ in range(REPEATS):
+        for _ in range(ENGINE_REPEATS):
             for env in envs:
                 env.reset()
             left = STEPS * 8

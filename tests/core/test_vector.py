@@ -20,6 +20,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     InvalidParameterError,
     ServiceIsClosed,
+    SessionNotFound,
     WorkerCrashedError,
 )
 from compiler_gym.service import Limits
@@ -339,6 +340,41 @@ def test_a_row_that_has_just_begun_again_takes_no_other_actions(make_vector: Mak
     with pytest.raises(InvalidActionError, match="in row 1"):
         vector.step([0, 1000])
     assert vector.envs[0].actions == [0]
+
+
+@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+def test_what_one_row_raises_is_raised_when_all_have_answered(wrap: Callable[..., Any]) -> None:
+    broken = [False] * 3
+
+    def make(number: int) -> Any:
+        def translate(value: int) -> int:
+            if broken[number]:
+                raise ZeroDivisionError(f"in row {number}")
+            return value
+
+        env = fake(2 + number)
+        env.observation.add_derived_space("fragile", "number", translate)
+        env.observation_space = "fragile"
+        return wrap(env)
+
+    with CompilerVectorEnv([lambda number=number: make(number) for number in range(3)]) as vector:
+        vector.reset()
+        broken[0] = broken[2] = True
+        with pytest.raises(ZeroDivisionError, match="in row 0"):
+            vector.step([0, 0, 0])
+        broken[0] = broken[2] = False
+        observations, *_, infos = vector.step([0, 0, 0])
+        assert observations.tolist() == [4, 5, 6]
+        assert "error" not in infos
+
+
+def test_a_row_that_cannot_begin_leaves_no_other_unread(make_vector: MakeVector) -> None:
+    vector = make_vector(3)
+    vector.reset()
+    vector.envs[1].close()
+    with pytest.raises(SessionNotFound):
+        vector.step([0, 0, 0])
+    assert [vector.envs[row].observation["number"] for row in (0, 2)] == [3, 5]
 
 
 def test_arrays_are_returned_as_copies_unless_asked_otherwise(make_vector: MakeVector) -> None:

@@ -26,7 +26,7 @@ from compiler_gym.errors import (
     InvalidParameterError,
     ServiceIsClosed,
 )
-from compiler_gym.service import as_answered
+from compiler_gym.service import Connection, as_answered
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -254,26 +254,35 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return [n for n in range(self.num_envs) if self._terminations[n] or self._truncations[n]]
 
     def _step_rows(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
-        """Step the rows, reset those of `resets` instead, and return the infos."""
+        """Step the rows, reset those of `resets` instead, and return the infos.
+
+        What the user's own code raises in one row is raised when all have been waited for.
+        """
         rows, steps = self._rows, self._steps
-        replies = {
-            number: row.begin_step(actions[number])
-            for number, row in enumerate(rows)
-            if number not in resets
-        }
         failure: Exception | None = None
+        replies: dict[int, Connection | None] = {}
+        for number, row in enumerate(rows):
+            if number not in resets:
+                try:
+                    replies[number] = row.begin_step(actions[number])
+                except Exception as error:
+                    failure = failure or error
         restarted: list[ResetResult] = []
         try:
             restarted = self._reset_rows(resets)
-        except Exception as error:  # raised when the rows that step have been waited for
-            failure = error
+        except Exception as error:
+            failure = failure or error
         said: list[dict[str, Any]] = [{}] * self.num_envs
         for number, (seen, info) in zip(resets, restarted, strict=False):
             self._enter(number, seen, 0.0, False, False)
             said[number] = info
         finals: list[int] = []
         for number in as_answered(replies):
-            seen, reward, terminated, truncated, info = rows[number].end_step()
+            try:
+                seen, reward, terminated, truncated, info = rows[number].end_step()
+            except Exception as error:
+                failure = failure or error
+                continue
             steps[number] += 1
             if steps[number] == self.max_episode_steps:
                 truncated = truncated or not terminated
