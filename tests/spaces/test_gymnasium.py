@@ -23,6 +23,7 @@ from compiler_gym.spaces import (
     FreeBox,
     NamedDiscrete,
     Opaque,
+    Permutation,
     Scalar,
     Sequence,
     Tuple,
@@ -131,6 +132,50 @@ def test_scalars_live_in_shared_memory() -> None:
     memory = create_shared_memory(space, n=2)
     write_to_shared_memory(space, 1, 0.75, memory)
     assert read_from_shared_memory(space, memory, n=2).tolist() == [0.0, 0.75]  # type: ignore[union-attr]  # an array
+
+
+def orders() -> Dict:
+    return Dict(
+        {
+            "order": Permutation("order", Scalar("loop", 0, 3, np.int8)),
+            "flags": Sequence("flags", (2, 2), dtype=bool),
+            "pair": Tuple([Sequence("times", (3, 3), dtype=np.float32)], "pair"),
+        },
+        name="orders",
+    )
+
+
+def test_sequences_of_one_length_live_in_shared_memory() -> None:
+    space = orders()
+    memory = create_shared_memory(space, n=2)
+    seen: Any = read_from_shared_memory(space, memory, n=2)
+    for index in range(2):
+        value = space.sample()
+        write_to_shared_memory(space, index, value, memory)
+        assert flatten(space["order"], seen["order"][index]).tolist() == value["order"].tolist()  # type: ignore[union-attr]  # an array
+        assert seen["flags"][index].tolist() == value["flags"]
+        assert seen["pair"][0][index].tolist() == value["pair"][0]
+    assert batch_space(space, 2).contains(seen)
+    with pytest.raises(gymnasium.error.CustomSpaceError, match="shared_memory=False"):
+        create_shared_memory(Sequence("times", dtype=float))
+
+
+def test_an_asynchronous_vector_environment_runs_over_orders() -> None:
+    envs = gymnasium.vector.AsyncVectorEnv([lambda: Toy(orders()) for _ in range(2)])
+    try:
+        observation, _ = envs.reset(seed=1)
+        assert envs.observation_space.contains(observation)
+        later, *_ = envs.step(np.array([0, 1]))
+        assert envs.observation_space.contains(later)
+        assert [len(order) for order in observation["order"]] == [4, 4]
+    finally:
+        envs.close()
+
+
+def test_orders_of_small_integers_flatten_into_their_flat_space() -> None:
+    order = Permutation("order", Scalar("loop", 0, 3, np.int8))
+    flat: Any = flatten(order, order.sample())
+    assert flatten_space(order).contains(flat)
 
 
 def test_equivalence_ignores_bounds_but_not_types() -> None:

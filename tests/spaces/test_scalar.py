@@ -2,9 +2,11 @@
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.spaces.utils import flatten_space
+from gymnasium.vector.utils import batch_space
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import Scalar
+from compiler_gym.spaces import Box, Permutation, Scalar
 
 
 def test_integers_take_integers_only() -> None:
@@ -42,6 +44,20 @@ def test_bounded_samples_stay_within_their_bounds_and_reach_them() -> None:
     space = Scalar(name="x", min=-1, max=1, dtype=int, seed=0)
     assert {int(space.sample()) for _ in range(50)} == {-1, 0, 1}
     assert type(space.sample()) is np.int64
+
+
+def test_fractional_bounds_of_integers_are_those_of_the_integers_between() -> None:
+    space = Scalar(name="x", min=0.5, max=3.5, dtype=int, seed=0)
+    assert (space.min, space.max) == (1, 3)
+    assert {int(space.sample()) for _ in range(50)} == {1, 2, 3}
+    assert flatten_space(space) == Box(1, 3, "x", shape=(1,), dtype=np.int64)
+    assert batch_space(space, 2) == Box(1, 3, "x", shape=(2,), dtype=np.int64)
+    assert repr(Permutation("order", space)) == "Permutation(1, 3)"
+    assert Scalar("x", -np.inf, np.inf, np.int8) == Scalar("x", dtype=np.int8)
+    assert Scalar("x", 0.5, dtype=float).min == 0.5
+    for arguments in ((0.2, 0.8, int), (255.5, None, np.uint8), (None, -0.5, np.uint8)):
+        with pytest.raises(ValueError, match="expected bounds with an integer between"):
+            Scalar("x", *arguments)
 
 
 def test_bounds_and_kinds_are_checked() -> None:

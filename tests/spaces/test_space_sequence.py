@@ -3,7 +3,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from compiler_gym.spaces import NamedDiscrete, SpaceSequence
+from compiler_gym.spaces import NamedDiscrete, Sequence, SpaceSequence
 
 
 @pytest.fixture
@@ -39,3 +39,16 @@ def test_equality_looks_at_the_length_and_the_items(space: SpaceSequence) -> Non
     assert space != SpaceSequence("calls", NamedDiscrete(["f", "h"], name="call"), (1, 3))
     assert repr(space) == "SpaceSequence(NamedDiscrete([f, g]), [1, 3])"
     assert space.space == item
+
+
+def test_lengths_are_drawn_from_an_array(space: SpaceSequence) -> None:
+    lengths = np.array([1, 3])
+    assert {len(space.sample(mask=(lengths, None))) for _ in range(50)} == {1, 3}
+    assert space.sample(probability=(np.array([2]), np.array([1.0, 0.0]))) == (0, 0)
+    assert len(space.sample(mask=[2, None])) == 2
+    assert len(Sequence("bytes", size_range=(0, 4)).sample(mask=(np.array([4]), None))) == 4
+    with pytest.raises(gymnasium.error.Error, match=r"length in \(1, 3\), found 4"):
+        space.sample(mask=(np.array([1, 4]), None))
+    for wrong in (np.array([]), np.array([[1]]), np.array([1.0]), True, "2"):
+        with pytest.raises(gymnasium.error.Error, match=r"of the form \(length, mask\)"):
+            space.sample(mask=(wrong, None))

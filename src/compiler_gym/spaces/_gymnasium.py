@@ -6,6 +6,7 @@ behaves as a box of one number, `ActionSpace` as what it wraps, and spaces of no
 fixed size flatten to themselves.
 """
 
+import multiprocessing
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,7 @@ from compiler_gym.spaces.sequence import Sequence
 __all__: list[str] = []
 
 flatten_space: Any = utils.flatten_space  # typed for Gymnasium's own spaces only
+write_to_shared_memory: Any = vector.write_to_shared_memory  # typed as one that never returns
 _PlainBox = gymnasium.spaces.Box
 
 
@@ -124,7 +126,8 @@ def _flatten_space_sequence(space: Sequence) -> gymnasium.Space[Any]:
 
 def _flat_box(space: Sequence) -> Box:
     assert space.dtype is not None
-    element = space.scalar_range or Scalar(space.name, dtype=space.dtype)
+    bounds = space.scalar_range or Scalar(space.name, dtype=space.dtype)
+    element = Scalar(space.name, bounds.min, bounds.max, space.dtype, seed=bounds.np_random)
     return element.as_box((space.size_range[0],))
 
 
@@ -174,18 +177,38 @@ for _function in (
     vector.iterate,
     vector.create_shared_memory,
     vector.read_from_shared_memory,
-    vector.write_to_shared_memory,
+    write_to_shared_memory,
 ):
     _delegate(_function)
 
 _shared: tuple[Any, ...] = (
     vector.create_shared_memory,
     vector.read_from_shared_memory,
-    vector.write_to_shared_memory,
+    write_to_shared_memory,
 )
 for _function in _shared:
     # Gymnasium's version for Box asks the space for its shape and dtype only.
     _function.register(Scalar, _function.dispatch(_PlainBox))
+
+
+@vector.create_shared_memory.register(Sequence)
+def _create_shared_sequences(space: Sequence, n: int = 1, ctx: Any = multiprocessing) -> Any:
+    if not space.is_np_flattenable:
+        raise gymnasium.error.CustomSpaceError(
+            f"{space} has no fixed number of numbers to share: expected shared_memory=False"
+        )
+    return vector.create_shared_memory(_flat_box(space), n, ctx)
+
+
+@vector.read_from_shared_memory.register(Sequence)
+def _read_shared_sequences(space: Sequence, memory: Any, n: int = 1) -> tuple[Any, ...]:
+    rows: Any = vector.read_from_shared_memory(_flat_box(space), memory, n)
+    return tuple(rows)
+
+
+@write_to_shared_memory.register(Sequence)
+def _write_shared_sequence(space: Sequence, index: int, value: Any, memory: Any) -> None:
+    write_to_shared_memory(_flat_box(space), index, value, memory)
 
 
 @is_space_dtype_shape_equiv.register(ActionSpace)

@@ -18,29 +18,31 @@ def checked_range(size_range: tuple[int, int | None]) -> tuple[int, int | None]:
 
 
 def random_length(space: Any, mask: Any, probability: Any) -> int:
-    """Return a length in ``space.size_range``: the one the mask asks for, or a random one.
+    """Return a length in ``space.size_range``: one the mask asks for, or a random one.
 
-    A mask, or a probability, is ``(length or None, anything)``, as Gymnasium's
-    Text and Sequence have it.
+    A mask, or a probability, is ``(lengths, anything)``, as Gymnasium's Text and
+    Sequence have it: one length, an array of them to draw from, or None.
     """
     if mask is not None and probability is not None:
         raise ValueError(f"expected a mask or a probability, found both: {mask!r}, {probability!r}")
     shortest, longest = space.size_range
-    length = _asked_for(mask if probability is None else probability)
-    if length is None:
+    lengths = _asked_for(mask if probability is None else probability)
+    if lengths is None:
         length = shortest + int(space.np_random.geometric(0.25)) - 1
         return length if longest is None else min(length, longest)
-    if length < shortest or (longest is not None and length > longest):
-        raise gymnasium.error.Error(f"expected a length in {space.size_range}, found {length}")
-    return length
+    for length in lengths:
+        if length < shortest or (longest is not None and length > longest):
+            raise gymnasium.error.Error(f"expected a length in {space.size_range}, found {length}")
+    return lengths[0] if len(lengths) == 1 else int(space.np_random.choice(lengths))
 
 
-def _asked_for(mask: Any) -> int | None:
+def _asked_for(mask: Any) -> list[int] | None:
     if mask is None:
         return None
-    if isinstance(mask, tuple) and len(mask) == 2:
+    if isinstance(mask, (tuple, list)) and len(mask) == 2:
         if mask[0] is None:
             return None
-        if isinstance(mask[0], (int, np.integer)):
-            return int(mask[0])
+        lengths = np.asarray(mask[0])
+        if lengths.dtype.kind in "iu" and lengths.ndim <= 1 and lengths.size:
+            return lengths.reshape(-1).tolist()
     raise gymnasium.error.Error(f"expected a mask of the form (length, mask), found {mask!r}")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One number within bounds that may be open."""
 
+import math
 from typing import Any, cast
 
 import numpy as np
@@ -24,7 +25,8 @@ class Scalar(NamedSpace):
     """A number of `dtype` in ``[min, max]``; a bound of None is open.
 
     Kinds do not mix: an integer is no member of a space of floats, nor a boolean
-    of one of integers. Not-a-number is a member of none.
+    of one of integers. Not-a-number is a member of none. Fractional bounds of
+    integers are rounded inwards.
 
     >>> size = Scalar(name="size", min=0, dtype=int)
     >>> size.contains(12), size.contains(-1), size.contains(12.0), size.contains(True)
@@ -50,6 +52,14 @@ class Scalar(NamedSpace):
             raise ValueError(f"expected a dtype of integers, floats or booleans, found {dtype!r}")
         if min is not None and max is not None and min > max:
             raise ValueError(f"expected min <= max, found {min} > {max}")
+        if self.kind != "f":
+            self.min = None if min is None or min == -math.inf else math.ceil(min)
+            self.max = None if max is None or max == math.inf else math.floor(max)
+            low, high = self._bounds()
+            if low > high:
+                raise ValueError(
+                    f"expected bounds with an integer between them, found [{min}, {max}]"
+                )
 
     @property
     def kind(self) -> str:

@@ -61,11 +61,11 @@ class Sequence(NamedSpace):
         """Whether every value has the same number of numbers."""
         return self._element is not None and self.size_range[0] == self.size_range[1]
 
-    def sample(self, mask: tuple[int | None, None] | None = None, probability: None = None) -> Any:
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """Return random bytes, ASCII text or list of numbers.
 
         The length is geometric from the shortest, or the first item of `mask`:
-        ``mask=(length, None)``, as Gymnasium's Text has it.
+        ``mask=(length, None)``, or ``(array of lengths, None)`` to draw from.
         """
         length = random_length(self, mask, probability)
         if self._element is not None:

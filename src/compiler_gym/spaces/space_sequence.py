@@ -41,7 +41,8 @@ class SpaceSequence(NamedSpace, gymnasium.spaces.Sequence):
     def sample(self, mask: Any = None, probability: Any = None) -> tuple[Any, ...]:
         """Return random items; ``mask=(length, mask of the items)``, either None.
 
-        `probability` has the same form. The length is geometric from the shortest.
+        `probability` has the same form. The length may be an array, to draw from; without
+        one it is geometric from the shortest.
         """
         length = random_length(self, mask, probability)
         chosen = {} if mask is None else {"mask": mask[1]}
