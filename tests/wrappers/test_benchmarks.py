@@ -2,14 +2,18 @@
 """Programs come in order, in a circle or at random, also after a fork."""
 
 import pickle
+from collections.abc import Iterator
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
+import compiler_gym
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import (
+    Counter,
     CycleOverBenchmarks,
     CycleOverBenchmarksIterator,
     IterateOverBenchmarks,
@@ -113,3 +117,43 @@ def test_a_list_is_pickled_with_its_place_and_an_iterator_is_refused(env: FakeEn
         assert taken(twin, 2) == [URIS[2], URIS[0]]
     with pytest.raises(TypeError, match="expected a list"):
         pickle.dumps(IterateOverBenchmarks(env, iter(URIS)))
+
+
+@pytest.mark.parametrize("cls", [IterateOverBenchmarks, CycleOverBenchmarks, RandomOrderBenchmarks])
+def test_a_stack_over_a_generator_has_a_spec(cls: Any) -> None:
+    def programs() -> Iterator[str]:
+        yield from ("benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha")
+
+    with Counter(cls(compiler_gym.make("llvm-v0"), programs())) as env:
+        assert env.spec is not None
+        env.reset()
+        with gymnasium.make(env.spec, disable_env_checker=True) as made:
+            made.reset()
+            assert isinstance(made, Counter)
+            found = [str(one.benchmark) for one in (env, made)]
+            if cls is not RandomOrderBenchmarks:
+                assert found == list(programs())
+        assert gymnasium.wrappers.TimeLimit(env, 3).spec is not None
+
+
+def test_a_seed_does_not_restart_an_order(env: FakeEnv) -> None:
+    for ordered in (
+        CycleOverBenchmarks(env, URIS),
+        IterateOverBenchmarks(env, URIS),
+        CycleOverBenchmarksIterator(env, lambda: URIS),
+    ):
+        found = []
+        for _ in range(2):
+            ordered.reset(seed=1)
+            found.append(str(ordered.benchmark))
+        assert found == URIS[:2]
+
+
+def test_random_programs_are_iterated_over_and_pickled(env: FakeEnv) -> None:
+    shuffled = RandomOrderBenchmarks(env, (uri for uri in URIS))
+    assert isinstance(shuffled, IterateOverBenchmarks)
+    shuffled.reset()
+    with pickle.loads(pickle.dumps(shuffled)) as twin:
+        assert taken(twin, 8) == taken(shuffled, 8)
+    with pytest.raises(InvalidParameterError, match="several programs"):
+        RandomOrderBenchmarks(env, "fake-v0/1")

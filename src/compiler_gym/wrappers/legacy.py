@@ -4,15 +4,24 @@
 `gym` itself is not imported. What is not said here is as in the environment inside.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
-from compiler_gym.wrappers._foreign import attribute_of, fork_of
+import gymnasium
+
+from compiler_gym.core import CompilerEnv, OptionalArgumentValue
+from compiler_gym.wrappers._foreign import attribute_of, fork_of, multistep_of, reset_of
 
 __all__ = ["LegacyGym"]
+
+_UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 
 class LegacyGym:
     """An environment whose `reset` gives an observation and whose `step` gives four values.
+
+    What is assigned to a name of the environment inside, or of one of its wrappers, is
+    assigned there: ``env.observation_space = "Autophase"``.
 
     >>> import compiler_gym
     >>> env = LegacyGym(compiler_gym.make("llvm-autophase-ic-v0"))
@@ -31,29 +40,68 @@ class LegacyGym:
         self._seed = seed
         return [seed]
 
-    def reset(self, *args: Any, **kwargs: Any) -> Any:
-        """Start an episode and return its first observation; a program may come first."""
-        if args:
-            kwargs["benchmark"] = args[0]
-        seed, self._seed = kwargs.pop("seed", self._seed), None
-        return self.env.reset(seed=seed, **kwargs)[0]
+    def reset(
+        self,
+        benchmark: Any = None,
+        action_space: Any = None,
+        observation_space: Any = _UNCHANGED,
+        reward_space: Any = _UNCHANGED,
+        timeout: float | None = None,
+        **arguments: Any,
+    ) -> Any:
+        """Start an episode and return its first observation.
 
-    def step(self, action: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any, bool, dict[str, Any]]:
+        Further arguments are those of the environment inside.
+        """
+        spaces = {"observation_space": observation_space, "reward_space": reward_space}
+        arguments |= {name: space for name, space in spaces.items() if space is not _UNCHANGED}
+        arguments |= _given(benchmark=benchmark, action_space=action_space, timeout=timeout)
+        seed, self._seed = arguments.pop("seed", self._seed), None
+        return reset_of(self.env, seed, arguments.pop("options", None), arguments)[0]
+
+    def step(
+        self,
+        action: Any,
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        observations: Any = None,
+        rewards: Any = None,
+        timeout: float | None = None,
+    ) -> tuple[Any, Any, bool, dict[str, Any]]:
         """Apply an action, or each action of a list, and return four values.
 
         ``done`` is either end; ``info["TimeLimit.truncated"]`` tells one from the other.
+        `observations` and `rewards` are older names of the spaces.
         """
-        several = isinstance(action, (list, tuple)) and not self.env.action_space.contains(action)
-        method = "multistep" if several else "step"
-        return _four(attribute_of(self.env, method)(action, *args, **kwargs))
+        seen = observation_spaces if observations is None else observations
+        earned = reward_spaces if rewards is None else rewards
+        if isinstance(action, (list, tuple)) and not self.env.action_space.contains(action):
+            return self.multistep(action, seen, earned, timeout=timeout)
+        if not isinstance(self.env, CompilerEnv):
+            return self.multistep([action], seen, earned, timeout=timeout)
+        given = _given(observation_spaces=seen, reward_spaces=earned, timeout=timeout)
+        return _four(self.env.step(action, **given))
 
-    def multistep(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, bool, dict[str, Any]]:
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        observations: Any = None,
+        rewards: Any = None,
+        timeout: float | None = None,
+    ) -> tuple[Any, Any, bool, dict[str, Any]]:
         """Apply several actions and return four values."""
-        return _four(attribute_of(self.env, "multistep")(*args, **kwargs))
+        seen = observation_spaces if observations is None else observations
+        earned = reward_spaces if rewards is None else rewards
+        return _four(multistep_of(self.env, actions, seen, earned, timeout))
 
     def render(self, mode: str = "human") -> Any:
         """Render the program as `mode` says."""
-        return attribute_of(self.env, "render")(mode)
+        env = self.env
+        while _is_foreign(env):
+            env = env.env
+        return env.render(mode)
 
     def fork(self) -> "LegacyGym":
         """Return an independent environment in the same state."""
@@ -79,6 +127,14 @@ class LegacyGym:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return attribute_of(self.env, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_own = name.startswith("_") or name == "env" or hasattr(type(self), name)
+        owner = None if is_own else _owner(self.env, name)
+        if owner is None:
+            object.__setattr__(self, name, value)
+        else:
+            setattr(owner, name, value)
+
     def __repr__(self) -> str:
         return f"<LegacyGym{self.env}>"
 
@@ -88,3 +144,23 @@ def _four(result: tuple[Any, Any, bool, bool, dict[str, Any]]) -> tuple[Any, Any
     if truncated:
         info = {**info, "TimeLimit.truncated": "error" not in info and not terminated}
     return seen, reward, terminated or truncated, info
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _is_foreign(env: Any) -> bool:
+    """Return whether `env` is a wrapper of Gymnasium and none of ours."""
+    return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
+
+
+def _owner(env: Any, name: str) -> Any:
+    """Return the one of `env` and all that it wraps that has an attribute `name`, or None.
+
+    What every wrapper of Gymnasium has, such as `observation_space`, belongs further below.
+    """
+    is_everyones = _is_foreign(env) and hasattr(gymnasium.Wrapper, name)
+    if name in vars(env) or (hasattr(type(env), name) and not is_everyones):
+        return env
+    return _owner(env.env, name) if isinstance(env, gymnasium.Wrapper) else None
