@@ -1,26 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Writes episodes to a file as they end: JSON lines, or Parquet.
 
-Nothing is written in the middle of an episode, so a file never holds half of one
-line. A recorder that cannot write says so with `RecordingError`.
+Nothing is written in the middle of an episode, and what a full disk cuts short is taken
+back, so a file never holds half of one line. A recorder that cannot write says so with
+`RecordingError`.
 """
 
-import json
+import fcntl
 import os
-from collections.abc import Iterable
+import weakref
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.spaces import to_plain
+from compiler_gym.wrappers._recording import append, json_of, lock, opened, require_json
+from compiler_gym.wrappers._recording_parquet import ParquetFile
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["EpisodeRecorder"]
 
 Format = Literal["jsonl", "parquet"]
 _SUFFIXES: dict[str, Format] = {".jsonl": "jsonl", ".json": "jsonl", ".parquet": "parquet"}
+_KEPT = "the episode is tried again with the next"
+_LOST = "what was not yet written is lost"
 
 
 class EpisodeRecorder(CompilerEnvWrapper):
@@ -29,15 +33,22 @@ class EpisodeRecorder(CompilerEnvWrapper):
     JSON lines are appended, one episode each: ``benchmark``, ``action_space``,
     ``commandline``, ``compiler_version``, ``observation`` (the first), ``steps`` (each with
     ``actions``, ``reward``, ``terminated``, ``truncated``, ``no_effect``, ``error`` and
-    ``observation``). Parquet has one row per step with the same columns and the numbers of
-    ``episode`` and ``step``; it is a new file, complete after `close`. Observations are JSON
-    text there.
+    ``observation``). Several recorders may share the file.
 
-    An episode is written when the next one begins, or by `close`; forks write their own,
-    with all steps since the reset, to the same JSON lines. Forks write no Parquet.
+    Parquet has one row per step with the same columns and the numbers of ``episode`` and
+    ``step``; several rewards are in the column ``rewards``, and observations are JSON text.
+    It is a new file, complete after `close`, and one recorder's alone until then.
+
+    An episode is written when the next one begins, or by `close`; forks and pickled copies
+    write their own, with all steps since the reset, to the same JSON lines. They write no
+    Parquet.
+
+    Raises `RecordingError` when the file cannot be written, or when what is observed has no
+    JSON form. A `reset` that cannot write the last episode raises after it has begun the new
+    one, which is recorded; the last one is tried again with the next write.
     """
 
-    left_out: ClassVar[frozenset[str]] = frozenset({"_writer"})
+    left_out: ClassVar[frozenset[str]] = frozenset({"_parquet", "_late"})
 
     def __init__(
         self,
@@ -55,26 +66,24 @@ class EpisodeRecorder(CompilerEnvWrapper):
                 f"cannot tell the format of {self.path.name}: expected .jsonl or .parquet"
             )
         self._sees = observations
+        if observations:
+            require_json(self.observation_space)
         self._episode: dict[str, Any] | None = None
         self._episodes = 0
-        self._writer: Any = None
-        self._is_fork = False
+        self._late: bytes | None = None
+        self._parquet: ParquetFile | None = None
+        if self._format == "parquet":
+            self._guarded(self._claim, "expected a file that can be written")
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
     ) -> tuple[Any, dict[str, Any]]:
         """Write the last episode and start another."""
-        self._write()
-        observation, info = super().reset(seed=seed, options=options, **arguments)
-        self._episode = {
-            "benchmark": str(self._of("benchmark").uri),
-            "action_space": getattr(self.action_space, "name", None),
-            "compiler_version": self._of("compiler_version"),
-            "seed": seed,
-            "observation": self._plain(observation),
-            "commandline": "",
-            "steps": [],
-        }
+        try:
+            self._write()
+        finally:  # the environment and the record agree on the episode, whatever the file does
+            observation, info = super().reset(seed=seed, options=options, **arguments)
+            self._note_reset(observation, seed)
         return observation, info
 
     def multistep(
@@ -92,7 +101,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
             seen, reward, terminated, truncated, info = result
             step = {
                 "actions": [to_plain(action) for action in several],
-                "reward": reward if reward_spaces is None else None,
+                "reward": to_plain(reward) if reward_spaces is None else None,
                 "terminated": terminated,
                 "truncated": truncated,
                 "no_effect": info.get("action_had_no_effect", False),
@@ -110,95 +119,93 @@ class EpisodeRecorder(CompilerEnvWrapper):
     def close(self) -> None:
         """Write the last episode, finish the file and close the environment."""
         try:
-            self._write()
-            writer, self._writer = self._writer, None
-            if writer is not None:
-                self._guarded(writer.close)
+            try:
+                self._write(_LOST)
+            finally:
+                if self._parquet is not None:
+                    self._guarded(self._parquet.close, _LOST)
         finally:
+            self._late = None
             super().close()
 
-    def _fork_around(self, below: Any) -> Any:
-        twin = super()._fork_around(below)
-        twin._is_fork = True
-        return twin
+    def _claim(self) -> None:
+        self._parquet = ParquetFile(self.path)
+        weakref.finalize(self, self._parquet.close)
+
+    def _note_reset(self, observation: Any, seed: int | None) -> None:
+        seen = self._plain(observation)
+        json_of(seen)
+        self._episode = {
+            "benchmark": str(self._of("benchmark").uri),
+            "action_space": getattr(self.action_space, "name", None),
+            "compiler_version": self._of("compiler_version"),
+            "seed": seed,
+            "observation": seen,
+            "commandline": "",
+            "steps": [],
+        }
 
     def _plain(self, observation: Any) -> Any:
-        if not self._sees or observation is None:
-            return None
         space = self.observation_space
-        return _jsonable(space.to_jsonable([observation])) if space is not None else None
+        if not self._sees or observation is None or space is None:
+            return None
+        return space.to_jsonable([observation])
 
-    def _write(self) -> None:
+    def _write(self, otherwise: str = _KEPT) -> None:
         episode, self._episode = self._episode, None
-        if episode is None or not episode["steps"]:
-            return
-        self._episodes += 1
-        if self._format == "jsonl":
-            self._guarded(self._append, episode)
-        elif not self._is_fork:
-            self._guarded(self._write_rows, episode)
+        if episode is not None and episode["steps"]:
+            self._encode(episode)
+        self._guarded(self._write_encoded, otherwise)
 
-    def _guarded(self, write: Any, *arguments: Any) -> None:
+    def _encode(self, episode: dict[str, Any]) -> None:
+        if self._format == "jsonl":
+            self._late = (self._late or b"") + (json_of(episode) + "\n").encode()
+        elif self._parquet is not None:
+            self._parquet.add(_rows(episode, self._episodes))
+        self._episodes += 1
+
+    def _write_encoded(self) -> None:
+        if self._parquet is not None:
+            self._parquet.flush()
+        if not self._late:
+            return
+        file = opened(self.path)
         try:
-            write(*arguments)
+            lock(file, fcntl.LOCK_EX)
+            append(file, self._late)
+        finally:
+            os.close(file)
+        self._late = None
+
+    def _guarded(self, write: Callable[[], None], otherwise: str) -> None:
+        try:
+            write()
+        except RecordingError:
+            raise
         except OSError as error:
-            self._writer = None
             raise RecordingError(
-                f"cannot record to {self.path}: {error.strerror or error}; the episode is lost"
+                f"cannot record to {self.path}: {error.strerror or error}; {otherwise}"
             ) from error
 
-    def _append(self, episode: dict[str, Any]) -> None:
-        line = json.dumps(episode, default=_jsonable) + "\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        # One write of a whole line: several processes may share the file.
-        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-        try:
-            data = line.encode()
-            written = os.write(descriptor, data)
-            if written < len(data):
-                os.write(descriptor, data[written:])
-        finally:
-            os.close(descriptor)
 
-    def _write_rows(self, episode: dict[str, Any]) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-
-        rows = [
-            {
-                "episode": self._episodes - 1,
-                "step": number,
-                "benchmark": episode["benchmark"],
-                "actions": json.dumps(step["actions"], default=_jsonable),
-                "reward": step["reward"],
-                "terminated": step["terminated"],
-                "truncated": step["truncated"],
-                "no_effect": step["no_effect"],
-                "error": step["error"],
-                "observation": _text(before),
-                "next_observation": _text(step["observation"]),
-            }
-            for number, (before, step) in enumerate(_pairs(episode))
-        ]
-        schema = pa.schema(
-            [
-                ("episode", pa.int64()),
-                ("step", pa.int32()),
-                ("benchmark", pa.string()),
-                ("actions", pa.string()),
-                ("reward", pa.float64()),
-                ("terminated", pa.bool_()),
-                ("truncated", pa.bool_()),
-                ("no_effect", pa.bool_()),
-                ("error", pa.string()),
-                ("observation", pa.string()),
-                ("next_observation", pa.string()),
-            ]
-        )
-        if self._writer is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = parquet.ParquetWriter(self.path, schema)
-        self._writer.write_table(pa.Table.from_pylist(rows, schema))
+def _rows(episode: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "episode": number,
+            "step": place,
+            "benchmark": episode["benchmark"],
+            "actions": json_of(step["actions"]),
+            "reward": None if isinstance(step["reward"], list) else step["reward"],
+            "rewards": step["reward"] if isinstance(step["reward"], list) else None,
+            "terminated": step["terminated"],
+            "truncated": step["truncated"],
+            "no_effect": step["no_effect"],
+            "error": step["error"],
+            "observation": _text(before),
+            "next_observation": _text(step["observation"]),
+        }
+        for place, (before, step) in enumerate(_pairs(episode))
+    ]
 
 
 def _pairs(episode: dict[str, Any]) -> Iterable[tuple[Any, dict[str, Any]]]:
@@ -209,13 +216,4 @@ def _pairs(episode: dict[str, Any]) -> Iterable[tuple[Any, dict[str, Any]]]:
 
 
 def _text(observation: Any) -> str | None:
-    return None if observation is None else json.dumps(observation, default=_jsonable)
-
-
-def _jsonable(value: Any) -> Any:
-    """Return what JSON has no form for as lists and numbers."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    if isinstance(value, bytes):
-        return value.hex()
-    return value if isinstance(value, (dict, list, str, int, float, bool)) else str(value)
+    return None if observation is None else json_of(observation)

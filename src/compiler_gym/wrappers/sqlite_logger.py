@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Logs steps and what was observed to a SQLite file, in this process and thread."""
+"""Logs steps and what was observed to a SQLite file, in the process and thread that steps."""
 
-import json
+import os
 import sqlite3
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.errors import CompilerError, RecordingError, ServiceError
 from compiler_gym.spaces import to_plain
-from compiler_gym.wrappers.recorder import _jsonable
+from compiler_gym.wrappers._recording import json_of, require_json
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["SynchronousSqliteLogger"]
@@ -31,14 +33,19 @@ CREATE TABLE IF NOT EXISTS Observations (
 class SynchronousSqliteLogger(CompilerEnvWrapper):
     """Log to the tables ``Steps`` and ``Observations`` of `db_path`.
 
-    A step names the state it led to: a hash of the program. ``Observations`` holds each
-    state once: JSON of what `step` returned, compressed with zlib. The first row of an
-    episode is its reset: step 0, without actions. Rows are written together, after
-    `max_step_buffer_length` steps or `commit_frequency_in_seconds`, and by `flush` and `close`.
-    Each fork is a run of its own that starts with the steps so far.
+    A step names the state it led to: a hash of the program, and after a colon one of what was
+    observed, if anything was. ``Observations`` holds each state once: JSON of what `step`
+    returned, compressed with zlib. The first row of an episode is its reset: step 0, without
+    actions. Rows are written together, after `max_step_buffer_length` steps or
+    `commit_frequency_in_seconds`, and by `flush` and `close`. Several loggers may share a file.
+    Each fork and pickled copy is a run of its own that starts with the steps so far. A step that
+    was undone stays.
+
+    Raises `RecordingError` when the file cannot be written, or when what is observed has no
+    JSON form.
     """
 
-    left_out: ClassVar[frozenset[str]] = frozenset({"_database"})
+    not_undone: ClassVar[frozenset[str]] = frozenset({"_at", "_steps", "_observations", "_written"})
 
     def __init__(
         self,
@@ -52,19 +59,20 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         """The file."""
         self._seconds = commit_frequency_in_seconds
         self._most = max_step_buffer_length
-        self._database: sqlite3.Connection | None = None
-        self._steps: list[tuple[Any, ...]] = []
-        self._observations: dict[tuple[str, str], bytes] = {}
-        self._run = uuid.uuid4().hex
         self._at = (0, 0)
         self._written = time.monotonic()
-        self._guarded(self._open_database)
+        self._begin_run()
+        if self._key is not None:
+            require_json(self.observation_space)
+        self._guarded(self._check)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
     ) -> tuple[Any, dict[str, Any]]:
         """Start an episode and log its first observation."""
         observation, info = super().reset(seed=seed, options=options, **arguments)
+        if self._process != os.getpid():  # forked: the rows so far are the parent's to write
+            self._begin_run()
         self._at = (self._at[0] + 1, 0)
         self._log([], observation, None, False, False, None)
         return observation, info
@@ -99,9 +107,6 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         """Write the rest and close the environment."""
         try:
             self.flush()
-            if self._database is not None:
-                self._database.close()
-                self._database = None
         finally:
             super().close()
 
@@ -116,15 +121,16 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
     ) -> None:
         state = self._state_now()
         if state is not None and seen is not None and self.observation_space is not None:
-            value = json.dumps(self.observation_space.to_jsonable([seen]), default=_jsonable)
+            value = json_of(self.observation_space.to_jsonable([seen])).encode()
+            state = f"{state}:{blake2b(value, digest_size=8).hexdigest()}"
             name = str(getattr(self.observation_space, "name", "observation"))
-            self._observations[state, name] = zlib.compress(value.encode())
+            self._observations[state, name] = zlib.compress(value)
         self._steps.append(
             (
                 self._run,
                 *self._at,
                 str(self._of("benchmark").uri),
-                json.dumps(actions, default=_jsonable),
+                json_of(actions),
                 sum(reward) if isinstance(reward, list) else reward,
                 terminated,
                 truncated,
@@ -136,13 +142,16 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         if is_late or len(self._steps) >= self._most:
             self.flush()
 
+    @property
+    def _key(self) -> str | None:
+        """The observation that identifies the program: its hash, if the environment has one."""
+        return getattr(self.unwrapped, "state_observation", None)
+
     def _state_now(self) -> str | None:
-        """Return what identifies the program: its hash, where the environment has one."""
-        key = getattr(self.unwrapped, "state_observation", None)
-        if not self.in_episode or key is None:
+        if not self.in_episode or self._key is None:
             return None
         try:
-            return str(self._of("observation")[key])
+            return str(self._of("observation")[self._key])
         except (CompilerError, ServiceError):
             return None  # the next step reports what happened to the compiler
 
@@ -152,37 +161,63 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         except (OSError, sqlite3.Error) as error:
             raise RecordingError(f"cannot log to {self.db_path}: {error}") from error
 
-    def _open_database(self) -> None:
-        if self._database is None:
-            self.db_path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.db_path, timeout=60.0)
-            self._database.executescript(_SCHEMA)
+    def _begin_run(self) -> None:
+        self._run, self._process = uuid.uuid4().hex, os.getpid()
+        self._steps: list[tuple[Any, ...]] = []
+        self._observations: dict[tuple[str, str], bytes] = {}
+
+    @contextmanager
+    def _database(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one transaction: a connection stays in its thread and process."""
+        self.db_path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(self.db_path, timeout=60.0, isolation_level="IMMEDIATE")
+        try:
+            database.executescript(_SCHEMA)
+            with database:
+                yield database
+        finally:
+            database.close()
+
+    def _check(self) -> None:
+        with self._database():
+            pass
 
     def _write(self) -> None:
         if not self._steps:
             return
-        self._open_database()
-        assert self._database is not None
-        with self._database as database:
+        with self._database() as database:
             rows = [(*key, value) for key, value in self._observations.items()]
             database.executemany("INSERT OR IGNORE INTO Observations VALUES (?, ?, ?)", rows)
             marks = ", ".join("?" * len(self._steps[0]))
-            database.executemany(f"INSERT OR REPLACE INTO Steps VALUES ({marks})", self._steps)
+            database.executemany(f"INSERT INTO Steps VALUES ({marks})", self._steps)
         self._steps, self._observations = [], {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Write what is not yet written, so that the copy's run can start with it."""
+        self.flush()
+        return super().__reduce__()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._leave_run()
 
     def _fork_around(self, below: Any) -> Any:
         self.flush()
         twin = super()._fork_around(below)
-        twin._run = uuid.uuid4().hex
-        twin._guarded(lambda: twin._copy_episode(self._run))
+        twin._leave_run()
         return twin
 
+    def _leave_run(self) -> None:
+        """Begin a run that starts with the steps of the episode so far."""
+        left = self._run
+        self._begin_run()
+        self._guarded(lambda: self._copy_episode(left))
+
     def _copy_episode(self, run: str) -> None:
-        self._open_database()
-        assert self._database is not None
-        with self._database as database:
+        with self._database() as database:
             database.execute(
                 "INSERT INTO Steps SELECT ?, episode, step, benchmark, actions, reward, "
-                "terminated, truncated, error, state FROM Steps WHERE run = ? AND episode = ?",
-                (self._run, run, self._at[0]),
+                "terminated, truncated, error, state FROM Steps "
+                "WHERE run = ? AND episode = ? AND step <= ?",
+                (self._run, run, *self._at),
             )

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""A Parquet file of steps: one recorder of one process writes it, and it grows by episodes."""
+
+import fcntl
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.wrappers._recording import append, lock, opened
+
+__all__ = ["ParquetFile"]
+
+
+class ParquetFile:
+    """The file `path`, claimed until `close`; a second claim raises `RecordingError`.
+
+    What is there goes when the first rows come. What `flush` cannot write, the next one does.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._arrow, parquet = _arrow()
+        self._schema = _schema(self._arrow)
+        self._path = path
+        self._process = os.getpid()
+        self._file = opened(path)
+        try:
+            lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise RecordingError(
+                f"cannot record to {path}: another recorder is writing to it; close that one, or "
+                "give each environment a file of its own"
+            ) from None
+        # Rows are encoded in memory, so that the writer need not survive a full disk.
+        self._encoded = io.BytesIO()
+        self._writer = parquet.ParquetWriter(self._encoded, self._schema)
+        self._written = 0
+        self._has_rows = False
+        self._is_open = True
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        """Encode `rows`, for `flush` to write; in a forked process do nothing."""
+        if self._process != os.getpid():
+            return
+        if not self._is_open:
+            raise RecordingError(f"{self._path} is closed: record further episodes to another file")
+        try:
+            table = self._arrow.Table.from_pylist(rows, self._schema)
+        except (TypeError, ValueError) as error:
+            raise RecordingError(
+                f"cannot record an episode to {self._path}: {error}; JSON lines take all values"
+            ) from error
+        self._writer.write_table(table)
+        self._has_rows = True
+
+    def flush(self) -> None:
+        """Write what was added and is not yet in the file."""
+        if self._process == os.getpid() and self._is_open and self._has_rows:
+            self._write()
+
+    def close(self) -> None:
+        """Complete the file and give it up. Calling it twice is fine."""
+        if self._process != os.getpid() or not self._is_open:
+            return
+        self._is_open = False
+        try:
+            self._writer.close()
+            if self._has_rows or os.fstat(self._file).st_size == 0:
+                self._write()
+        finally:
+            lock(self._file, fcntl.LOCK_UN)  # a forked process may hold the file open
+            os.close(self._file)
+
+    def _write(self) -> None:
+        if os.fstat(self._file).st_size != self._written:
+            os.ftruncate(self._file, self._written)
+        data = self._encoded.getvalue()
+        append(self._file, data)
+        self._written += len(data)
+        self._encoded.seek(0)
+        self._encoded.truncate()
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise InvalidParameterError(
+            "Parquet needs pyarrow: pip install 'compiler_gym[parquet]', or record to .jsonl"
+        ) from error
+    return pyarrow, pyarrow.parquet
+
+
+def _schema(pa: Any) -> Any:
+    return pa.schema(
+        [
+            ("episode", pa.int64()),
+            ("step", pa.int32()),
+            ("benchmark", pa.string()),
+            ("actions", pa.string()),
+            ("reward", pa.float64()),
+            ("rewards", pa.list_(pa.float64())),
+            ("terminated", pa.bool_()),
+            ("truncated", pa.bool_()),
+            ("no_effect", pa.bool_()),
+            ("error", pa.string()),
+            ("observation", pa.string()),
+            ("next_observation", pa.string()),
+        ]
+    )
