@@ -80,12 +80,19 @@ def register_with_gymnasium() -> None:
 def make(id: str, **kwargs: Any) -> "CompilerEnv":
     """Return a new environment: ``gymnasium.make`` without its wrappers.
 
-    Raises `gymnasium.error.NameNotFound` for an unknown id and
-    `EnvironmentNotSupported` when the compiler cannot run here.
+    Raises `gymnasium.error.NameNotFound` for an unknown id, `EnvironmentNotSupported`
+    when the compiler cannot run here, and `InvalidParameterError` for a limit of steps.
     """
     import gymnasium
 
+    from compiler_gym.errors import InvalidParameterError
+
     register_with_gymnasium()
+    if "max_episode_steps" in kwargs:
+        raise InvalidParameterError(
+            "make() puts no wrapper around an environment: expected "
+            "compiler_gym.wrappers.TimeLimit(env, steps), or gymnasium.make() for Gymnasium's own"
+        )
     return gymnasium.make(id, **kwargs).unwrapped  # type: ignore[return-value]  # ours
 
 

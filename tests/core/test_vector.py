@@ -5,6 +5,8 @@ import os
 import pickle
 import random
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,7 +28,7 @@ from compiler_gym.errors import (
 from compiler_gym.service import Limits
 from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
-from compiler_gym.wrappers import Counter, TimeLimit
+from compiler_gym.wrappers import Counter, RewardWrapper, TimeLimit
 
 MODES = list(AutoresetMode)
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
@@ -123,7 +125,8 @@ def test_time_limits_are_those_of_gymnasium(mode: AutoresetMode) -> None:
     try:
         assert_same_step(ours.reset(seed=1), theirs.reset(seed=1))
         for number in range(9):
-            assert_same_step(ours.step([0, number % 3]), theirs.step([0, number % 3]))
+            actions = [0, ACTIONS["end"] if number == 2 else number % 3]
+            assert_same_step(ours.step(actions), theirs.step(actions))
             if mode is AutoresetMode.DISABLED and number % 3 == 2:
                 assert_same_step(ours.reset(), theirs.reset())
     finally:
@@ -375,6 +378,89 @@ def test_a_row_that_cannot_begin_leaves_no_other_unread(make_vector: MakeVector)
     with pytest.raises(SessionNotFound):
         vector.step([0, 0, 0])
     assert [vector.envs[row].observation["number"] for row in (0, 2)] == [3, 5]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+@pytest.mark.parametrize("doing", ["step", "reset"])
+def test_closing_while_another_thread_waits_leaves_nothing(
+    count: int, wrap: Callable[..., Any], doing: str
+) -> None:
+    vector = CompilerVectorEnv(
+        [lambda number=number: wrap(fake(number)) for number in range(2, 2 + count)]
+    )
+    vector.reset()
+    pids = [worker_pid(env.unwrapped) for env in vector.envs]
+    raised: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            if doing == "step":
+                vector.step([ACTIONS["hang"]] * count)
+            else:
+                vector.reset(options={"benchmark": "benchmark://fake-v0/7?start=hang"})
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    time.sleep(0.3)
+    vector.close()
+    thread.join(10)
+    assert [type(error) for error in raised] == [ServiceIsClosed]
+    assert wait_until(lambda: not any(pid and is_running(pid) for pid in pids))
+    assert [worker_pid(env.unwrapped) for env in vector.envs] == [None] * count
+
+
+def test_a_row_that_raises_keeps_no_other_from_its_next_episode() -> None:
+    broken = [False]
+
+    class Fragile(RewardWrapper):
+        def convert_reward(self, reward: float) -> float:
+            if broken[0]:
+                raise ZeroDivisionError
+            return reward
+
+    makers = [lambda: Fragile(fake(2)), lambda: Counter(fake(3))]
+    with CompilerVectorEnv(makers, autoreset_mode="SameStep") as vector:
+        vector.reset()
+        broken[0] = True
+        with pytest.raises(ZeroDivisionError):
+            vector.step([0, ACTIONS["end"]])
+        broken[0] = False
+        assert vector.step([0, 0])[0][:, 0].tolist() == [4, 4]
+
+
+def test_every_episode_draws_anew_after_a_seed(make_vector: MakeVector) -> None:
+    programs = [f"benchmark://fake-v0/{number}" for number in range(1000)]
+    vector = make_vector(2, sampler=programs, max_episode_steps=1, autoreset_mode="SameStep")
+    drawn = []
+    for _ in range(2):
+        vector.reset(seed=0)
+        episodes = [[str(env.benchmark) for env in vector.envs]]
+        for _ in range(3):
+            vector.step([0, 0])
+            episodes.append([str(env.benchmark) for env in vector.envs])
+        drawn.append(episodes)
+    assert drawn[0] == drawn[1]
+    assert all(len(set(of_row)) == 4 for of_row in zip(*drawn[0], strict=True))
+
+
+def test_a_deadline_that_passed_is_named_as_it_was(make_vector: MakeVector) -> None:
+    vector = make_vector(4, of={"limits": Limits(step_seconds=0.4)})
+    vector.reset()
+    errors = vector.step([ACTIONS["hang"]] * 4)[-1]["error"]
+    assert [error.seconds for error in errors] == [0.4] * 4
+
+
+def test_rows_in_wrappers_of_gymnasium_can_be_forked() -> None:
+    makers = [lambda: gymnasium.wrappers.TransformReward(fake(2), abs)] * 2
+    with CompilerVectorEnv(makers) as vector:
+        vector.reset()
+        with vector.fork() as twin:
+            twin.step([0, 1])
+            assert twin.get_attr("actions") == ([0], [1])
+        assert vector.get_attr("actions") == ([], [])
 
 
 def test_arrays_are_returned_as_copies_unless_asked_otherwise(make_vector: MakeVector) -> None:

@@ -112,6 +112,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     extra(lambda env, n: StepBudget(env, 4 + n)),
 ]
 
+WRAPPERS_BY_NAME = {"ForkOnStep": 3, "NeverWorse": 10}
 LAYERS = st.lists(st.tuples(st.integers(0, len(WRAPPERS) - 1), st.integers(0, 3)), max_size=6)
 
 
@@ -183,6 +184,40 @@ def test_any_stack_does_to_the_program_what_its_actions_say(
             observation, reward, *_ = plain.multistep(base.actions)
             assert same(observation, base.observation["vector"])
             assert reward == base.episode_reward
+
+
+def looks(env: Any) -> list[Any]:
+    """Return what an agent or a report may ask of an environment; masks may have learnt."""
+    found = [env.actions, env.episode_reward, env.in_episode, env.state.commandline]
+    for name in ("extra", "elapsed_steps", "max_episode_steps"):
+        value = getattr(env, name, None)
+        found.append(value() if callable(value) else value)
+    return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(LAYERS, LAYERS, CHOICES, CHOICES, CHOICES)
+def test_steps_that_were_undone_leave_no_trace(
+    below: list[tuple[int, int]],
+    above: list[tuple[int, int]],
+    before: list[float],
+    undone: list[float],
+    after: list[float],
+) -> None:
+    layers = [*below, (WRAPPERS_BY_NAME["ForkOnStep"], 0), *above]
+    layers = [layer for layer in layers if layer[0] != WRAPPERS_BY_NAME["NeverWorse"]]
+    with tempfile.TemporaryDirectory() as folder, stack_of(layers, folder) as env:
+        env.reset(seed=3)
+        if any(walk(env, before)[-1][2:]):
+            return
+        with env.fork() as fork:
+            expected = looks(env)
+            depth = env.undoable_steps
+            walk(env, undone)
+            while env.undoable_steps > depth:  # to end an episode by an action is no step below
+                assert env.undo() is env
+            assert same(looks(env), expected)
+            assert same(walk(fork, after), walk(env, after))
 
 
 class Killed(CompilerEnvWrapper):

@@ -8,7 +8,12 @@ import pytest
 import compiler_gym
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.wrappers import ActionMasks, TimeLimit
+from compiler_gym.wrappers import (
+    ActionMasks,
+    CommandlineWithTerminalAction,
+    ForkOnStep,
+    TimeLimit,
+)
 
 ADD, DOUBLE, NEGATE, NOTHING, CHILD = range(5)
 
@@ -79,3 +84,25 @@ def test_hidden_actions_of_llvm_really_do_nothing() -> None:
         for action in (~masked.action_masks()).nonzero()[0]:
             with masked.fork() as fork:
                 assert fork.step(int(action))[4]["action_had_no_effect"]
+
+
+def test_what_was_undone_teaches_nothing_of_the_program_before(env: FakeEnv) -> None:
+    masked = ActionMasks(ForkOnStep(env))
+    masked.reset(benchmark="fake-v0/0")
+    masked.step(0)
+    masked.step(3)  # the mask of 1 is known now
+    masked.undo()
+    masked.undo()
+    masked.step(1)  # twice 0 is 0
+    masked.reset(benchmark="fake-v0/1")
+    assert masked.action_masks()[1]
+
+
+def test_to_end_the_episode_is_an_effect(env: FakeEnv) -> None:
+    masked = ActionMasks(CommandlineWithTerminalAction(env))
+    for _ in range(2):
+        masked.reset(benchmark="fake-v0/7")
+        assert masked.action_masks().all()
+        *_, terminated, _, info = masked.step(5)
+        assert terminated
+        assert not info["action_had_no_effect"]

@@ -8,7 +8,13 @@ import pytest
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
-from compiler_gym.wrappers import NeverWorse, TimeLimit
+from compiler_gym.wrappers import (
+    ConstrainedCommandline,
+    ForkOnStep,
+    MacroActions,
+    NeverWorse,
+    TimeLimit,
+)
 
 ADD, DOUBLE, NEGATE, NOTHING = range(4)
 
@@ -101,3 +107,31 @@ def test_no_process_stays_behind(env: FakeEnv) -> None:
     assert None not in workers
     safe.close()
     assert wait_until(lambda: not any(is_running(pid) for pid in workers if pid))
+
+
+def test_steps_that_were_undone_do_not_count(env: FakeEnv) -> None:
+    best = NeverWorse(TimeLimit(ForkOnStep(env), 4))
+    best.reset(benchmark="fake-v0/1")
+    for _ in range(3):
+        best.step(0)
+        best.undo()
+    *_, truncated, info = best.step(2)
+    assert (best.actions, truncated, "never_worse" in info) == ([2], False, False)
+    assert best.episode_reward == 2.0
+
+
+def test_a_baseline_may_be_names(env: FakeEnv) -> None:
+    best = NeverWorse(TimeLimit(env, 1), ["negate"])
+    best.reset(benchmark="fake-v0/7")
+    assert best.step(0)[4]["never_worse"] == 1
+    assert best.actions == [2]
+
+
+def test_actions_that_are_not_offered_may_be_the_best(env: FakeEnv) -> None:
+    few = ConstrainedCommandline(MacroActions(env, {"m": [2, 3], "k": [3]}), ["m", "k"])
+    best = NeverWorse(TimeLimit(few, 3))
+    best.reset(benchmark="fake-v0/7")
+    for action in (0, 1, 0):
+        *_, truncated, info = best.step(action)
+    assert truncated
+    assert info["never_worse"] == 2

@@ -3,6 +3,7 @@
 
 import math
 import os
+import pickle
 import signal
 from typing import Any
 
@@ -158,3 +159,15 @@ def test_the_runtime_is_one_number_of_several() -> None:
 def test_an_environment_without_runtimes_is_refused(env: FakeEnv) -> None:
     with pytest.raises(InvalidParameterError, match="observes no Runtime"):
         RuntimePointEstimateReward(env)
+
+
+def test_a_pickle_goes_on_with_the_runtime_it_measured() -> None:
+    base = compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32")
+    with TimeLimit(RuntimePointEstimateReward(base, 2, warmup_count=1), 9) as timed:
+        timed.reset()
+        timed.step(timed.action_space["sroa"])
+        with pickle.loads(pickle.dumps(timed)) as twin:
+            assert twin.unwrapped.runtime_observation_count == 2
+            assert twin.unwrapped.runtime_warmup_runs_count == 1
+            assert twin.reward_space.previous_runtime == timed.reward_space.previous_runtime
+            assert twin.step(twin.action_space["instcombine"])[2:4] == (False, False)

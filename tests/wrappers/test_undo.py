@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Steps are taken back exactly, and no process stays behind."""
 
+import os
+import signal
 from typing import Any
 
 import pytest
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
-from compiler_gym.wrappers import ForkOnStep, TimeLimit
+from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
+from compiler_gym.wrappers import (
+    ActionHistory,
+    ForkOnStep,
+    NoEffectPenalty,
+    StepBudget,
+    TimeLimit,
+)
 
 
 def test_undo_goes_back_one_step_at_a_time(env: FakeEnv) -> None:
@@ -77,3 +85,49 @@ def test_no_process_stays_behind(env: FakeEnv) -> None:
     assert len({pid for pid in workers if pid}) == 4
     undoing.close()
     assert wait_until(lambda: not any(is_running(pid) for pid in workers if pid))
+
+
+def test_a_step_before_which_the_worker_was_lost_can_be_undone(env: FakeEnv) -> None:
+    undoing = ForkOnStep(env)
+    undoing.reset(benchmark="fake-v0/7")
+    undoing.step(0)
+    undoing.step(1)
+    worker = worker_pid(undoing.unwrapped)
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
+    assert wait_until(lambda: not is_running(worker))
+    assert undoing.step(0)[3]
+    undoing.undo()
+    assert undoing.actions == [0, 1]
+    assert undoing.observation["number"] == 16
+    undoing.undo()
+    assert undoing.actions == [0]
+
+
+def test_what_is_around_goes_back_too(env: FakeEnv) -> None:
+    outer = StepBudget(ActionHistory(NoEffectPenalty(TimeLimit(ForkOnStep(env), 4), 1.0), 2))
+    outer.reset(benchmark="fake-v0/7")
+    outer.step(0)
+    first = outer.step(3)
+    assert outer.undo() is outer
+    assert (outer.elapsed_steps, outer.episode_reward, outer.actions) == (1, -1.0, [0])
+    assert same(outer.step(3), first)
+    outer.undo()
+    outer.undo()
+    outer.undo()
+    assert (outer.elapsed_steps, outer.episode_reward, outer.actions) == (0, 0.0, [])
+
+
+def test_a_replay_has_nothing_to_undo(env: FakeEnv) -> None:
+    outer = TimeLimit(ForkOnStep(env), 9)
+    outer.reset(benchmark="fake-v0/7")
+    outer.step(0)
+    state = outer.state
+    outer.step(1)
+    outer.apply(state)
+    outer.undo()
+    assert (outer.elapsed_steps, outer.actions) == (1, [0])
+
+
+def test_there_is_no_way_back_without_forks(env: FakeEnv) -> None:
+    assert not hasattr(TimeLimit(env, 9), "undo")

@@ -13,13 +13,15 @@ from gymnasium.utils.env_checker import check_env
 import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
-from compiler_gym.testing import FakeEnv
+from compiler_gym.testing import FakeEnv, same
 from compiler_gym.wrappers import (
+    ActionHistory,
     CompilerEnvWrapper,
     Counter,
     CycleOverBenchmarks,
     ForkOnStep,
     LogCounts,
+    NoEffectPenalty,
     StepBudget,
     TimeLimit,
 )
@@ -214,3 +216,50 @@ def test_apply_brings_wrappers_up_to_date(make_env: Any) -> None:
     stack.apply(source.state)
     assert stack.elapsed_steps == 2
     assert stack.step(ADD)[0]["steps_left"] == pytest.approx(0.25)
+
+
+class Tenfold(CompilerEnvWrapper):
+    """Changes single steps only, as wrappers of CompilerGym 0.2.5 did."""
+
+    def step(self, action: Any, *spaces: Any, **options: Any) -> Any:
+        seen, reward, *rest = super().step(action, *spaces, **options)
+        return seen, 10 * reward, *rest
+
+
+def test_what_changes_single_steps_is_not_gone_around(env: FakeEnv) -> None:
+    limited = TimeLimit(Tenfold(env), 9)
+    limited.reset(benchmark="fake-v0/7")
+    assert limited.step(0)[1] == -10
+    observation, reward, *_, info = limited.multistep([0, 3, 0])
+    assert (reward, info["action_had_no_effect"]) == (-20, False)
+    assert same(limited.multistep([])[0], observation)
+    assert limited.step(0, observation_spaces=["number"], timeout=5.0)[0] == [11]
+
+
+def test_several_steps_through_a_wrapper_of_gymnasium_say_what_all_of_them_did(
+    env: FakeEnv,
+) -> None:
+    outer = NoEffectPenalty(gymnasium.wrappers.TransformReward(env, lambda reward: reward), 5.0)
+    outer.reset(benchmark="fake-v0/7")
+    assert outer.multistep([0, 3])[1] == -1
+    assert outer.multistep([3, 3])[1] == -5
+
+
+def test_render_reaches_the_environment_through_a_wrapper_of_gymnasium(env: FakeEnv) -> None:
+    outer = CompilerEnvWrapper(gymnasium.wrappers.TransformReward(env, lambda reward: reward))
+    outer.reset(benchmark="fake-v0/7")
+    assert outer.render("ansi") == env.render("ansi")
+
+
+def test_make_says_that_it_puts_no_limit_around() -> None:
+    with pytest.raises(InvalidParameterError, match="TimeLimit"):
+        compiler_gym.make("llvm-v0", max_episode_steps=3)
+
+
+def test_a_space_that_was_seeded_stays_so(env: FakeEnv) -> None:
+    history = StepBudget(ActionHistory(env), 9)
+    samples = []
+    for _ in range(2):
+        history.observation_space.seed(0)
+        samples.append(history.observation_space.sample())
+    assert same(*samples)

@@ -60,7 +60,7 @@ class Copies(Requests):
         """Pickle what makes this environment and where its episode stands.
 
         Unpickling replays the episode in a new worker. Spaces that were added
-        after the environment was made are not part of it.
+        after the environment was made are not part of it, but for rewards in use.
         """
         args, kwargs = self._made_with
         snapshot = {
@@ -70,6 +70,7 @@ class Copies(Requests):
             "action_space": self._action_space_name,
             "observation_space": self._observations.names,
             "reward_space": self._rewards.names,
+            "rewards_in_use": self._rewards.rewards,
             "rewards": {name: r.__dict__ for name, r in self.reward.spaces.items()},
             "episode": self._episode.fork() if self._episode and self.in_episode else None,
             "np_random": self._np_random,
@@ -83,6 +84,9 @@ class Copies(Requests):
         self._next_benchmark = snapshot["next_benchmark"]
         self._set_action_space(snapshot["action_space"])
         self.observation_space = snapshot["observation_space"]
+        for reward in snapshot["rewards_in_use"]:
+            if reward.name not in self.reward.spaces:
+                self.reward.add_space(reward)
         self.reward_space = snapshot["reward_space"]
         self._np_random = snapshot["np_random"]
         self._np_random_seed = snapshot["np_random_seed"]

@@ -261,11 +261,12 @@ class CompilerEnv(Copies):
         return None
 
     def close(self) -> None:
-        """End the session and its process. Calling it twice is fine."""
+        """End the session and its process, also in the middle of a step that another thread waits
+        for, which then raises `ServiceIsClosed`. Calling it twice is fine."""
         connection, self._connection = self._connection, None
         self._episode = None
         if connection is not None:
-            connection.close()
+            connection.abandon()
 
     def __enter__(self) -> Self:
         return self

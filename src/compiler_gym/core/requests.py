@@ -24,6 +24,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     ObservationError,
     ServiceError,
+    ServiceIsClosed,
     SessionNotFound,
     UnknownNameError,
     WorkerTimeoutError,
@@ -198,7 +199,8 @@ class Requests(Choices):
 
     def _failed_step(self, error: CompilerGymError, plan: Plan) -> StepResult:
         episode = self._episode
-        assert episode is not None
+        if episode is None:  # closed by another thread
+            raise error
         episode.running = False
         error.reproducer = self._reproducer()
         reward = plan.reward_on_error(episode.reward or 0.0)
@@ -275,6 +277,8 @@ class Requests(Choices):
             try:
                 return connection.call(request, timeout)
             except ServiceError as error:
+                if self._connection is None:
+                    raise ServiceIsClosed("the environment was closed during its reset") from error
                 if fresh or isinstance(error, WorkerTimeoutError):
                     uri = request.benchmark.uri
                     raise BenchmarkInitError(f"cannot start on {uri}: {error}") from error

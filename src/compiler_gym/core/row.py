@@ -21,6 +21,7 @@ from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerError,
     ServiceError,
+    ServiceIsClosed,
     WorkerTimeoutError,
 )
 from compiler_gym.service import Connection
@@ -136,6 +137,8 @@ class DirectRow:
                 raise self._lost
             plain = env._begun(self._connection().gather(self._left()), program)
         except ServiceError as error:
+            if env._connection is None:
+                raise ServiceIsClosed("the environment was closed during its reset") from error
             if self._was_fresh or isinstance(error, WorkerTimeoutError):
                 raise BenchmarkInitError(f"cannot start on {program.uri}: {error}") from error
             plain = env._begin(program, self._timeout)
@@ -143,14 +146,12 @@ class DirectRow:
 
     def abandon(self) -> None:
         """Close the environment and its worker, also in the middle of a request."""
-        connection = self.env._connection
-        if connection is not None:
-            connection.abandon()
         self.env.close()
 
     def _connection(self) -> Connection:
         connection = self.env._connection
-        assert connection is not None
+        if connection is None:
+            raise ServiceIsClosed("the environment is closed")
         return connection
 
     def _left(self) -> float:
@@ -164,6 +165,7 @@ class ThreadRow:
         self.env: Any = env
         self._executor = executor
         self._future: Future[Any] | None = None
+        self._running: Future[Any] | None = None
 
     def takes(self, action: Any) -> bool:
         """Return whether `action` is one of the environment's."""
@@ -171,7 +173,7 @@ class ThreadRow:
 
     def begin_step(self, action: Any) -> None:
         """Step in a thread."""
-        self._future = self._executor().submit(self.env.step, action)
+        self._future = self._running = self._executor().submit(self.env.step, action)
 
     def end_step(self) -> StepResult:
         """Wait for the thread."""
@@ -179,15 +181,18 @@ class ThreadRow:
 
     def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Reset in a thread."""
-        self._future = self._executor().submit(self.env.reset, seed=seed, options=options)
+        self._future = self._running = self._executor().submit(
+            self.env.reset, seed=seed, options=options
+        )
 
     def end_reset(self) -> ResetResult:
         """Wait for the thread."""
         return self._result()
 
     def abandon(self) -> None:
-        """Let the thread finish, then close."""
-        future, self._future = self._future, None
+        """End what the thread waits for, then close."""
+        self.env.unwrapped.close()
+        future = self._running
         if future is not None and not future.cancel():
             future.exception()
         self.env.close()

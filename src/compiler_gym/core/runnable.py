@@ -4,7 +4,7 @@
 import operator
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.datasets import Benchmark
@@ -45,6 +45,15 @@ class RunnableEnv(CompilerEnv):
         self._run_settings = {**self._run_settings, setting: operator.index(value)}
         if self.in_episode:
             self.send_param(f"limits.{setting}", str(value))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle how often programs are run, too."""
+        make, (cls, args, kwargs, snapshot) = super().__reduce__()
+        return make, (cls, args, kwargs, {**snapshot, "run_settings": dict(self._run_settings)})
+
+    def _restore(self, snapshot: dict[str, Any]) -> None:
+        self._run_settings = snapshot["run_settings"]  # first: the replay starts with them
+        super()._restore(snapshot)
 
     def _start_request(self, program: Benchmark) -> Start:
         request = super()._start_request(program)

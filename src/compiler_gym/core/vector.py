@@ -18,6 +18,7 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array,
 from numpy.typing import NDArray
 
 from compiler_gym.core.env import CompilerEnv
+from compiler_gym.core.foreign import fork_of
 from compiler_gym.core.row import DirectRow, ResetResult, Row, ThreadRow
 from compiler_gym.core.sampler import Sampler, sampler_of
 from compiler_gym.errors import (
@@ -134,7 +135,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         twin = object.__new__(type(self))
         forks: list[Any] = []
         try:
-            forks.extend(env.fork() for env in self.envs)
+            forks.extend(fork_of(env) for env in self.envs)
             memo: dict[int, Any] = {id(self): twin, id(self.envs): forks, id(self._rows): []}
             memo |= {id(old): new for old, new in zip(self.envs, forks, strict=True)}
             state = {k: v for k, v in self.__dict__.items() if k not in _UNCOPIED}
@@ -284,15 +285,15 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 failure = failure or error
                 continue
             steps[number] += 1
-            if steps[number] == self.max_episode_steps:
-                truncated = truncated or not terminated
+            truncated = truncated or steps[number] == self.max_episode_steps
             self._enter(number, seen, reward, terminated, truncated)
             said[number] = info
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 finals.append(number)
+        infos = self._follow_up(sorted(finals), said) if finals else self._gather_infos(said)
         if failure is not None:
             raise failure
-        return self._follow_up(sorted(finals), said) if finals else self._gather_infos(said)
+        return infos
 
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
         """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
@@ -361,9 +362,15 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 )
             chosen["benchmark"] = programs[row]
         elif programs is None and self._sampler is not None:
+            base = self.envs[row].unwrapped
             if seed is not None:
-                self.envs[row].unwrapped.np_random = np.random.default_rng(seed)
-            chosen["benchmark"] = self._sampler(self.envs[row].unwrapped)
+                base.np_random = np.random.default_rng(seed)
+            generator = base.np_random
+            chosen["benchmark"] = self._sampler(base)
+            self._steps[row] = 0
+            self._rows[row].begin_reset(seed, chosen)
+            base._np_random = generator  # the seed has been drawn from
+            return
         self._steps[row] = 0
         self._rows[row].begin_reset(seed, chosen or None)
 

@@ -113,7 +113,7 @@ class WorkerConnection:
         self._limits = limits
         self._channel: Channel | None = channel
         self._awaits_reply = False
-        self._deadline = 0.0
+        self._seconds = self._deadline = 0.0
         self.pid = pid
         """The number of the worker process."""
         _live.add(self)
@@ -151,7 +151,7 @@ class WorkerConnection:
         self._awaits_reply = True
         _crowd.enter(id(self))
         seconds = self._limits.step_seconds if timeout is None else timeout
-        self._deadline = time.monotonic() + seconds
+        self._seconds, self._deadline = seconds, time.monotonic() + seconds
         try:
             channel.send(payload, self._deadline)
         except ChannelClosed:
@@ -176,7 +176,10 @@ class WorkerConnection:
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
-            self._raise_timeout(seconds)
+            self._raise_timeout(self._seconds)
+        except OSError as error:
+            self._discard()
+            raise ServiceIsClosed("the connection was closed in the middle of a request") from error
         except ValueError as error:
             self._discard()
             raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
@@ -253,6 +256,8 @@ class WorkerConnection:
             pass  # with the zygote gone, so is the worker
 
     def _raise_ended(self) -> NoReturn:
+        if self._channel is None:  # by another thread
+            raise ServiceIsClosed("the connection was closed in the middle of a request")
         self.close()
         try:
             status = self._zygote.reap(self.pid, kill=False)

@@ -5,16 +5,23 @@ Gymnasium's wrappers know `reset` and `step` and nothing of forks, several actio
 spaces per step. Here the first two are enough for the rest wherever that is possible.
 """
 
-import copy
 from collections.abc import Iterable
 from typing import Any
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import CompilerGymError, InvalidParameterError
+from compiler_gym.core import CompilerEnv, fork_of
+from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
 
-__all__ = ["StepResult", "attribute_of", "blamed", "fork_of", "multistep_of", "reset_of"]
+__all__ = [
+    "StepResult",
+    "action_count",
+    "attribute_of",
+    "blamed",
+    "fork_of",
+    "multistep_of",
+    "reset_of",
+]
 
 
 StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
@@ -38,36 +45,49 @@ def multistep_of(
     timeout: float | None,
 ) -> StepResult:
     """Apply `actions` in `env`, one by one if it knows no other way."""
-    if isinstance(env, CompilerEnv):
+    if isinstance(env, CompilerEnv) and not getattr(env, "changes_only_step", False):
         return env.multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
-    if observation_spaces is not None or reward_spaces is not None:
-        raise InvalidParameterError(
-            f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"
-        )
-    total: Any = None
-    result: Any = None
+    asked = {"observation_spaces": observation_spaces, "reward_spaces": reward_spaces}
+    if timeout is not None:
+        asked["timeout"] = timeout
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if not isinstance(env, CompilerEnv):
+        if observation_spaces is not None or reward_spaces is not None:
+            raise InvalidParameterError(
+                f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a "
+                "single step"
+            )
+        asked = {}
+    results: list[StepResult] = []
     for action in actions:
-        result = env.step(action)
-        total = result[1] if total is None else total + result[1]
-        if result[2] or result[3]:
+        results.append(env.step(action, **asked))
+        if results[-1][2] or results[-1][3]:
             break
-    if result is None:
-        return _observed(env, timeout)
-    return result[0], total, *result[2:]
+    if not results:
+        return _observed(env, observation_spaces, reward_spaces, timeout)
+    return _as_one(results)
 
 
-def fork_of(env: Any) -> Any:
-    """Return a fork of `env`; a wrapper of Gymnasium is copied around one of what is below."""
-    if isinstance(env, CompilerEnv):
-        return env.fork()
-    if not isinstance(env, gymnasium.Wrapper):
-        raise InvalidParameterError(f"{type(env).__name__} cannot be forked")
-    below = fork_of(env.env)
-    twin = object.__new__(type(env))
-    memo: dict[int, Any] = {id(env): twin, id(env.env): below}
-    for name, value in env.__dict__.items():
-        twin.__dict__[name] = copy.deepcopy(value, memo)
-    return twin
+def _as_one(results: list[StepResult]) -> StepResult:
+    """Return what a multistep would have returned where each action was a step."""
+    seen, _, terminated, truncated, info = results[-1]
+    info = dict(info)
+    for key, combine in (("action_had_no_effect", all), ("new_action_space", any)):
+        if key in info:
+            info[key] = combine(result[4].get(key, False) for result in results)
+    rewards = [result[1] for result in results]
+    if isinstance(rewards[0], list):
+        return seen, [sum(each) for each in zip(*rewards, strict=True)], terminated, truncated, info
+    total = None if None in rewards else sum(rewards)
+    return seen, total, terminated, truncated, info
+
+
+def action_count(env: Any) -> int:
+    """Return how many actions led to where `env` is."""
+    try:
+        return len(attribute_of(env, "actions"))
+    except InvalidActionError:  # made inside it of actions that it does not offer
+        return len(env.unwrapped.actions)
 
 
 def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
@@ -85,8 +105,12 @@ def attribute_of(env: Any, name: str) -> Any:
     return getattr(env, name) if hasattr(env, name) else attribute_of(env.env, name)
 
 
-def _observed(env: Any, timeout: float | None) -> StepResult:
+def _observed(
+    env: Any, observation_spaces: Any, reward_spaces: Any, timeout: float | None
+) -> StepResult:
     """Return the result of no action: a look at the program."""
+    if isinstance(env, CompilerEnv):
+        return env.multistep([], observation_spaces, reward_spaces, timeout=timeout)
     seen, reward, terminated, truncated, info = multistep_of(env.env, [], None, None, timeout)
     if isinstance(env, gymnasium.ObservationWrapper):
         seen = env.observation(seen)

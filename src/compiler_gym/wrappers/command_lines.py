@@ -25,6 +25,7 @@ END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the 
 class _NamedActions(ActionWrapper):
     """Named actions that are made anew when those below change."""
 
+    not_undone = frozenset({"_made_of"})
     _made_of: gymnasium.Space[Any] | None = None
 
     @abstractmethod
@@ -155,7 +156,9 @@ class CommandlineWithTerminalAction(_NamedActions):
             reward_spaces,
             timeout=timeout,
         )
-        return seen, reward, terminated or bool(ends and not truncated), truncated, info
+        if ends and not truncated:
+            terminated, info = True, {**info, "action_had_no_effect": False}  # it ended
+        return seen, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the masks below, and True for the end."""

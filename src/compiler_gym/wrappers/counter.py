@@ -23,6 +23,8 @@ class Counter(CompilerEnvWrapper):
         {'close': 1, 'reset': 1, 'step': 1, 'fork': 0}
     """
 
+    not_undone = frozenset({"counters"})
+
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.counters = {"close": 0, "reset": 0, "step": 0, "fork": 0}

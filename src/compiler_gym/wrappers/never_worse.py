@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from compiler_gym.errors import InvalidParameterError, ServiceError
-from compiler_gym.wrappers._foreign import fork_of, multistep_of
+from compiler_gym.spaces import NamedDiscrete
+from compiler_gym.wrappers._foreign import action_count, fork_of, multistep_of
+from compiler_gym.wrappers.command_lines import number_of
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["NeverWorse"]
@@ -19,9 +21,12 @@ class NeverWorse(CompilerEnvWrapper):
     last observation shows it, the last reward makes up the difference, ``env.actions``
     lead to it and ``info["never_worse"]`` is how many actions those are.
 
-    `baseline` may name actions that are tried first, for example those of a known
-    pipeline: the end is never worse than what they reach.
+    `baseline` is actions that are tried first, by name or number, for example those of a
+    known pipeline: the end is never worse than what they reach. A limit around this
+    wrapper, or the vector's own ``max_episode_steps``, is none that it sees.
     """
+
+    not_undone = frozenset({"_baseline", "_best", "_best_total"})
 
     def __init__(self, env: Any, baseline: Sequence[Any] = ()) -> None:
         super().__init__(env)
@@ -65,6 +70,8 @@ class NeverWorse(CompilerEnvWrapper):
         if reward_spaces is not None:
             raise InvalidParameterError("the best state is that of one reward: set reward_space")
         result = super().multistep(actions, observation_spaces, timeout=timeout)
+        if isinstance(result[1], list):
+            raise InvalidParameterError("the best state is that of one reward: found a list")
         self._total += result[1]
         failed = "error" in result[4]
         ended = result[2] or result[3]
@@ -91,13 +98,13 @@ class NeverWorse(CompilerEnvWrapper):
         seen = multistep_of(self.env, [], observation_spaces, None, timeout)[0]
         reward = result[1] + self._best_total - self._total
         self._total = self._best_total
-        info = {**result[4], "never_worse": len(self._of("actions"))}
+        info = {**result[4], "never_worse": action_count(self.env)}
         return seen, reward, result[2], result[3], info
 
     def _try_baseline(self) -> None:
         trial = fork_of(self.env)
         try:
-            _, reward, _, _, info = multistep_of(trial, self._baseline, None, None, None)
+            _, reward, _, _, info = multistep_of(trial, self._baseline_actions(), None, None, None)
         except BaseException:
             trial.close()
             raise
@@ -106,6 +113,12 @@ class NeverWorse(CompilerEnvWrapper):
             self._best, self._best_total = trial, reward
         else:
             trial.close()
+
+    def _baseline_actions(self) -> list[Any]:
+        space = self.env.action_space
+        if not isinstance(space, NamedDiscrete):
+            return self._baseline
+        return [number_of(space, action) for action in self._baseline]
 
     def _keep(self) -> bool:
         """Keep a fork as the best state, unless the worker is lost: the next step says so."""

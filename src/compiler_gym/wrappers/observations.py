@@ -14,8 +14,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
+from compiler_gym.wrappers._foreign import action_count
 from compiler_gym.wrappers.conversions import ObservationWrapper
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
@@ -25,8 +26,10 @@ __all__ = ["ActionHistory", "LogCounts", "StepBudget"]
 class _Extra(CompilerEnvWrapper):
     """Adds one key to what is observed."""
 
+    not_undone = frozenset({"_made"})
     key: str
     """Where the extra is found."""
+    _made: tuple[gymnasium.Space[Any] | None, gymnasium.Space[Any]] | None = None
 
     @abstractmethod
     def extra_space(self) -> gymnasium.Space[Any]:
@@ -40,6 +43,8 @@ class _Extra(CompilerEnvWrapper):
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """The observation below and the extra."""
         below = self.env.observation_space
+        if self._made is not None and self._made[0] is below:  # its seed is kept
+            return self._made[1]
         inner: dict[str, gymnasium.Space[Any]] = {}
         if isinstance(below, gymnasium.spaces.Dict):
             inner = dict(below.spaces)
@@ -47,7 +52,9 @@ class _Extra(CompilerEnvWrapper):
             inner = {"observation": below}
         if self.key in inner:
             raise InvalidParameterError(f"there is an observation {self.key!r} already")
-        return Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
+        made = Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
+        self._made = (below, made)
+        return made
 
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
@@ -99,7 +106,10 @@ class ActionHistory(_Extra):
     def episode_began(self) -> None:
         """Forget the history, or take over what a replay has applied."""
         super().episode_began()
-        self._taken = [int(action) for action in self._of("actions")]
+        try:
+            self._taken = [int(action) for action in self._of("actions")]
+        except InvalidActionError:  # a replay of actions that are not offered here
+            self._taken = []
 
     def multistep(
         self,
@@ -137,6 +147,8 @@ class StepBudget(_Extra):
         super().__init__(env)
         if steps is None:
             steps = getattr(self, "max_episode_steps", None)
+        if isinstance(steps, np.integer):
+            steps = int(steps)
         if not isinstance(steps, int) or steps < 1:
             raise InvalidParameterError(
                 f"steps is {steps!r}: expected a number above 0, or a TimeLimit below"
@@ -155,7 +167,7 @@ class StepBudget(_Extra):
     def episode_began(self) -> None:
         """Count from the start, or from what a replay has applied."""
         super().episode_began()
-        self._used = len(self._of("actions"))
+        self._used = action_count(self.env)
 
     def multistep(
         self,

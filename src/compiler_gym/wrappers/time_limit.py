@@ -4,7 +4,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.wrappers._foreign import action_count
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["TimeLimit"]
@@ -21,6 +24,8 @@ class TimeLimit(CompilerEnvWrapper):
         super().__init__(env)
         if max_episode_steps is None and env.spec is not None:
             max_episode_steps = env.spec.max_episode_steps
+        if isinstance(max_episode_steps, np.integer):
+            max_episode_steps = int(max_episode_steps)
         if not isinstance(max_episode_steps, int) or max_episode_steps < 1:
             raise InvalidParameterError(
                 f"max_episode_steps is {max_episode_steps!r}: expected a number of actions above 0"
@@ -33,7 +38,7 @@ class TimeLimit(CompilerEnvWrapper):
     def episode_began(self) -> None:
         """Count from the start, or from what a replay has applied."""
         super().episode_began()
-        self.elapsed_steps = len(self._of("actions"))
+        self.elapsed_steps = action_count(self.env)
 
     def multistep(
         self,
@@ -51,5 +56,5 @@ class TimeLimit(CompilerEnvWrapper):
         self.elapsed_steps += len(several)
         if self.elapsed_steps >= self.max_episode_steps:
             info = {**info, "TimeLimit.truncated": not (terminated or truncated)}
-            truncated = truncated or not terminated
+            truncated = True
         return seen, reward, terminated, truncated, info

@@ -4,6 +4,7 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
+from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import ServiceError
 from compiler_gym.wrappers._foreign import blamed, fork_of
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
@@ -24,19 +25,32 @@ class ForkOnStep(CompilerEnvWrapper):
         >>> env.close()
     """
 
+    not_undone = frozenset({"stack"})
+
     def __init__(self, env: Any) -> None:
         super().__init__(env)
         self.stack: list[Any] = []
-        """The environment before each step, the last one last."""
+        """The environment before each step, the last one last; only its state where its worker
+        was lost before the step."""
 
-    def undo(self) -> Self:
+    @property
+    def undoable_steps(self) -> int:
+        """How many steps `undo` can take back."""
+        return len(self.stack)
+
+    def undo(self) -> Self:  # type: ignore[override]  # the one that others reach for
         """Go back to before the last step and return this environment.
 
         A step that failed can be undone too. With nothing to undo, nothing happens.
         """
-        if self.stack:
-            before, self.env = self.env, self.stack.pop()
-            before.close()
+        if not self.stack:
+            return self
+        before = self.stack.pop()
+        if isinstance(before, CompilerEnvState):
+            self._of("apply")(before)
+        else:
+            undone, self.env = self.env, before
+            undone.close()
         return self
 
     def reset(
@@ -45,6 +59,11 @@ class ForkOnStep(CompilerEnvWrapper):
         """Start an episode with nothing to undo."""
         self._drop()
         return super().reset(seed=seed, options=options, **arguments)
+
+    def apply(self, state: CompilerEnvState) -> None:
+        """Bring the environment to `state`, with nothing to undo."""
+        self._drop()
+        super().apply(state)
 
     def multistep(
         self,
@@ -58,16 +77,17 @@ class ForkOnStep(CompilerEnvWrapper):
         several = list(actions)
         forks: list[Any] = []
         lost: ServiceError | None = None
-        if several:
+        if several and self.in_episode:
+            state = self._of("state")
             try:
                 forks.append(fork_of(self.env))
             except ServiceError as error:
+                forks.append(state)
                 lost = error
         try:
             result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
         except BaseException:  # a request that was refused is no step
-            for fork in forks:
-                fork.close()
+            _close(forks)
             raise
         self.stack += forks
         return result if lost is None else blamed(result, lost)
@@ -79,5 +99,10 @@ class ForkOnStep(CompilerEnvWrapper):
 
     def _drop(self) -> None:
         stack, self.stack = self.stack, []
-        for env in stack:
-            env.close()
+        _close(stack)
+
+
+def _close(kept: list[Any]) -> None:
+    for one in kept:
+        if not isinstance(one, CompilerEnvState):
+            one.close()

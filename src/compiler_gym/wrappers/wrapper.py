@@ -2,13 +2,13 @@
 """The base of every wrapper: an environment that hands everything on to another.
 
 It has no session of its own. A subclass changes `multistep` (a `step` is one of a
-single action), `reset`, or both; forks, deep copies and pickles then work without
+single action), `reset`, or both; forks, deep copies, pickles and `undo` then work without
 more, because what a wrapper holds is copied with the environment below it.
 """
 
 import copy
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Self
 
 import gymnasium
@@ -45,6 +45,19 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
     """Attributes that forks have in common: facts, not state."""
     left_out: ClassVar[frozenset[str]] = frozenset()
     """Attributes that a fork or a pickle starts with as None: open files and the like."""
+    not_undone: ClassVar[frozenset[str]] = frozenset()
+    """Attributes that stay as they are when a step is undone: what is true of all steps."""
+    changes_only_step: ClassVar[bool] = False
+    """Whether a subclass defines `step` and no `multistep`, as many of CompilerGym 0.2.5 do:
+    wrappers around it then take several actions one by one."""
+    _marks: "dict[int, list[dict[str, Any]]] | None" = None
+    """What this wrapper held before each step that can be undone, by how many were before it;
+    None if there is no way back below."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """See whether the subclass changes single steps only."""
+        super().__init_subclass__(**kwargs)
+        cls.changes_only_step = _place_of(cls, "step") < _place_of(cls, "multistep")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Remember the arguments but for the environment, so that a spec can name them."""
@@ -55,13 +68,18 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         gymnasium.Wrapper.__init__(self, env)
+        try:
+            attribute_of(env, "undo")
+        except AttributeError:
+            return
+        self._marks = {}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
     ) -> tuple[Any, dict[str, Any]]:
         """Start an episode; arguments are those of `CompilerEnv.reset`."""
         result = reset_of(self.env, seed, options, arguments)
-        self.episode_began()
+        self._start_anew()
         return result
 
     def episode_began(self) -> None:
@@ -87,7 +105,33 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         timeout: float | None = None,
     ) -> StepResult:
         """Apply `actions` below."""
-        return multistep_of(self.env, actions, observation_spaces, reward_spaces, timeout)
+        marks = self._marks
+        if marks is None:
+            return multistep_of(self.env, actions, observation_spaces, reward_spaces, timeout)
+        before, mark = self._of("undoable_steps"), self._mark()
+        result = multistep_of(self.env, actions, observation_spaces, reward_spaces, timeout)
+        marks[before] = mark
+        self._forget_marks(self._of("undoable_steps"))
+        return result
+
+    @property
+    def undo(self) -> Callable[[], Self]:
+        """Undo the last step of the `ForkOnStep` below, here as well, and return this wrapper.
+
+        Raises `AttributeError` if there is none.
+        """
+        undo_below = self._of("undo")
+
+        def undo() -> Self:
+            undo_below()
+            marks, left = self._marks or {}, self._of("undoable_steps")
+            if left in marks:
+                for holder, values in zip(self._holders(), marks[left], strict=True):
+                    holder.__dict__.update(values)
+                self._forget_marks(left)
+            return self
+
+        return undo
 
     def fork(self) -> Self:
         """Return an independent environment in the same state, with the same wrappers."""
@@ -106,12 +150,12 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         """Render what is below."""
         if mode is None:
             return self.env.render()  # type: ignore[return-value]  # ours gives text
-        return self._of("render")(mode)
+        return self._holders()[-1].env.render(mode)
 
     def apply(self, state: CompilerEnvState) -> None:
         """Bring the environment below to `state`."""
         self._of("apply")(state)
-        self.episode_began()
+        self._start_anew()
 
     def validate(self, state: CompilerEnvState | None = None, **options: Any) -> Any:
         """Replay `state` (default: the current one) and return a `ValidationResult`."""
@@ -191,7 +235,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
             return None
         cls = type(self)
         wrapper = WrapperSpec(cls.__name__, f"{cls.__module__}:{cls.__qualname__}", self._named())
-        spec = copy.deepcopy(below)
+        spec = copy.copy(below)
         spec.additional_wrappers = (*spec.additional_wrappers, wrapper)
         return spec
 
@@ -235,6 +279,30 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
                 twin.__dict__[name] = copy.deepcopy(value, memo)
         return twin
 
+    def _start_anew(self) -> None:
+        if self._marks is not None:
+            self._marks = {}
+        self.episode_began()
+
+    def _forget_marks(self, left: int) -> None:
+        """Forget what was held before steps that `left` undoable ones do not include."""
+        marks = self._marks or {}
+        self._marks = {depth: mark for depth, mark in marks.items() if depth < left}
+
+    def _mark(self) -> list[dict[str, Any]]:
+        """Return a copy of what this wrapper holds, and those of Gymnasium's right below it."""
+        left_alone = _KEPT | self.shared | self.left_out | self.not_undone
+        return [
+            {k: copy.deepcopy(v) for k, v in holder.__dict__.items() if k not in left_alone}
+            for holder in self._holders()
+        ]
+
+    def _holders(self) -> list[Any]:
+        holders: list[Any] = [self]
+        while not isinstance(holders[-1].env, CompilerEnv):
+            holders.append(holders[-1].env)
+        return holders
+
     def _of(self, name: str) -> Any:
         return attribute_of(self.env, name)
 
@@ -267,6 +335,20 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
             kind = bound.signature.parameters[name].kind
             named |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
         return named
+
+
+_KEPT = frozenset(
+    {
+        *("env", "_arguments", "_cached_spec", "_marks", "_metadata"),
+        *("_action_space", "_observation_space"),
+    }
+)
+"""What belongs to the wrapper and not to the episode."""
+
+
+def _place_of(cls: type[Any], name: str) -> int:
+    """Return how many base classes come before the one that defines `name`."""
+    return next(place for place, base in enumerate(cls.__mro__) if name in base.__dict__)
 
 
 def _bare(cls: type[CompilerEnvWrapper]) -> Any:
