@@ -45,19 +45,19 @@ def multistep_of(
     timeout: float | None,
 ) -> StepResult:
     """Apply `actions` in `env`, one by one if it knows no other way."""
-    if isinstance(env, CompilerEnv) and not getattr(env, "changes_only_step", False):
+    is_ours = isinstance(env, CompilerEnv)
+    if is_ours and not getattr(env, "changes_only_step", False):
         return env.multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
-    asked = {"observation_spaces": observation_spaces, "reward_spaces": reward_spaces}
-    if timeout is not None:
-        asked["timeout"] = timeout
-    asked = {name: value for name, value in asked.items() if value is not None}
-    if not isinstance(env, CompilerEnv):
-        if observation_spaces is not None or reward_spaces is not None:
-            raise InvalidParameterError(
-                f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a "
-                "single step"
-            )
-        asked = {}
+    if not is_ours and (observation_spaces is not None or reward_spaces is not None):
+        raise InvalidParameterError(
+            f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"
+        )
+    asked = {
+        "observation_spaces": observation_spaces,
+        "reward_spaces": reward_spaces,
+        "timeout": timeout,
+    }
+    asked = {name: value for name, value in asked.items() if is_ours and value is not None}
     results: list[StepResult] = []
     for action in actions:
         results.append(env.step(action, **asked))
