@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 import compiler_gym
 from compiler_gym.caching import CachingConnection, TranspositionCache
 from compiler_gym.core import CompilerVectorEnv
+from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.testing.behaviours import BEHAVIOURS
@@ -225,6 +226,19 @@ def test_other_programs_and_limits_are_other_states(cache: TranspositionCache) -
             env.reset(benchmark=f"benchmark://fake-v0/{program}")
             env.step(0)
     assert cache.statistics.hits == 0
+
+
+def test_other_ways_to_run_and_other_addresses_are_other_states(cache: TranspositionCache) -> None:
+    uris = ("benchmark://user-v0/a", "benchmark://user-v0/a", "benchmark://user-v0/b")
+    runs = (RunSpec.single(("1",)), RunSpec.single(("50",)), None)
+    with FakeEnv(cache=cache) as env:
+        for uri, run in zip(uris, runs, strict=True):
+            env.reset(benchmark=Benchmark(uri, b"7", run=run))
+            env.step(0)
+        assert cache.statistics.hits == 0
+        env.reset(benchmark=Benchmark(uris[0], b"7", run=RunSpec.single(("1",))))
+        env.step(0)
+        assert cache.statistics.hits == 1
 
 
 def test_a_crash_is_never_remembered(cache: TranspositionCache) -> None:

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """A file is shared, bounded, and never in the way."""
 
+import gc
 import multiprocessing
-import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.caching.disk import Disk
 from compiler_gym.caching.memory import Transition
 from compiler_gym.errors import CacheError
@@ -51,19 +56,44 @@ def test_processes_write_at_the_same_time(tmp_path: Path) -> None:
     disk.close()
 
 
-def test_a_forked_process_opens_the_file_anew(tmp_path: Path) -> None:
-    disk = Disk(tmp_path / "cache.db", 1 << 30)
-    of_the_parent = disk._open()
+_FORK = """
+import os, sys
+from compiler_gym.caching import TranspositionCache
+from compiler_gym.caching.memory import Transition
+
+cache = TranspositionCache(sys.argv[1])
+of_the_parent = cache._disk._open()
+cache.learn(b"parent", 0, Transition(b"2", True, False))
+with cache._lock:  # as another thread would, in the middle of something
     pid = os.fork()
-    if pid == 0:
-        is_new = disk._open() is not of_the_parent
-        disk.add_transition(b"1", 0, STEP)
-        disk.close()
-        os._exit(0 if is_new else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert disk._open() is of_the_parent
-    assert disk.transition(b"1", 0) == STEP
+if pid == 0:
+    assert cache._disk._open() is not of_the_parent
+    cache.learn(b"child", 0, Transition(b"2", True, False))
+    sys.exit()
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+with TranspositionCache(sys.argv[1]) as other:
+    assert other.follow(b"child", [0])[0], "the child wrote nothing"
+    assert not other.follow(b"parent", [0])[0], "the child wrote the rows of its parent"
+"""
+
+
+def test_what_waits_is_written_at_exit_by_the_process_that_learned_it(tmp_path: Path) -> None:
+    path = tmp_path / "cache.db"
+    done = subprocess.run([sys.executable, "-c", _FORK, str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    disk = Disk(path, 1 << 30)
+    assert disk.transition(b"parent", 0) == STEP
+    assert disk.transition(b"child", 0) == STEP
     disk.close()
+
+
+def test_what_waits_is_written_when_a_cache_is_collected(tmp_path: Path) -> None:
+    cache = TranspositionCache(tmp_path / "cache.db")
+    cache.learn(b"1", 0, STEP)
+    del cache
+    gc.collect()
+    with TranspositionCache(tmp_path / "cache.db") as other:
+        assert other.follow(b"1", [0])[0] == [STEP]
 
 
 def test_the_file_stays_within_its_bounds_and_keeps_the_latest(tmp_path: Path) -> None:
@@ -93,4 +123,52 @@ def test_a_file_that_breaks_later_costs_a_warning_and_no_more(tmp_path: Path) ->
     disk.add_transition(b"1", 0, STEP)
     disk.flush()
     assert disk.transition(b"1", 0) is None
+    disk.close()
+
+
+def test_the_file_and_its_log_stay_within_their_bounds_together(tmp_path: Path) -> None:
+    capacity = 2 << 20
+    disk = Disk(tmp_path / "cache.db", capacity)
+    most = 0
+    for number in range(8000):
+        disk.add_observation(number.to_bytes(4, "big") * 10, "Ir", "x" * (number % 40) * 100)
+        disk.add_transition(number.to_bytes(4, "big") * 10, 0, STEP)
+        if number % 50 == 0:
+            most = max(most, sum(file.stat().st_size for file in tmp_path.iterdir()))
+    disk.flush()
+    assert capacity // 2 < most <= capacity
+    assert disk.transition((7999).to_bytes(4, "big") * 10, 0) == STEP
+    disk.close()
+
+
+def _write_much(path: Path, number: int) -> None:
+    disk = Disk(path, 4 << 20)
+    for item in range(3000):
+        state = b"%d-%d" % (number, item) * 8
+        disk.add_observation(state, "Ir", "x" * (item % 50) * 100)
+        disk.transition(state, 0)
+    disk.close()
+
+
+def test_the_bounds_hold_while_processes_write_at_the_same_time(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    arguments = [(tmp_path / "cache.db", number) for number in range(4)]
+    writers = [context.Process(target=_write_much, args=pair) for pair in arguments]
+    for writer in writers:
+        writer.start()
+    sizes: dict[str, int] = {}
+    while any(writer.is_alive() for writer in writers):
+        for file in tmp_path.glob("cache.db*"):
+            with suppress(FileNotFoundError):
+                sizes[file.name] = max(sizes.get(file.name, 0), file.stat().st_size)
+        time.sleep(0.002)
+    assert [writer.exitcode for writer in writers] == [0] * 4
+    assert 1 << 20 < sum(sizes.values()) <= 4 << 20
+
+
+def test_a_value_too_large_for_the_file_is_left_out(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "cache.db", 1 << 20)
+    disk.add_observation(b"1", "Ir", "x" * (1 << 17))
+    disk.flush()
+    assert disk.observation(b"1", "Ir") is None
     disk.close()

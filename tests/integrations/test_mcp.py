@@ -65,6 +65,29 @@ def test_a_client_optimises_a_program() -> None:
     talk(conversation)
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_every_answer_is_short_or_says_what_to_ask_for_instead() -> None:
+    async def conversation(client: Any) -> None:
+        described = await call(client, "describe")
+        await call(client, "reset")
+        error = await call(client, "observe", name="Programl")
+        assert "ObservationError" in error
+        assert "observe ProgramlJson" in error
+        for name in ("ProgramlJson", "LexedIr", "LexedIrArrays", "Ir", "Bitcode"):
+            assert name in described["observations"]
+            text = await call(client, "observe", name=name)
+            assert len(text) < 21_000
+            assert "... cut: " in text
+            assert "IrInstructionCount, " in text
+            assert not text.startswith('"')
+        assert isinstance(await call(client, "observe", name="Autophase"), list)
+        failed = await call(client, "step", actions=["no-such-pass" * 10_000])
+        assert "UnknownNameError" in failed
+        assert len(failed) < 21_000
+
+    talk(conversation)
+
+
 def test_the_order_of_calls_is_kept() -> None:
     session = AgentSession("llvm-ic-v0", benchmark="cbench-v1/crc32")
     try:
@@ -73,7 +96,7 @@ def test_the_order_of_calls_is_kept() -> None:
         session.reset()
         with pytest.raises(InvalidParameterError, match="no step to take back"):
             session.undo()
-        assert len(session.observe("Ir")) <= 20_100
+        assert len(session.observe("Ir")) <= 20_500
         assert len(session.observe("Autophase")) == 56
         session.submit()
         with pytest.raises(SessionNotFound, match="was submitted"):

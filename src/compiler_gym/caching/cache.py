@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What actions did to programs: in memory, and in a file that processes share."""
 
+import os
 import threading
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,12 +39,16 @@ class TranspositionCache:
     """Remember the result of every action on every program state.
 
     A state is a program's text as its compiler has it, told from others by a hash, and
-    where it came from: the program of the reset, its parameters, the action space, the
-    limits and the compiler's version. So what is remembered is exact.
+    where it came from: the program of the reset, its address and parameters, how it is run,
+    the action space, the limits and the compiler's version. So what is remembered is exact.
 
     Give the same cache to several environments of this process, and the same `path` to
-    those of several processes. `capacity_bytes` bounds the memory and `disk_bytes` the
-    file; what was used longest ago goes first. Any thread may use it.
+    those of several processes. `capacity_bytes` bounds the memory, where what was used
+    longest ago goes first. `disk_bytes` bounds the file and its log together; what was
+    written first goes first. Any thread may use it.
+
+    What is learned is written at `flush`, at `close`, when the cache is collected, when the
+    interpreter exits, and in between about every second.
 
         >>> import compiler_gym
         >>> cache = TranspositionCache()
@@ -67,6 +73,8 @@ class TranspositionCache:
         self._disk = None if self.path is None else Disk(self.path, disk_bytes)
         self._lock = threading.RLock()
         self._hits = self._misses = 0
+        self._write_at_exit()
+        _caches.add(self)
 
     @property
     def statistics(self) -> CacheStatistics:
@@ -136,6 +144,7 @@ class TranspositionCache:
     def close(self) -> None:
         """Write the rest and close the file; the memory can still be used."""
         with self._lock:
+            self._at_exit.detach()
             disk, self._disk = self._disk, None
             if disk is not None:
                 disk.close()
@@ -153,6 +162,18 @@ class TranspositionCache:
         """Pickle where it is, not what it knows: another process starts from the file."""
         return _open, (type(self), self.path, *self._arguments)
 
+    def _write_at_exit(self) -> None:
+        disk = self._disk
+        self._at_exit = weakref.finalize(self, _close, disk, self._lock)
+
+    def _after_fork(self) -> None:
+        """Leave what waits to the parent, which still has it, and start a lock of our own."""
+        self._lock = threading.RLock()
+        self._at_exit.detach()
+        if self._disk is not None:
+            self._disk.after_fork()
+            self._write_at_exit()
+
     def _transition(self, state: bytes, action: Any) -> Transition | None:
         known = self._memory.transition(state, action)
         if known is None and self._disk is not None:
@@ -162,7 +183,24 @@ class TranspositionCache:
         return known
 
 
+def _close(disk: Disk | None, lock: threading.RLock) -> None:
+    if disk is not None:
+        with lock:
+            disk.close()
+
+
 def _open(
     cls: type[TranspositionCache], path: Path | None, capacity_bytes: int, disk_bytes: int
 ) -> TranspositionCache:
     return cls(path, capacity_bytes=capacity_bytes, disk_bytes=disk_bytes)
+
+
+_caches: weakref.WeakSet[TranspositionCache] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for cache in list(_caches):
+        cache._after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -409,11 +409,14 @@ class CachingConnection:
 
     def _space_of(self, request: Start) -> bytes:
         """Return what sets the states of this episode apart from those of others."""
+        program = request.benchmark
         parts = (
             self._version,
             self._key,
-            _digest(request.benchmark.contents),
-            sorted(request.benchmark.parameters.items()),
+            program.uri,  # how to run a program may follow from it, and its text may name it
+            _digest(program.contents),
+            hashlib.blake2b(program.run, digest_size=16).digest(),
+            sorted(program.parameters.items()),
             request.action_space,
             sorted(request.limits.items()),
         )

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Known states in a SQLite file that processes share.
 
-Writes are collected and made together. A file that cannot be written any more costs
-nothing but speed: a warning says so, once, and nothing more is written.
+Writes are collected and made together. The file and its write-ahead log together stay within
+the capacity: three quarters are for rows, the rest for the log and what one batch adds. What
+was written first makes room for the rest; a file that was larger does not shrink.
+
+A file that cannot be written any more costs nothing but speed: a warning says so, once, and
+nothing more is written.
 """
 
-import os
+import ctypes
+import fcntl
 import sqlite3
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +35,28 @@ CREATE TABLE IF NOT EXISTS observations (
 """
 _BATCH = 500
 _SECONDS = 1.0
-"""How many rows, and for how long, wait to be written."""
+_BATCH_BYTES = _LOG_BYTES = 4 << 20
+"""How many rows and bytes, and for how long, wait to be written; how long the log gets."""
+_ROW_BYTES = 100
+_PAGE_BYTES = 4096
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
 
 class Disk:
-    """The same as `Memory`, in the file `path` of at most about `capacity` bytes."""
+    """The same as `Memory`, in the file `path` of about `capacity` bytes with its log.
+
+    An observation of more than a sixteenth of the capacity is not written.
+    """
 
     def __init__(self, path: Path, capacity: int) -> None:
         self.path = path
         self._capacity = capacity
         self._database: sqlite3.Connection | None = None
-        self._owner = 0
+        self._log = path.with_name(f"{path.name}-wal")
         self._transitions: list[tuple[Any, ...]] = []
         self._observations: list[tuple[Any, ...]] = []
+        self._waiting_bytes = 0
         self._flushed = time.monotonic()
         self._broken = False
         try:
@@ -64,30 +78,27 @@ class Disk:
 
     def add_transition(self, state: bytes, action: Any, transition: Transition) -> None:
         """Remember a transition."""
-        self._transitions.append((state, _encode(action), *transition))
-        self._flush_if_due()
+        row = (state, _encode(action), *transition)
+        self._transitions.append(row)
+        self._flush_if_due(_ROW_BYTES + len(state) + len(row[1]) + len(transition.state))
 
     def add_observation(self, state: bytes, name: str, value: Any) -> None:
         """Remember an observation."""
-        self._observations.append((state, name, _encode(value)))
-        self._flush_if_due()
+        encoded = _encode(value)
+        if len(encoded) <= self._capacity // 16:
+            self._observations.append((state, name, encoded))
+            self._flush_if_due(_ROW_BYTES + len(state) + len(encoded))
 
     def flush(self) -> None:
         """Write what waits to be written."""
-        self._flushed = time.monotonic()
+        self._flushed, self._waiting_bytes = time.monotonic(), 0
         transitions, self._transitions = self._transitions, []
         observations, self._observations = self._observations, []
         if self._broken or not (transitions or observations):
             return
         try:
-            with self._open() as database:
-                database.executemany(
-                    "INSERT OR IGNORE INTO transitions VALUES (?, ?, ?, ?, ?)", transitions
-                )
-                database.executemany(
-                    "INSERT OR IGNORE INTO observations VALUES (?, ?, ?)", observations
-                )
-            self._make_room()
+            with self._turn():
+                self._write(transitions, observations)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
@@ -95,19 +106,47 @@ class Disk:
         """Write the rest and close the file."""
         self.flush()
         database, self._database = self._database, None
-        if database is not None and self._owner == os.getpid():
+        if database is not None:
             database.close()
 
+    def after_fork(self) -> None:
+        """Forget, in a forked process, the parent's rows and its connection."""
+        database, self._database = self._database, None
+        if database is not None:  # SQLite forbids even closing it here, so it is never collected
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(database))
+        self._transitions, self._observations, self._waiting_bytes = [], [], 0
+
     def _open(self) -> sqlite3.Connection:
-        """Return this process's connection: one must not be carried through a fork."""
-        if self._database is None or self._owner != os.getpid():
+        """Return this process's connection."""
+        if self._database is None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self.path, timeout=30.0, check_same_thread=False)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = OFF")
             database.executescript(_SCHEMA)
-            self._database, self._owner = database, os.getpid()
+            self._database = database
         return self._database
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Let one process write at a time: the log is never emptied while others write."""
+        with self.path.with_name(f"{self.path.name}-lock").open("w") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX)
+            yield
+
+    def _write(
+        self, transitions: list[tuple[Any, ...]], observations: list[tuple[Any, ...]]
+    ) -> None:
+        database = self._open()
+        with database:
+            database.executemany(
+                "INSERT OR IGNORE INTO transitions VALUES (?, ?, ?, ?, ?)", transitions
+            )
+            database.executemany(
+                "INSERT OR IGNORE INTO observations VALUES (?, ?, ?)", observations
+            )
+        self._empty_log(database)
+        self._make_room(database)
 
     def _fetch(self, query: str, arguments: tuple[Any, ...]) -> Any:
         if self._broken:
@@ -118,25 +157,36 @@ class Disk:
             self._give_up(error)
             return None
 
-    def _flush_if_due(self) -> None:
-        waiting = len(self._transitions) + len(self._observations)
-        if waiting >= _BATCH or time.monotonic() - self._flushed > _SECONDS:
+    def _flush_if_due(self, size: int) -> None:
+        self._waiting_bytes += size
+        is_much = len(self._transitions) + len(
+            self._observations
+        ) >= _BATCH or self._waiting_bytes >= min(_BATCH_BYTES, self._capacity // 64)
+        if is_much or time.monotonic() - self._flushed > _SECONDS:
             self.flush()
 
-    def _make_room(self) -> None:
-        """Drop the older half of the rows when the file has passed its capacity."""
-        database = self._open()
-        pages = database.execute("PRAGMA page_count").fetchone()[0]
-        free = database.execute("PRAGMA freelist_count").fetchone()[0]
-        page_bytes = database.execute("PRAGMA page_size").fetchone()[0]
-        if (pages - free) * page_bytes <= self._capacity:
+    def _make_room(self, database: sqlite3.Connection) -> None:
+        """Drop what was written first, in portions that the log has room for."""
+        most = self._capacity * 3 // 4
+        if _used(database) <= most:
             return
-        with database:
-            for table in ("transitions", "observations"):
-                database.execute(
-                    f"DELETE FROM {table} WHERE rowid <= "
-                    f"(SELECT (min(rowid) + max(rowid)) / 2 FROM {table})"
-                )
+        while _used(database) > most * 7 // 8:
+            spans = {table: _span(database, table) for table in ("transitions", "observations")}
+            longest = max(last - first + 1 for first, last in spans.values())
+            if longest == 0:
+                return
+            share = min(1 / 16, self._capacity / 64 / _PAGE_BYTES / longest)
+            with database:
+                for table, (first, last) in spans.items():
+                    end = first + int((last - first) * share)
+                    database.execute(f"DELETE FROM {table} WHERE rowid <= ?", (end,))
+            self._empty_log(database)
+
+    def _empty_log(self, database: sqlite3.Connection) -> None:
+        """Move a log that has become long into the file."""
+        longest = min(_LOG_BYTES, self._capacity // 32)
+        if self._log.exists() and self._log.stat().st_size > longest:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _give_up(self, error: Exception) -> None:
         if not self._broken:
@@ -144,3 +194,17 @@ class Disk:
             warnings.warn(
                 f"the cache {self.path} is no longer used: {error}", RuntimeWarning, stacklevel=4
             )
+
+
+def _used(database: sqlite3.Connection) -> int:
+    """Return how many bytes the rows take."""
+    pages = database.execute("PRAGMA page_count").fetchone()[0]
+    free = database.execute("PRAGMA freelist_count").fetchone()[0]
+    return (pages - free) * database.execute("PRAGMA page_size").fetchone()[0]
+
+
+def _span(database: sqlite3.Connection, table: str) -> tuple[int, int]:
+    """Return the first and the last row id; an empty table spans nothing."""
+    query = f"SELECT (SELECT min(rowid) FROM {table}), (SELECT max(rowid) FROM {table})"
+    first, last = database.execute(query).fetchone()
+    return (first, last) if first is not None else (1, 0)

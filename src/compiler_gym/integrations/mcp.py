@@ -9,11 +9,17 @@ over standard input and output. One server is one agent's session. Needs the ext
 
 import argparse
 import json
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from compiler_gym.errors import CompilerGymError, InvalidParameterError, SessionNotFound
+from compiler_gym.errors import (
+    CompilerGymError,
+    InvalidParameterError,
+    ObservationError,
+    SessionNotFound,
+)
 from compiler_gym.integrations._library import library
 from compiler_gym.registration import make
 from compiler_gym.spaces import to_plain
@@ -22,6 +28,10 @@ from compiler_gym.wrappers import ForkOnStep
 __all__ = ["AgentSession", "make_server"]
 
 _LONGEST_TEXT = 20_000
+_LONGEST_ANSWER = 40_000
+"""How many characters of an observation, and of any answer, are given."""
+_MOST_ITEMS = 100
+"""How many numbers an observation has at most that is named as a short one."""
 _UNDO_LIMIT = 50
 
 
@@ -79,11 +89,11 @@ class AgentSession:
         """Look at the program: one of the observations that describe() lists."""
         self._require_running()
         value = self.env.observation[name]
-        text = value if isinstance(value, str) else None
-        if text is not None and len(text) > _LONGEST_TEXT:
-            return f"{text[:_LONGEST_TEXT]}\n... {len(text) - _LONGEST_TEXT} more characters"
         plain = value.tolist() if isinstance(value, np.ndarray) else to_plain(value)
-        return plain if text is None else text
+        text = plain if isinstance(plain, str) else self._json(name, plain)
+        if len(text) <= _LONGEST_TEXT:
+            return plain
+        return f"{_cut(text, _LONGEST_TEXT)}; shorter observations are {self._short_ones()}"
 
     def submit(self) -> dict[str, Any]:
         """End the episode; return its result and the command that repeats it."""
@@ -101,6 +111,23 @@ class AgentSession:
         space: Any = self.env.action_space
         listed = [space.names[a] for a in self.env.actions] if hasattr(space, "names") else names
         return {"actions": listed, "episode_reward": self.env.episode_reward}
+
+    def _json(self, name: str, plain: Any) -> str:
+        try:
+            return json.dumps(plain)
+        except TypeError:
+            base = self.env.unwrapped.observation.spec(name).base_id
+            other = base if base != name else self._short_ones()
+            raise ObservationError(
+                f"{name} is a {type(plain).__name__}, which has no JSON form: observe {other}"
+            ) from None
+
+    def _short_ones(self) -> str:
+        """Return the names of observations that are a few numbers."""
+        views = self.env.unwrapped.observation
+        shapes = {name: views.spec(name).space.shape for name in views}
+        short = [n for n, s in shapes.items() if s is not None and prod(s) <= _MOST_ITEMS]
+        return ", ".join(short[:10]) or "none"
 
     def _require_running(self) -> None:
         if self._submitted:
@@ -123,9 +150,13 @@ def make_server(session: AgentSession) -> Any:
 
     def run(call: Any, *arguments: Any) -> str:
         try:
-            return json.dumps(call(*arguments))
+            answer = json.dumps(call(*arguments))
         except CompilerGymError as error:
-            raise errors.ToolError(f"{type(error).__name__}: {error}") from error
+            text = _cut(f"{type(error).__name__}: {error}", _LONGEST_TEXT)
+            raise errors.ToolError(text) from error
+        if len(answer) <= _LONGEST_ANSWER:
+            return answer
+        return json.dumps(_cut(answer, _LONGEST_TEXT))
 
     # Coroutines, so that all of them run in one thread: an environment is used by one.
     async def describe() -> str:
@@ -150,6 +181,12 @@ def make_server(session: AgentSession) -> Any:
         tool.__doc__ = getattr(AgentSession, tool.__name__).__doc__
         offer(tool.__name__, tool)
     return server
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a long text, and how much of it is missing."""
+    left = len(text) - most
+    return text if left <= 0 else f"{text[:most]}\n... cut: {left} more characters"
 
 
 def _described(space: Any) -> Any:
