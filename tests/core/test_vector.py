@@ -431,9 +431,11 @@ def test_a_row_that_raises_keeps_no_other_from_its_next_episode() -> None:
         assert vector.step([0, 0])[0][:, 0].tolist() == [4, 4]
 
 
-def test_every_episode_draws_anew_after_a_seed(make_vector: MakeVector) -> None:
+@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+def test_every_episode_draws_anew_after_a_seed(wrap: Callable[..., Any]) -> None:
     programs = [f"benchmark://fake-v0/{number}" for number in range(1000)]
-    vector = make_vector(2, sampler=programs, max_episode_steps=1, autoreset_mode="SameStep")
+    arguments = {"max_episode_steps": 1, "autoreset_mode": "SameStep"}
+    vector = CompilerVectorEnv([lambda: wrap(fake())] * 2, sampler=programs, **arguments)
     drawn = []
     for _ in range(2):
         vector.reset(seed=0)
@@ -443,6 +445,7 @@ def test_every_episode_draws_anew_after_a_seed(make_vector: MakeVector) -> None:
             episodes.append([str(env.benchmark) for env in vector.envs])
         drawn.append(episodes)
     assert drawn[0] == drawn[1]
+    vector.close()
     assert all(len(set(of_row)) == 4 for of_row in zip(*drawn[0], strict=True))
 
 

@@ -363,14 +363,9 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             chosen["benchmark"] = programs[row]
         elif programs is None and self._sampler is not None:
             base = self.envs[row].unwrapped
-            if seed is not None:
-                base.np_random = np.random.default_rng(seed)
-            generator = base.np_random
+            if seed is not None:  # the reset starts the generator of later draws from the seed
+                base.np_random = np.random.default_rng([seed, 1])
             chosen["benchmark"] = self._sampler(base)
-            self._steps[row] = 0
-            self._rows[row].begin_reset(seed, chosen)
-            base._np_random = generator  # the seed has been drawn from
-            return
         self._steps[row] = 0
         self._rows[row].begin_reset(seed, chosen or None)
 

@@ -196,7 +196,7 @@ class WorkerConnection:
         """The descriptor that becomes readable when a reply has come."""
         if self._channel is None:
             raise ServiceIsClosed("the connection to the worker is closed")
-        return self._channel.socket.fileno()
+        return self._channel.descriptor
 
     def fork(self) -> "WorkerConnection | None":
         """Return a connection to a copy of the worker; None if its session cannot be forked."""

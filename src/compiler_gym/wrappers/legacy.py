@@ -73,12 +73,10 @@ class LegacyGym:
         ``done`` is either end; ``info["TimeLimit.truncated"]`` tells one from the other.
         `observations` and `rewards` are older names of the spaces.
         """
-        seen = observation_spaces if observations is None else observations
-        earned = reward_spaces if rewards is None else rewards
-        if isinstance(action, (list, tuple)) and not self.env.action_space.contains(action):
-            return self.multistep(action, seen, earned, timeout=timeout)
-        if not isinstance(self.env, CompilerEnv):
-            return self.multistep([action], seen, earned, timeout=timeout)
+        seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
+        several = isinstance(action, (list, tuple)) and not self.env.action_space.contains(action)
+        if several or not isinstance(self.env, CompilerEnv):
+            return self.multistep(action if several else [action], seen, earned, timeout=timeout)
         given = _given(observation_spaces=seen, reward_spaces=earned, timeout=timeout)
         return _four(self.env.step(action, **given))
 
@@ -92,8 +90,7 @@ class LegacyGym:
         timeout: float | None = None,
     ) -> tuple[Any, Any, bool, dict[str, Any]]:
         """Apply several actions and return four values."""
-        seen = observation_spaces if observations is None else observations
-        earned = reward_spaces if rewards is None else rewards
+        seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
         return _four(multistep_of(self.env, actions, seen, earned, timeout))
 
     def render(self, mode: str = "human") -> Any:
@@ -144,6 +141,11 @@ def _four(result: tuple[Any, Any, bool, bool, dict[str, Any]]) -> tuple[Any, Any
     if truncated:
         info = {**info, "TimeLimit.truncated": "error" not in info and not terminated}
     return seen, reward, terminated or truncated, info
+
+
+def _either(spaces: Any, older: Any) -> Any:
+    """Return what was asked for under the name of today or an older one."""
+    return spaces if older is None else older
 
 
 def _given(**arguments: Any) -> dict[str, Any]:
