@@ -159,9 +159,9 @@ class Disk:
 
     def _flush_if_due(self, size: int) -> None:
         self._waiting_bytes += size
-        is_much = len(self._transitions) + len(
-            self._observations
-        ) >= _BATCH or self._waiting_bytes >= min(_BATCH_BYTES, self._capacity // 64)
+        rows = len(self._transitions) + len(self._observations)
+        most_bytes = min(_BATCH_BYTES, self._capacity // 64)
+        is_much = rows >= _BATCH or self._waiting_bytes >= most_bytes
         if is_much or time.monotonic() - self._flushed > _SECONDS:
             self.flush()
 

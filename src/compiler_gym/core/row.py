@@ -109,7 +109,7 @@ class DirectRow:
         assert sent is not None
         connection, actions, plain, plan = sent
         try:
-            reply = connection.gather(max(self._deadline - time.monotonic(), _GRACE_SECONDS))
+            reply = connection.gather(self._left())
         except (CompilerError, ServiceError) as error:
             return env._failed_step(error, plan)
         return env._conclude(reply, actions, plain, plan)
