@@ -2,6 +2,7 @@
 """With a cache everything is as without it, except that sessions do less."""
 
 import copy
+import math
 import os
 import pickle
 import signal
@@ -20,6 +21,11 @@ from compiler_gym.caching import CachingConnection, TranspositionCache
 from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.service import LocalConnection, SessionSource, as_answered
+from compiler_gym.service import client as service_client
+from compiler_gym.service.crowd import Crowd
+from compiler_gym.service.messages import Start, Step
+from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.testing.behaviours import BEHAVIOURS
 
@@ -263,7 +269,9 @@ def test_a_session_lost_while_it_waits_is_an_ordinary_failure(cache: Transpositi
         assert env.reset()[0] == 7
 
 
-def test_vectors_share_a_cache() -> None:
+@pytest.mark.parametrize("cores", [1, 8])
+def test_vectors_share_a_cache(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service_client, "_crowd", Crowd(cores))
     for mode in ("NextStep", "SameStep"):
         with TranspositionCache() as cache:
             arguments = {"observation_space": "vector", "reward_space": "number"}
@@ -283,6 +291,54 @@ def test_vectors_share_a_cache() -> None:
             finally:
                 for vector in vectors:
                     vector.close()
+
+
+class Recorded:
+    """A session in this process that notes in `log` when it is asked and when it answers."""
+
+    def __init__(self, name: str, log: list[tuple[str, str, int]]) -> None:
+        self._name, self._log = name, log
+        self._inner = LocalConnection(SessionSource("compiler_gym.testing.fakes:FakeSession"))
+        self.is_open, self.deadline = True, math.inf
+
+    def submit(self, request: Any, timeout: float | None = None) -> None:
+        self._log.append((self._name, "asked", len(getattr(request, "actions", ()))))
+        self._inner.submit(request, timeout)
+
+    def gather(self, timeout: float | None = None) -> Any:
+        reply = self._inner.gather(timeout)
+        self._log.append((self._name, "answered", getattr(reply, "applied", 0)))
+        return reply
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def test_sessions_catch_up_side_by_side(cache: TranspositionCache) -> None:
+    log: list[tuple[str, str, int]] = []
+    connections = [
+        CachingConnection(
+            partial(Recorded, name, log), cache, key="number", steady=["number"], version="1"
+        )
+        for name in ("teacher", "one", "two")
+    ]
+    start = Start(BenchmarkSpec("benchmark://fake-v0/7", b"7", {}, b""), None, [], {})
+    for connection in connections:
+        connection.call(start)
+        connection.call(Step([0], ["number"]))  # that of the first is learned, the others wait
+    log.clear()
+    for connection in connections[1:]:
+        connection.submit(Step([1], ["number"]))
+    found = [
+        connections[key].gather() for key in as_answered({1: connections[1], 2: connections[2]})
+    ]
+    assert [reply.observations for reply in found] == [[16], [16]]
+    asked = [(name, count) for name, what, count in log if what == "asked"]
+    assert asked == [("one", 0), ("two", 0), ("one", 1), ("two", 1), ("one", 1), ("two", 1)]
+    first_end = log.index(("one", "answered", 1), log.index(("one", "asked", 1)) + 2)
+    assert log.index(("two", "asked", 1)) < first_end, "each was waited for alone"
+    for connection in connections:
+        connection.close()
 
 
 def test_processes_share_a_file(tmp_path: Path) -> None:

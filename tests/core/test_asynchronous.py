@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.core import StepPool
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, WorkerTimeoutError
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
@@ -101,3 +102,26 @@ def test_closing_ends_what_is_under_way() -> None:
         assert wait_until(lambda: not is_running(worker))
         env.reset()
         assert env.in_episode
+
+
+def test_the_one_that_is_done_comes_first_with_a_cache_too() -> None:
+    with (
+        TranspositionCache() as cache,
+        FakeEnv(action_space="Behaviours", observation_space="number", cache=cache) as teacher,
+        FakeEnv(action_space="Behaviours", observation_space="number", cache=cache) as slow,
+        FakeEnv(action_space="Behaviours", observation_space="number", cache=cache) as quick,
+        FakeEnv(action_space="Behaviours", observation_space="number", cache=cache) as known,
+        StepPool() as pool,
+    ):
+        for env in (teacher, slow, quick, known):
+            env.reset(benchmark="benchmark://fake-v0/7")
+            env.step(0)  # that of the first is learned, those of the others wait
+        teacher.step(ACTIONS["double"])
+        pool.submit(slow, [ACTIONS["hang"]], timeout=0.5)
+        pool.submit(quick, [ACTIONS["negate"]])
+        pool.submit(known, [ACTIONS["double"]])
+        order = list(pool.as_completed())
+        assert [env for env, _ in order] == [known, quick, slow]
+        assert [result[0] for _, result in order] == [16, -8, 0]
+        assert isinstance(order[2][1][4]["error"], WorkerTimeoutError)
+        assert slow.reset()[0] == 7

@@ -333,6 +333,21 @@ def test_replies_are_gathered_as_they_come(open_worker: Open) -> None:
 
 
 @pytest.mark.usefixtures("one_core")
+def test_who_has_all_replies_does_not_wait_for_those_of_others(open_worker: Open) -> None:
+    mine, others = open_worker(), [open_worker(), open_worker()]
+    for other in others:
+        other.submit(step("hang"))
+    mine.submit(step("add"), timeout=10)
+    began = time.monotonic()
+    for place in as_answered({0: mine}):
+        assert place == 0
+        mine.gather()
+    assert time.monotonic() - began < 5
+    for other in others:
+        other.abandon()
+
+
+@pytest.mark.usefixtures("one_core")
 def test_what_is_late_and_what_died_can_be_gathered_too(open_worker: Open) -> None:
     late, dead, good = open_worker(), open_worker(), open_worker()
     late.submit(step("hang"), timeout=0.3)

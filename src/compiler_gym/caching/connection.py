@@ -11,10 +11,11 @@ it would copy is about to go on.
 """
 
 import hashlib
+import math
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 import msgspec
@@ -37,6 +38,8 @@ from compiler_gym.service.messages import (
 __all__ = ["CachingConnection"]
 
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
+_Work = Generator[Request, Reply, Reply]
+"""What yields requests for the session, is sent its replies, and returns the user's."""
 _KEPT_DIGESTS = 64
 _digests: dict[int, tuple[bytes, bytes]] = {}
 """Digests of the last programs, by identity; the program is kept, so it stays valid."""
@@ -69,7 +72,9 @@ class CachingConnection:
         self._waiting: list[Any] = []
         self._space = b""
         self._state: bytes | None = None
-        self._finish: Callable[[float | None], Reply] | None = None
+        self._work: _Work | None = None
+        self._answer: Reply | None = None
+        self._failure: Exception | None = None
         self._first: Start | None = None
         self._history: list[Any] | None = None
         self._parent: CachingConnection | None = None
@@ -89,39 +94,45 @@ class CachingConnection:
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
         """Return the reply to `request`, from the cache if it is known."""
-        known = self._known(request)
-        self._adopt_unless(known)
-        return self._ask(request, timeout) if known is None else known
+        self.submit(request, timeout)
+        return self.gather(timeout)
 
     def submit(self, request: Request, timeout: float | None = None) -> None:
         """Begin a request: the session gets the first of what it has to do."""
-        known = self._known(request)
-        self._adopt_unless(known)
-        if known is not None:
-            self._finish = lambda seconds: known
-        elif isinstance(request, Start):
-            names = self._with_key(request.observations)
-            self._session().submit(self._real_start(names), timeout)
-            self._finish = lambda seconds: self._started(names, self._session().gather(seconds))
-        elif self._start is not None or self._waiting:
-            self._session().submit(self._catch_up_request(), timeout)
-            self._finish = lambda seconds: self._caught_up(request, seconds)
-        elif isinstance(request, Step) and self._state is not None and len(request.actions) == 1:
-            asked = self._with_key(request.observations)
-            self._session().submit(Step(request.actions, asked), timeout)
-            self._cache.count(misses=1)
-            self._finish = lambda seconds: self._stepped(
-                request.actions[0], request.observations, self._session().gather(seconds), seconds
-            )
-        else:
-            self._finish = lambda seconds: self._ask(request, seconds)
+        self._work = self._failure = None
+        self._answer = self._known(request)
+        if self._answer is None:
+            self._adopt()  # it may be one that has to catch up
+            self._work = self._work_on(request)
+            self._go_on(None, timeout)
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the request submitted."""
-        finish, self._finish = self._finish, None
-        if finish is None:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self._work is not None:
+            self._take(None if deadline is None else max(deadline - time.monotonic(), 1e-3))
+        answer, self._answer = self._answer, None
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        if answer is None:
             raise ServiceIsClosed("no request was submitted")
-        return finish(timeout)
+        return answer
+
+    @property
+    def deadline(self) -> float:
+        """When the reply that is waited for is overdue."""
+        return math.inf if self._work is None or self._inner is None else self._inner.deadline
+
+    def fileno(self) -> int | None:
+        """The descriptor that becomes readable when `advance` need not wait, if one does."""
+        return None if self._work is None or self._inner is None else self._inner.fileno()
+
+    def advance(self) -> bool:
+        """Take one reply of the session and ask it for what comes next, if anything does."""
+        if self._work is not None:
+            self._take(None)
+        return self._work is None
 
     def fork(self) -> "CachingConnection | None":
         """Return a connection in the same state; None if the session must be replayed."""
@@ -154,6 +165,28 @@ class CachingConnection:
         """End the session even in the middle of a request."""
         self._leave(lambda session: session.abandon())
 
+    def _take(self, timeout: float | None) -> None:
+        """Wait for the session's reply and work on; what it raises is for `gather`."""
+        assert self._inner is not None
+        try:
+            reply = self._inner.gather(timeout)
+        except Exception as error:
+            self._work, self._failure = None, error
+        else:
+            self._go_on(reply, timeout)
+
+    def _go_on(self, reply: Reply | None, timeout: float | None) -> None:
+        """Work on with `reply`: to the next request of the session, or to the end."""
+        work = self._work
+        assert work is not None
+        try:
+            request = next(work) if reply is None else work.send(reply)
+            self._session().submit(request, timeout)
+        except StopIteration as end:
+            self._work, self._answer = None, end.value
+        except Exception as error:
+            self._work, self._failure = None, error
+
     def _leave(self, end: Callable[[Connection], None]) -> None:
         if not self._is_open:
             return
@@ -174,8 +207,8 @@ class CachingConnection:
     def _settle(self) -> None:
         """Apply what waits; a session that fails at it is lost."""
         self._adopt()
-        while self._start is not None or self._waiting:
-            reply = self._session().call(self._catch_up_request())
+        while (request := self._catch_up_request()) is not None:
+            reply = self._session().call(request)
             if isinstance(reply, Failed):
                 raise error_from_name(reply.kind, reply.message)
 
@@ -185,11 +218,6 @@ class CachingConnection:
             for child in list(self._children):
                 child._copy_of(self)
             self._children.clear()
-
-    def _adopt_unless(self, known: Reply | None) -> None:
-        """Get a session if the reply is not known: it may be one that has to catch up."""
-        if known is None:
-            self._adopt()
 
     def _adopt(self) -> None:
         """Copy the session of the parent, unless that was done."""
@@ -264,24 +292,33 @@ class CachingConnection:
                 if self._history is not None:
                     self._history.append(action)
 
-    def _ask(self, request: Request, timeout: float | None) -> Reply:
-        """Return the session's reply to `request`, and learn from it."""
+    def _work_on(self, request: Request) -> _Work:
+        """Ask the session what nobody knows, and learn from it."""
         if isinstance(request, Start):
-            names = self._with_key(request.observations)
-            return self._started(names, self._session().call(self._real_start(names), timeout))
-        while self._start is not None or self._waiting:
-            reply = self._session().call(self._catch_up_request(), timeout)
+            return (yield from self._begin(request))
+        while (before := self._catch_up_request()) is not None:
+            reply = yield before
             if isinstance(reply, Failed):
                 return _unapplied(reply)
         if isinstance(request, Step) and self._state is not None:
             self._cache.count(misses=len(request.actions))
-            return self._ask_step(request, timeout)
+            return (yield from self._step(request))
         if isinstance(request, Parameter):
             self._state = None  # it may change the program in ways that no hash shows
             self._history = None
         elif isinstance(request, Step) and self._history is not None:
             self._history += request.actions
-        return self._session().call(request, timeout)
+        return (yield request)
+
+    def _begin(self, request: Start) -> _Work:
+        """Start an episode and learn its first state."""
+        names = self._with_key(request.observations)
+        reply = yield self._real_start(names)
+        if isinstance(reply, Started) and reply.action_space is None:
+            self._state = self._state_of(reply.observations[names.index(self._key)])
+            self._cache.learn(self._space, "start", Transition(self._state, False, False))
+            self._learn(names, reply.observations)
+        return reply
 
     def _real_start(self, names: list[str]) -> Start:
         """Return the start that waits, observing `names`; it waits no more."""
@@ -289,36 +326,21 @@ class CachingConnection:
         assert start is not None
         return Start(start.benchmark, start.action_space, names, start.limits)
 
-    def _started(self, names: list[str], reply: Reply) -> Reply:
-        """Learn from the reply to a start that asked for `names`."""
-        if not isinstance(reply, Started):
-            return reply
-        if reply.action_space is None:
-            self._state = self._state_of(reply.observations[names.index(self._key)])
-            self._cache.learn(self._space, "start", Transition(self._state, False, False))
-            self._learn(names, reply.observations)
-        return reply
-
-    def _catch_up_request(self) -> Request:
-        """Return the next request that brings the session to where the episode is."""
+    def _catch_up_request(self) -> Request | None:
+        """Return the next request that brings the session to where the episode is, if any."""
         if self._start is not None:
             return self._real_start([])
         waiting, self._waiting = self._waiting, []
-        return Step(waiting, [])
+        return Step(waiting, []) if waiting else None
 
-    def _caught_up(self, request: Request, timeout: float | None) -> Reply:
-        reply = self._session().gather(timeout)
-        return _unapplied(reply) if isinstance(reply, Failed) else self._ask(request, timeout)
-
-    def _ask_step(self, request: Step, timeout: float | None) -> Reply:
+    def _step(self, request: Step) -> _Work:
         """Apply the actions one by one, so that each is learned."""
         if not request.actions:
-            return self._one(None, request.observations, timeout)
-        deadline = None if timeout is None else time.monotonic() + timeout
+            return (yield from self._one(None, request.observations))
         no_effect, last = True, len(request.actions) - 1
         for number, action in enumerate(request.actions):
-            left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
-            reply = self._one(action, request.observations if number == last else [], left)
+            names = request.observations if number == last else []
+            reply = yield from self._one(action, names)
             if isinstance(reply, Failed):
                 applied = number + reply.applied
                 return Failed(reply.kind, reply.message, applied, reply.recoverable)
@@ -327,29 +349,26 @@ class CachingConnection:
             if number == last:
                 break
             if reply.end or self._state is None:
-                return self._rest(request, number, reply, no_effect, left)
+                return (yield from self._rest(request, number, reply, no_effect))
         return _joined(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
 
-    def _one(self, action: Any, names: list[str], timeout: float | None) -> Reply:
+    def _one(self, action: Any, names: list[str]) -> _Work:
         """Apply one action, or none, observe, and learn what there is to learn."""
-        actions = [] if action is None else [action]
-        reply = self._session().call(Step(actions, self._with_key(names)), timeout)
-        return self._stepped(action, names, reply, timeout)
-
-    def _stepped(self, action: Any, names: list[str], reply: Reply, timeout: float | None) -> Reply:
-        """Learn from the reply to `action`, and cut off what was asked for besides."""
-        before = self._state
+        before, asked = self._state, self._with_key(names)
+        reply = yield Step([] if action is None else [action], asked)
         if not isinstance(reply, Stepped):
             return reply
         if action is not None and not reply.no_effect:
             self._was_forked_here = False
             if self._history is not None:
                 self._history.append(action)
-        asked = self._with_key(names)
         if reply.action_space is not None:
             self._state = None  # what comes next is another set of actions
         elif reply.failure is not None:
-            self._state = self._state_now(timeout)
+            now = yield Step([], [self._key])
+            self._state = None
+            if isinstance(now, Stepped) and now.failure is None:
+                self._state = self._state_of(now.observations[0])
         else:
             self._state = self._state_of(reply.observations[asked.index(self._key)])
             self._learn(asked, reply.observations)
@@ -365,14 +384,12 @@ class CachingConnection:
             reply.failure,
         )
 
-    def _rest(
-        self, request: Step, number: int, reply: Stepped, no_effect: bool, timeout: float | None
-    ) -> Reply:
+    def _rest(self, request: Step, number: int, reply: Stepped, no_effect: bool) -> _Work:
         """Finish a request after an action that ended it or replaced the actions."""
         left = [] if reply.end else request.actions[number + 1 :]
         if self._history is not None:
             self._history += left
-        rest = self._session().call(Step(left, request.observations), timeout)
+        rest = yield Step(left, request.observations)
         if isinstance(rest, Failed):
             return Failed(rest.kind, rest.message, number + 1 + rest.applied, rest.recoverable)
         assert isinstance(rest, Stepped)
@@ -385,12 +402,6 @@ class CachingConnection:
         pairs = zip(names, values, strict=True)
         steady = [(name, value) for name, value in pairs if name in self._steady]
         self._cache.learn_observations(self._state, steady)
-
-    def _state_now(self, timeout: float | None) -> bytes | None:
-        reply = self._session().call(Step([], [self._key]), timeout)
-        if isinstance(reply, Stepped) and reply.failure is None:
-            return self._state_of(reply.observations[0])
-        return None
 
     def _session(self) -> Connection:
         if self._children:

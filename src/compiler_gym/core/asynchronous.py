@@ -72,11 +72,10 @@ class StepPool:
             return
         seconds = env.limits.step_seconds if timeout is None else timeout
         pending = _Pending(env, several, plain, plan, time.monotonic() + seconds)
-        descriptor = getattr(connection, "fileno", None)
-        if descriptor is None:  # a session in this process has answered already
+        number = connection.fileno()
+        if number is None:  # what is known, or done by a session in this process
             self._ready.append((env, self._conclude(pending)))
             return
-        number = descriptor()
         self._pending[number] = pending
         self._poll.register(number, select.POLLIN)
 
@@ -121,6 +120,9 @@ class StepPool:
         done = [number for number, _ in self._poll.poll(seconds * 1000 + 1)]
         late = [n for n, one in self._pending.items() if one.deadline <= time.monotonic()]
         for number in dict.fromkeys((*done, *late)):
+            connection = self._pending[number].env._connection
+            if number not in late and connection is not None and not connection.advance():
+                continue
             self._poll.unregister(number)
             pending = self._pending.pop(number)
             self._ready.append((pending.env, self._conclude(pending, is_late=number not in done)))

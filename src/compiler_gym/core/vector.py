@@ -257,22 +257,23 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _step_rows(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
         """Step the rows, reset those of `resets` instead, and return the infos.
 
-        What the user's own code raises in one row is raised when all have been waited for.
+        What the user's own code raises is raised when all have been waited for: that of
+        the first row, if there are several.
         """
         rows, steps = self._rows, self._steps
-        failure: Exception | None = None
+        failures: dict[int, Exception] = {}
         replies: dict[int, Connection | None] = {}
         for number, row in enumerate(rows):
             if number not in resets:
                 try:
                     replies[number] = row.begin_step(actions[number])
                 except Exception as error:
-                    failure = failure or error
+                    failures[number] = error
         restarted: list[ResetResult] = []
         try:
             restarted = self._reset_rows(resets)
         except Exception as error:
-            failure = failure or error
+            failures[resets[0]] = error
         said: list[dict[str, Any]] = [{}] * self.num_envs
         for number, (seen, info) in zip(resets, restarted, strict=False):
             self._enter(number, seen, 0.0, False, False)
@@ -282,7 +283,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             try:
                 seen, reward, terminated, truncated, info = rows[number].end_step()
             except Exception as error:
-                failure = failure or error
+                failures[number] = error
                 continue
             steps[number] += 1
             truncated = truncated or steps[number] == self.max_episode_steps
@@ -291,8 +292,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 finals.append(number)
         infos = self._follow_up(sorted(finals), said) if finals else self._gather_infos(said)
-        if failure is not None:
-            raise failure
+        if failures:
+            raise failures[min(failures)]
         return infos
 
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import select
 import shutil
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -92,6 +92,22 @@ class Connection(Protocol):
         """Return the reply to the last request submitted, as `call` does."""
         ...
 
+    @property
+    def deadline(self) -> float:
+        """When the reply that is waited for is overdue, by `time.monotonic()`."""
+        ...
+
+    def fileno(self) -> int | None:
+        """What becomes readable when `advance` need not wait, or None if it need not now."""
+        ...
+
+    def advance(self) -> bool:
+        """Do what can be done before `gather`; return False if that is to be called again.
+
+        Most requests are one of the session too, and there is nothing to do.
+        """
+        ...
+
     def abandon(self) -> None:
         """End the session even in the middle of a request."""
         ...
@@ -113,7 +129,9 @@ class WorkerConnection:
         self._limits = limits
         self._channel: Channel | None = channel
         self._awaits_reply = False
-        self._seconds = self._deadline = 0.0
+        self._seconds = 0.0
+        self.deadline = math.inf
+        """When the reply that is waited for is overdue, by `time.monotonic()`."""
         self.pid = pid
         """The number of the worker process."""
         _live.add(self)
@@ -151,9 +169,9 @@ class WorkerConnection:
         self._awaits_reply = True
         _crowd.enter(id(self))
         seconds = self._limits.step_seconds if timeout is None else timeout
-        self._seconds, self._deadline = seconds, time.monotonic() + seconds
+        self._seconds, self.deadline = seconds, time.monotonic() + seconds
         try:
-            channel.send(payload, self._deadline)
+            channel.send(payload, self.deadline)
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -192,11 +210,14 @@ class WorkerConnection:
             give_again(reply.notices)
         return reply
 
-    def fileno(self) -> int:
-        """The descriptor that becomes readable when a reply has come."""
-        if self._channel is None:
-            raise ServiceIsClosed("the connection to the worker is closed")
-        return self._channel.descriptor
+    def fileno(self) -> int | None:
+        """The descriptor that becomes readable when a reply has come; None after `close`."""
+        channel = self._channel
+        return None if channel is None else channel.descriptor
+
+    def advance(self) -> bool:
+        """Return True: there is one reply, and `gather` takes it."""
+        return True
 
     def fork(self) -> "WorkerConnection | None":
         """Return a connection to a copy of the worker; None if its session cannot be forked."""
@@ -289,6 +310,8 @@ class LocalConnection:
         self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
         """`Servicer.apply`, or what raises `ServiceIsClosed`."""
         self._reply: Reply | None = None
+        self.deadline = math.inf
+        """Never: no deadline is kept here."""
 
     @property
     def is_open(self) -> bool:
@@ -316,6 +339,13 @@ class LocalConnection:
         if reply is None:
             raise ServiceIsClosed("no request was submitted")
         return reply
+
+    def fileno(self) -> None:
+        """Return None: there is nothing to wait for."""
+
+    def advance(self) -> bool:
+        """Return True: the reply is there."""
+        return True
 
     def abandon(self) -> None:
         """End the session."""
@@ -348,27 +378,41 @@ def as_answered(connections: Mapping[int, Connection | None]) -> Iterator[int]:
     to wait for, a key comes first; where a deadline has passed, last.
     """
     if _crowd.worker_may_look:  # all compute at once: to be woken for each takes longer
+        _advance_all(connections.values())
         yield from connections
         return
     waiting: dict[int, int] = {}
     earliest = math.inf
     replies = select.poll()
     for key, connection in connections.items():
-        if type(connection) is WorkerConnection and connection._channel is not None:
-            descriptor = connection._channel.descriptor
-            waiting[descriptor] = key
-            replies.register(descriptor, select.POLLIN)
-            earliest = min(earliest, connection._deadline)
-        else:
+        descriptor = None if connection is None else connection.fileno()
+        if connection is None or descriptor is None:
             yield key
-    while not _crowd.client_may_look and (left := earliest - time.monotonic()) > 0:
+            continue
+        waiting[descriptor] = key
+        replies.register(descriptor, select.POLLIN)
+        earliest = min(earliest, connection.deadline)
+    while waiting and not _crowd.client_may_look:
+        left = earliest - time.monotonic()
+        if left <= 0:
+            break
         for descriptor, event in replies.poll(left * 1000):
             if event != select.POLLIN:  # closed meanwhile, or about to be
                 replies.unregister(descriptor)
-            key_or_none = waiting.pop(descriptor, None)
-            if key_or_none is not None:
+            key_or_none = waiting.get(descriptor)
+            if key_or_none is not None and connections[key_or_none].advance():  # type: ignore[union-attr]  # it has a descriptor
+                del waiting[descriptor]
                 yield key_or_none
+    else:
+        _advance_all([connections[key] for key in waiting.values()])
     yield from waiting.values()
+
+
+def _advance_all(connections: Iterable[Connection | None]) -> None:
+    """Let all go on side by side, so that `gather` has one reply of each left to wait for."""
+    under_way = [one for one in connections if one is not None and not one.advance()]
+    while under_way:
+        under_way = [one for one in under_way if not one.advance()]
 
 
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+# PyKEEN and PyTorch are installed to train only.
+# pyright: reportMissingImports=false
 """Train the vocabulary of IR2Vec that comes with this package.
 
     pip install pykeen
