@@ -3,10 +3,12 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from compiler_gym.service import crowd
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,3 +30,24 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def interrupts_are_heard() -> None:
     """Undo what a shell does to a background job: it, and what it starts, ignores SIGINT."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def set_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Say how many workers can compute at once."""
+    there = sorted(os.sched_getaffinity(0))
+
+    def set_to(count: int) -> None:
+        monkeypatch.setattr(crowd, "cores", count)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(there[:count]))
+        crowd.clear()
+
+    yield set_to
+    monkeypatch.undo()
+    crowd.clear()
+
+
+@pytest.fixture
+def one_core(set_cores: Callable[[int], None]) -> None:
+    """Have more workers busy than there are cores, as soon as there are two."""
+    set_cores(1)

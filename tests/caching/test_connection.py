@@ -6,7 +6,7 @@ import math
 import os
 import pickle
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,6 @@ from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.service import LocalConnection, SessionSource, as_answered
-from compiler_gym.service import client as service_client
-from compiler_gym.service.crowd import Crowd
 from compiler_gym.service.messages import Start, Step
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
@@ -270,8 +268,8 @@ def test_a_session_lost_while_it_waits_is_an_ordinary_failure(cache: Transpositi
 
 
 @pytest.mark.parametrize("cores", [1, 8])
-def test_vectors_share_a_cache(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_client, "_crowd", Crowd(cores))
+def test_vectors_share_a_cache(cores: int, set_cores: Callable[[int], None]) -> None:
+    set_cores(cores)
     for mode in ("NextStep", "SameStep"):
         with TranspositionCache() as cache:
             arguments = {"observation_space": "vector", "reward_space": "number"}
@@ -299,9 +297,9 @@ class Recorded:
     def __init__(self, name: str, log: list[tuple[str, str, int]]) -> None:
         self._name, self._log = name, log
         self._inner = LocalConnection(SessionSource("compiler_gym.testing.fakes:FakeSession"))
-        self.is_open, self.deadline = True, math.inf
+        self.is_open, self.is_held, self.deadline = True, False, math.inf
 
-    def submit(self, request: Any, timeout: float | None = None) -> None:
+    def submit(self, request: Any, timeout: float | None = None, *, later: bool = False) -> None:
         self._log.append((self._name, "asked", len(getattr(request, "actions", ()))))
         self._inner.submit(request, timeout)
 

@@ -49,6 +49,12 @@ def makers(count: int, **arguments: Any) -> list[Callable[[], FakeEnv]]:
     return [lambda number=number: fake(number, **arguments) for number in range(2, 2 + count)]
 
 
+@pytest.fixture(autouse=True, params=[1, 64], ids=["in turn", "at once"])
+def cores(request: pytest.FixtureRequest, set_cores: Callable[[int], None]) -> None:
+    """Have fewer cores than rows, or more: all else is the same."""
+    set_cores(request.param)
+
+
 @pytest.fixture
 def make_vector() -> Iterator[MakeVector]:
     made: list[CompilerVectorEnv] = []

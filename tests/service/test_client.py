@@ -18,8 +18,7 @@ from compiler_gym.errors import (
     ServiceIsClosed,
     WorkerDied,
 )
-from compiler_gym.service import Limits, LocalConnection, SessionSource, WorkerConnection
-from compiler_gym.service import client as service_client
+from compiler_gym.service import Limits, LocalConnection, SessionSource, WorkerConnection, crowd
 from compiler_gym.service.messages import Failed
 from compiler_gym.testing import (
     FakeEnv,
@@ -303,7 +302,7 @@ class TestLocalConnection:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_request_that_nobody_gathers_is_counted_no_longer_than_its_connection() -> None:
-    waiting = service_client._crowd._waiting
+    waiting = crowd._waiting
     connection = WorkerConnection.open(FAKE, Limits())
     connection.submit(start())
     assert id(connection) in waiting

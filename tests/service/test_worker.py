@@ -3,6 +3,7 @@
 
 import os
 import re
+import select
 import signal
 import time
 from pathlib import Path
@@ -12,13 +13,10 @@ import pytest
 from compiler_gym.errors import (
     ServiceIsClosed,
     WorkerCrashedError,
-    WorkerDied,
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
-from compiler_gym.service import Limits, SessionSource, as_answered
-from compiler_gym.service import client as service_client
-from compiler_gym.service.crowd import Crowd
+from compiler_gym.service import Limits, SessionSource
 from compiler_gym.service.messages import (
     Failed,
     Parameter,
@@ -277,8 +275,8 @@ def test_a_session_that_cannot_close_does_not_keep_its_worker(
 
 def test_a_worker_survives_garbage_from_its_client(open_worker: Open) -> None:
     worker = open_worker()
-    assert worker._channel is not None
-    worker._channel.send(b"\xc1 no message")
+    assert worker.channel is not None
+    worker.channel.send(b"\xc1 no message")
     reply = worker.gather()
     assert isinstance(reply, Failed)
     assert number(worker, "add") == 8
@@ -286,8 +284,8 @@ def test_a_worker_survives_garbage_from_its_client(open_worker: Open) -> None:
 
 def test_a_worker_ends_on_an_endless_frame(open_worker: Open) -> None:
     worker = open_worker()
-    assert worker._channel is not None
-    worker._channel.socket.sendall(b"\xff" * 8)
+    assert worker.channel is not None
+    worker.channel.socket.sendall(b"\xff" * 8)
     assert wait_until(lambda: not is_running(worker.pid))
     with pytest.raises(WorkerCrashedError, match="exit status 1"):
         worker.call(step("add"))
@@ -312,58 +310,6 @@ def test_a_worker_and_its_copy_do_not_interrupt_their_owner(open_worker: Open) -
     copy.close()
 
 
-@pytest.fixture
-def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have more workers busy than there are cores, as soon as there are two."""
-    monkeypatch.setattr(service_client, "_crowd", Crowd(cores=1))
-
-
-@pytest.mark.usefixtures("one_core")
-def test_replies_are_gathered_as_they_come(open_worker: Open) -> None:
-    slow, quick, closed = open_worker(), open_worker(), open_worker()
-    slow.submit(step("impatient_child"))
-    quick.submit(step("add"))
-    closed.close()
-    found = []
-    for place in as_answered({0: slow, 1: quick, 2: closed, 3: None}):
-        found.append(place)
-        if place < 2:
-            (slow, quick)[place].gather()
-    assert found == [2, 3, 1, 0]
-
-
-@pytest.mark.usefixtures("one_core")
-def test_who_has_all_replies_does_not_wait_for_those_of_others(open_worker: Open) -> None:
-    mine, others = open_worker(), [open_worker(), open_worker()]
-    for other in others:
-        other.submit(step("hang"))
-    mine.submit(step("add"), timeout=10)
-    began = time.monotonic()
-    for place in as_answered({0: mine}):
-        assert place == 0
-        mine.gather()
-    assert time.monotonic() - began < 5
-    for other in others:
-        other.abandon()
-
-
-@pytest.mark.usefixtures("one_core")
-def test_what_is_late_and_what_died_can_be_gathered_too(open_worker: Open) -> None:
-    late, dead, good = open_worker(), open_worker(), open_worker()
-    late.submit(step("hang"), timeout=0.3)
-    dead.submit(step("segfault"))
-    good.submit(step("add"))
-    ends = {}
-    for place in as_answered({0: late, 1: dead, 2: good}):
-        connection = (late, dead, good)[place]
-        try:
-            ends[place] = type(connection.gather(0.0 if connection is late else None))
-        except WorkerDied as error:
-            ends[place] = type(error)
-    assert ends == {0: WorkerTimeoutError, 1: WorkerCrashedError, 2: Stepped}
-    assert list(ends)[-1] == 0
-
-
 def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
     def times_asleep() -> int:
         status = Path(f"/proc/{worker.pid}/status").read_text()
@@ -376,9 +322,9 @@ def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
     worker = open_worker()
     request = step("add")
     request.stay_awake = False
-    worker._channel.send(encode(request))
-    assert wait_until(lambda: worker._channel._poll(0) and is_asleep())
+    worker.channel.send(encode(request))
+    assert wait_until(lambda: select.select([worker], [], [], 0)[0] and is_asleep())
     before = times_asleep()
-    worker._channel.receive()
+    worker.channel.receive()
     time.sleep(0.1)
     assert times_asleep() == before

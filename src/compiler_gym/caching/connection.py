@@ -97,14 +97,16 @@ class CachingConnection:
         self.submit(request, timeout)
         return self.gather(timeout)
 
-    def submit(self, request: Request, timeout: float | None = None) -> None:
+    def submit(
+        self, request: Request, timeout: float | None = None, *, later: bool = False
+    ) -> None:
         """Begin a request: the session gets the first of what it has to do."""
         self._work = self._failure = None
         self._answer = self._known(request)
         if self._answer is None:
             self._adopt()  # it may be one that has to catch up
             self._work = self._work_on(request)
-            self._go_on(None, timeout)
+            self._go_on(None, timeout, later=later)
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the request submitted."""
@@ -120,9 +122,33 @@ class CachingConnection:
         return answer
 
     @property
+    def is_held(self) -> bool:
+        """Whether the session's first request was kept back."""
+        return self._work is not None and self._inner is not None and self._inner.is_held
+
+    def send_on(self, core: int) -> None:
+        """Send what was kept back, to be computed on `core`."""
+        if self._inner is not None:
+            self._inner.send_on(core)
+
+    @property
+    def channel(self) -> None:
+        """None: one reply of the session may not be all."""
+
+    @property
     def deadline(self) -> float:
         """When the reply that is waited for is overdue."""
         return math.inf if self._work is None or self._inner is None else self._inner.deadline
+
+    @property
+    def core(self) -> int:
+        """The number of the core that the session's last reply came from, or -1."""
+        return -1 if self._inner is None else self._inner.core
+
+    @property
+    def seconds(self) -> float:
+        """How long the session's last step took."""
+        return 0.0 if self._inner is None else self._inner.seconds
 
     def fileno(self) -> int | None:
         """The descriptor that becomes readable when `advance` need not wait, if one does."""
@@ -175,13 +201,13 @@ class CachingConnection:
         else:
             self._go_on(reply, timeout)
 
-    def _go_on(self, reply: Reply | None, timeout: float | None) -> None:
+    def _go_on(self, reply: Reply | None, timeout: float | None, *, later: bool = False) -> None:
         """Work on with `reply`: to the next request of the session, or to the end."""
         work = self._work
         assert work is not None
         try:
             request = next(work) if reply is None else work.send(reply)
-            self._session().submit(request, timeout)
+            self._session().submit(request, timeout, later=later)
         except StopIteration as end:
             self._work, self._answer = None, end.value
         except Exception as error:

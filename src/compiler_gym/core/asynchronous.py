@@ -131,9 +131,7 @@ class StepPool:
         env, connection = pending.env, pending.env._connection
         assert connection is not None
         try:
-            # A long reply may still be on its way, so it keeps some of its time.
-            seconds = 0.0 if is_late else max(pending.deadline - time.monotonic(), 1.0)
-            reply = connection.gather(seconds)
+            reply = connection.gather(0.0 if is_late else None)
         except (CompilerError, ServiceError) as error:
             return env._failed_step(error, pending.plan)
         return env._conclude(reply, pending.actions, pending.plain, pending.plan)

@@ -6,7 +6,6 @@ those of the other rows. A wrapped environment does both in a thread instead, be
 its wrappers want to be called in between.
 """
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, Protocol
@@ -30,8 +29,6 @@ from compiler_gym.service.messages import Step
 __all__ = ["DirectRow", "Row", "ThreadRow"]
 
 ResetResult = tuple[Any, dict[str, Any]]
-_GRACE_SECONDS = 0.05
-"""What a reply still gets when its deadline passed while other rows were waited for."""
 
 
 class Row(Protocol):
@@ -44,8 +41,11 @@ class Row(Protocol):
         """Return whether `action` is one of the sub-environment's."""
         ...
 
-    def begin_step(self, action: Any) -> Connection | None:
-        """Send a step and return where its reply comes from; None if only `end_step` waits."""
+    def begin_step(self, action: Any, *, later: bool = False) -> Connection | None:
+        """Send a step and return where its reply comes from; None if only `end_step` waits.
+
+        With `later` it may be sent by `as_answered` or `end_step`.
+        """
         ...
 
     def end_step(self) -> StepResult:
@@ -70,7 +70,6 @@ class DirectRow:
 
     def __init__(self, env: CompilerEnv) -> None:
         self.env = env
-        self._deadline = 0.0
         self._failed: StepResult | None = None
         self._sent: tuple[Connection, list[Any], list[Any], Plan] | None = None
         self._program: Benchmark | None = None
@@ -85,16 +84,15 @@ class DirectRow:
             return True
         return env.action_space.contains(action)
 
-    def begin_step(self, action: Any) -> Connection | None:
-        """Send a step."""
+    def begin_step(self, action: Any, *, later: bool = False) -> Connection | None:
+        """Send a step, or prepare it."""
         env, actions = self.env, [action]
         plain, plan = env._prepare(actions)
         connection = env._connection
         assert connection is not None
         self._sent, self._failed = (connection, actions, plain, plan), None
-        self._deadline = time.monotonic() + env.limits.step_seconds
         try:
-            connection.submit(Step(plain, plan.names))
+            connection.submit(Step(plain, plan.names), later=later)
         except (CompilerError, ServiceError) as error:
             self._failed = env._failed_step(error, plan)
             return None
@@ -109,7 +107,7 @@ class DirectRow:
         assert sent is not None
         connection, actions, plain, plan = sent
         try:
-            reply = connection.gather(self._left())
+            reply = connection.gather()
         except (CompilerError, ServiceError) as error:
             return env._failed_step(error, plan)
         return env._conclude(reply, actions, plain, plan)
@@ -121,8 +119,6 @@ class DirectRow:
         request = env._start_request(self._program)
         connection = env._connect()
         self._was_fresh, self._lost = env._connection_is_fresh, None
-        seconds = env.limits.step_seconds if self._timeout is None else self._timeout
-        self._deadline = time.monotonic() + seconds
         try:
             connection.submit(request, self._timeout)
         except ServiceError as error:
@@ -135,7 +131,7 @@ class DirectRow:
         try:
             if self._lost is not None:
                 raise self._lost
-            plain = env._begun(self._connection().gather(self._left()), program)
+            plain = env._begun(self._connection().gather(), program)
         except ServiceError as error:
             if env._connection is None:
                 raise ServiceIsClosed("the environment was closed during its reset") from error
@@ -154,9 +150,6 @@ class DirectRow:
             raise ServiceIsClosed("the environment is closed")
         return connection
 
-    def _left(self) -> float:
-        return max(self._deadline - time.monotonic(), _GRACE_SECONDS)
-
 
 class ThreadRow:
     """An environment with wrappers, used by one thread of `executor` at a time."""
@@ -171,8 +164,8 @@ class ThreadRow:
         """Return whether `action` is one of the environment's."""
         return self.env.action_space.contains(action)  # type: ignore[no-any-return]
 
-    def begin_step(self, action: Any) -> None:
-        """Step in a thread."""
+    def begin_step(self, action: Any, *, later: bool = False) -> None:
+        """Step in a thread, now."""
         self._future = self._running = self._executor().submit(self.env.step, action)
 
     def end_step(self) -> StepResult:

@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import NDArray
 
+from compiler_gym.core.durations import Durations
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.core.foreign import fork_of
 from compiler_gym.core.row import DirectRow, ResetResult, Row, ThreadRow
@@ -27,7 +28,7 @@ from compiler_gym.errors import (
     InvalidParameterError,
     ServiceIsClosed,
 )
-from compiler_gym.service import Connection, as_answered
+from compiler_gym.service import Connection, as_answered, crowd, in_turn
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -234,6 +235,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._truncations = [False] * count
         self._everywhere = np.ones(count, dtype=np.bool_)
         self._steps = [0] * count
+        self._durations = Durations(count)
 
     def _make_rows(self) -> list[Row]:
         return [
@@ -252,6 +254,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Return the rows whose episodes have ended and are yet to be followed by others."""
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             return []
+        if True not in self._terminations and True not in self._truncations:
+            return []
         return [n for n in range(self.num_envs) if self._terminations[n] or self._truncations[n]]
 
     def _step_rows(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
@@ -260,18 +264,22 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         What the user's own code raises is raised when all have been waited for: that of
         the first row, if there are several.
         """
-        rows, steps = self._rows, self._steps
+        rows, steps, durations = self._rows, self._steps, self._durations
         failures: dict[int, Exception] = {}
         replies: dict[int, Connection | None] = {}
-        for number, row in enumerate(rows):
-            if number not in resets:
-                try:
-                    replies[number] = row.begin_step(actions[number])
-                except Exception as error:
-                    failures[number] = error
+        seconds: dict[int, float] = {}
+        order = [number for number in range(self.num_envs) if number not in resets]
+        takes_turns = crowd.takes_turns(len(order))
+        if takes_turns:  # the slowest first, or all wait for it
+            order.sort(key=lambda number: -durations.guess(number, actions[number]))
+        for number in order:
+            try:
+                replies[number] = rows[number].begin_step(actions[number], later=takes_turns)
+            except Exception as error:
+                failures[number] = error
         restarted: list[ResetResult] = []
         try:
-            restarted = self._reset_rows(resets)
+            restarted = self._reset_rows(resets) if resets else []
         except Exception as error:
             failures[resets[0]] = error
         said: list[dict[str, Any]] = [{}] * self.num_envs
@@ -279,7 +287,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             self._enter(number, seen, 0.0, False, False)
             said[number] = info
         finals: list[int] = []
-        for number in as_answered(replies):
+        for number in in_turn(replies, seconds) if takes_turns else as_answered(replies):
             try:
                 seen, reward, terminated, truncated, info = rows[number].end_step()
             except Exception as error:
@@ -291,6 +299,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             said[number] = info
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 finals.append(number)
+        for number, taken in seconds.items():
+            durations.learn(number, actions[number], taken)
         infos = self._follow_up(sorted(finals), said) if finals else self._gather_infos(said)
         if failures:
             raise failures[min(failures)]

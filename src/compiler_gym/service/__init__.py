@@ -4,7 +4,8 @@
 ``messages`` is what is said, ``transport`` how it travels, ``servicer`` answers
 it with a session, ``worker`` is the process that does so, ``zygote`` forks
 workers, ``supervisor`` owns the zygotes of this process, ``limits`` is what a
-worker may use, and ``client`` is the one side an environment sees.
+worker may use, ``connection`` is the one side an environment sees, ``client`` and
+``local`` are it with a process and without, and ``dispatch`` is for several at once.
 """
 
 from compiler_gym.errors import (
@@ -16,14 +17,12 @@ from compiler_gym.errors import (
     ServiceTransportError,
     SessionNotFound,
 )
-from compiler_gym.service.client import (
-    Connection,
-    LocalConnection,
-    WorkerConnection,
-    as_answered,
-    describe_source,
-)
+from compiler_gym.service.client import WorkerConnection, describe_source
+from compiler_gym.service.connection import Connection
+from compiler_gym.service.crowd import crowd
+from compiler_gym.service.dispatch import as_answered, in_turn
 from compiler_gym.service.limits import Limits, run_child
+from compiler_gym.service.local import LocalConnection
 from compiler_gym.service.supervisor import SessionSource, shut_down
 from compiler_gym.session import CompilerSession as CompilationSession
 
@@ -42,7 +41,9 @@ __all__ = [
     "SessionSource",
     "WorkerConnection",
     "as_answered",
+    "crowd",
     "describe_source",
+    "in_turn",
     "run_child",
     "shut_down",
 ]

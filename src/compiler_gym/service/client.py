@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""One environment's line to its session: ask, and get a reply or a typed error.
+"""One environment's line to a worker process: ask, and get a reply or a typed error.
 
-`WorkerConnection` holds a worker process; `LocalConnection` runs the session in
-this process, for inputs that are trusted. Both give the same replies. A
-connection that failed is closed: its owner opens another at the next reset.
+`LocalConnection` gives the same replies without a process. A connection that failed is
+closed: its owner opens another at the next reset.
 """
 
+import errno
 import math
 import os
-import select
-import shutil
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import NoReturn
 
 from compiler_gym.errors import (
     CompilerGymError,
@@ -27,7 +23,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
     error_from_name,
 )
-from compiler_gym.service.crowd import Crowd
+from compiler_gym.service.crowd import CLIENT_AWAKE_SECONDS, crowd
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
 from compiler_gym.service.messages import (
     Description,
@@ -43,82 +39,16 @@ from compiler_gym.service.messages import (
     encode,
 )
 from compiler_gym.service.notices import give_again
-from compiler_gym.service.scratch import new_scratch
-from compiler_gym.service.servicer import Servicer, describe
+from compiler_gym.service.servicer import describe
 from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import prepared_session_class
 
-__all__ = [
-    "Connection",
-    "LocalConnection",
-    "WorkerConnection",
-    "as_answered",
-    "describe_source",
-]
+__all__ = ["WorkerConnection", "describe_source"]
 
-AWAKE_SECONDS = 5e-3
-"""How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
-at once while as many workers are busy as there are cores: they use its core better."""
 _AWAKE_FOR_FORK_SECONDS = 1e-3
-"""As `AWAKE_SECONDS`, for a fork: two workers are busy with one."""
-_crowd = Crowd()
-"""The connections of this process, by identity, that wait for a reply."""
-
+"""As `CLIENT_AWAKE_SECONDS`, for a fork: two workers are busy with one."""
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
-
-
-class Connection(Protocol):
-    """What an environment needs of a session, wherever it runs."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request can be made."""
-        ...
-
-    def call(self, request: Request, timeout: float | None = None) -> Reply:
-        """Return the reply to `request`; `Failed` replies are returned, not raised.
-
-        Raises `WorkerDied` when the worker ends before it answers, and
-        `ServiceIsClosed` when the connection is closed.
-        """
-        ...
-
-    def submit(self, request: Request, timeout: float | None = None) -> None:
-        """Begin a request without waiting; `gather` returns the reply. Raises as `call` does."""
-        ...
-
-    def gather(self, timeout: float | None = None) -> Reply:
-        """Return the reply to the last request submitted, as `call` does."""
-        ...
-
-    @property
-    def deadline(self) -> float:
-        """When the reply that is waited for is overdue, by `time.monotonic()`."""
-        ...
-
-    def fileno(self) -> int | None:
-        """What becomes readable when `advance` need not wait, or None if it need not now."""
-        ...
-
-    def advance(self) -> bool:
-        """Do what can be done before `gather`; return False if that is to be called again.
-
-        Most requests are one of the session too, and there is nothing to do.
-        """
-        ...
-
-    def abandon(self) -> None:
-        """End the session even in the middle of a request."""
-        ...
-
-    def fork(self) -> "Connection | None":
-        """Return a connection to an exact copy of the session, or None if replay is needed."""
-        ...
-
-    def close(self) -> None:
-        """End the session and what holds it. Calling it twice is fine."""
-        ...
 
 
 class WorkerConnection:
@@ -127,16 +57,24 @@ class WorkerConnection:
     def __init__(self, zygote: Zygote, limits: Limits, channel: Channel, pid: int) -> None:
         self._zygote = zygote
         self._limits = limits
-        self._channel: Channel | None = channel
+        self.channel: Channel | None = channel
+        """What the worker is asked through; None after `close`."""
         self._awaits_reply = False
-        self._seconds = 0.0
+        self._held: tuple[Request, float] | None = None
+        self._failure: Exception | None = None
+        self._is_placed = False
+        self.seconds = 0.0
+        """How long the last step took the worker; 0 if it was none, or failed."""
+        self._timeout = 0.0
         self.deadline = math.inf
         """When the reply that is waited for is overdue, by `time.monotonic()`."""
+        self.core = -1
+        """The number of the core that the last reply came from."""
         self.pid = pid
         """The number of the worker process."""
         _live.add(self)
         # Nobody may be left to gather the reply to its last request.
-        weakref.finalize(self, _crowd.leave, id(self)).atexit = False
+        weakref.finalize(self, crowd.leave, id(self)).atexit = False
 
     @classmethod
     def open(cls, source: SessionSource, limits: Limits) -> "WorkerConnection":
@@ -148,28 +86,69 @@ class WorkerConnection:
     @property
     def is_open(self) -> bool:
         """Whether a request can be made."""
-        return self._channel is not None
+        return self.channel is not None
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
         """Return the reply to `request`, as `Connection.call` does."""
         self.submit(request, timeout)
-        return self.gather(timeout)
+        return self.gather()
 
-    def submit(self, request: Request, timeout: float | None = None) -> None:
-        """Send `request` without waiting; `gather` fetches the reply."""
-        channel = self._channel
-        if channel is None:
+    def submit(
+        self, request: Request, timeout: float | None = None, *, later: bool = False
+    ) -> None:
+        """Send `request` without waiting, or keep it back; `gather` fetches the reply."""
+        if self.channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
-        if self._awaits_reply:  # an interrupt came between request and reply
+        if self._awaits_reply or self._held is not None:  # an interrupt came in between
             self._discard()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
-        if type(request) is Step:
-            request.stay_awake = _crowd.worker_may_look
-        payload = encode(request)
-        self._awaits_reply = True
-        _crowd.enter(id(self))
+        crowd.enter(id(self))
         seconds = self._limits.step_seconds if timeout is None else timeout
-        self._seconds, self.deadline = seconds, time.monotonic() + seconds
+        if later:
+            self._held = request, seconds
+            return
+        if self._is_placed:
+            self._place(os.sched_getaffinity(0))
+        self._send(request, seconds)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the last request was kept back."""
+        return self._held is not None
+
+    def send_on(self, core: int) -> None:
+        """Send the request that was kept back; the worker computes it on `core`."""
+        held, self._held = self._held, None
+        if held is None:
+            return
+        try:
+            if core != self.core or not self._is_placed:
+                self._place({core})
+                self.core = core
+            self._send(*held)
+        except Exception as error:
+            self._failure = error
+
+    def _place(self, cores: set[int]) -> None:
+        """Let the worker run on `cores` only; where that is forbidden the kernel chooses."""
+        self._is_placed = len(cores) == 1
+        channel = self.channel
+        if channel is None or channel.has_ended():  # its number may be another process's by now
+            return
+        try:
+            os.sched_setaffinity(self.pid, cores)
+        except OSError:
+            self._is_placed = False
+
+    def _send(self, request: Request, seconds: float) -> None:
+        channel = self.channel
+        if channel is None:
+            raise ServiceIsClosed("the connection was closed in the middle of a request")
+        if type(request) is Step:
+            request.stay_awake = crowd.worker_may_look
+        payload = encode(request)
+        self._awaits_reply, self.seconds = True, 0.0
+        self._timeout, self.deadline = seconds, time.monotonic() + seconds
         try:
             channel.send(payload, self.deadline)
         except ChannelClosed:
@@ -182,37 +161,45 @@ class WorkerConnection:
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the last request submitted."""
-        seconds = self._limits.step_seconds if timeout is None else timeout
-        channel = self._channel
+        if self._held is not None:
+            held, self._held = self._held, None
+            self._send(*held)
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        deadline = self.deadline if timeout is None else time.monotonic() + timeout
+        channel = self.channel
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
         try:
-            awake_seconds = AWAKE_SECONDS if _crowd.client_may_look else 0.0
-            reply = decode_reply(channel.receive(time.monotonic() + seconds, awake_seconds))
+            awake_seconds = CLIENT_AWAKE_SECONDS if crowd.client_may_look else 0.0
+            reply = decode_reply(channel.receive(deadline, awake_seconds))
             self._awaits_reply = False
-            _crowd.leave(id(self))
+            crowd.leave(id(self))
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
-            self._raise_timeout(self._seconds)
-        except OSError as error:
+            self._raise_timeout(self._timeout)
+        except (OSError, ValueError) as error:
             self._discard()
-            raise ServiceIsClosed("the connection was closed in the middle of a request") from error
-        except ValueError as error:
-            self._discard()
+            if isinstance(error, OSError) and error.errno != errno.EPROTO:
+                said = "the connection was closed in the middle of a request"
+                raise ServiceIsClosed(said) from error
             raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
         except BaseException:
             self._discard()
             raise
-        if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
+        if type(reply) is Stepped:
+            self.core, self.seconds = reply.core, reply.seconds
+        elif type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
-        elif isinstance(reply, (Stepped, Started)) and reply.notices:
+        if isinstance(reply, (Stepped, Started)) and reply.notices:
             give_again(reply.notices)
         return reply
 
     def fileno(self) -> int | None:
         """The descriptor that becomes readable when a reply has come; None after `close`."""
-        channel = self._channel
+        channel = self.channel
         return None if channel is None else channel.descriptor
 
     def advance(self) -> bool:
@@ -225,7 +212,7 @@ class WorkerConnection:
         if not self._zygote.description.forkable:
             return None
         self.submit(Fork())
-        channel = self._channel
+        channel = self.channel
         assert channel is not None
         try:
             payload, descriptor = channel.receive_with_descriptor(
@@ -233,7 +220,7 @@ class WorkerConnection:
             )
             reply = decode_reply(payload)
             self._awaits_reply = False
-            _crowd.leave(id(self))
+            crowd.leave(id(self))
         except ChannelClosed:
             self._raise_ended()
         except TimeoutError:
@@ -254,8 +241,9 @@ class WorkerConnection:
 
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
-        _crowd.leave(id(self))
-        channel, self._channel = self._channel, None
+        crowd.leave(id(self))
+        self._held = None
+        channel, self.channel = self.channel, None
         if channel is not None:
             channel.close()
 
@@ -268,7 +256,7 @@ class WorkerConnection:
 
     def _discard(self) -> None:
         """Close and make sure that a worker in mid-request ends too."""
-        if self._channel is None:
+        if self.channel is None:
             return
         self.close()
         try:
@@ -277,7 +265,7 @@ class WorkerConnection:
             pass  # with the zygote gone, so is the worker
 
     def _raise_ended(self) -> NoReturn:
-        if self._channel is None:  # by another thread
+        if self.channel is None:  # by another thread
             raise ServiceIsClosed("the connection was closed in the middle of a request")
         self.close()
         try:
@@ -296,123 +284,6 @@ class WorkerConnection:
             f"no answer within the deadline of {seconds:g} s; the worker was ended",
             seconds=seconds,
         )
-
-
-class LocalConnection:
-    """A session in this process: no isolation, no process to reach."""
-
-    def __init__(self, source: SessionSource) -> None:
-        session_class = prepared_session_class(source.session, dict(source.options))
-        self._scratch = new_scratch("local")
-        self._directories = 0
-        self._owner = os.getpid()
-        self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
-        self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
-        """`Servicer.apply`, or what raises `ServiceIsClosed`."""
-        self._reply: Reply | None = None
-        self.deadline = math.inf
-        """Never: no deadline is kept here."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a request can be made."""
-        return self.servicer is not None
-
-    def call(self, request: Request, timeout: float | None = None) -> Reply:
-        """Return the reply to `request`; no deadline is kept here."""
-        servicer = self.servicer
-        if servicer is None:
-            _refuse(request)
-        try:
-            return servicer.step(request) if type(request) is Step else servicer.handle(request)
-        except BaseException:  # an interrupt: the session may be in the middle of anything
-            self.close()
-            raise
-
-    def submit(self, request: Request, timeout: float | None = None) -> None:
-        """Serve `request` now; `gather` returns the reply."""
-        self._reply = self.call(request, timeout)
-
-    def gather(self, timeout: float | None = None) -> Reply:
-        """Return the reply to the last request submitted."""
-        reply, self._reply = self._reply, None
-        if reply is None:
-            raise ServiceIsClosed("no request was submitted")
-        return reply
-
-    def fileno(self) -> None:
-        """Return None: there is nothing to wait for."""
-
-    def advance(self) -> bool:
-        """Return True: the reply is there."""
-        return True
-
-    def abandon(self) -> None:
-        """End the session."""
-        self.close()
-
-    def fork(self) -> None:
-        """Return None: a session in this process is copied by replay."""
-        return None
-
-    def close(self) -> None:
-        """End the session and remove its files. Calling it twice is fine."""
-        servicer, self.servicer, self.apply = self.servicer, None, _refuse
-        if servicer is not None and os.getpid() == self._owner:
-            servicer.stop()
-            shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _new_directory(self) -> Path:
-        self._directories += 1
-        return self._scratch / str(self._directories)
-
-
-def _refuse(request: Any) -> NoReturn:
-    raise ServiceIsClosed("the session is closed: call reset()")
-
-
-def as_answered(connections: Mapping[int, Connection | None]) -> Iterator[int]:
-    """Yield the keys of `connections` in the order in which their replies can be gathered.
-
-    What is done can be taken in while the workers of others compute. Where there is nothing
-    to wait for, a key comes first; where a deadline has passed, last.
-    """
-    if _crowd.worker_may_look:  # all compute at once: to be woken for each takes longer
-        _advance_all(connections.values())
-        yield from connections
-        return
-    waiting: dict[int, int] = {}
-    earliest = math.inf
-    replies = select.poll()
-    for key, connection in connections.items():
-        descriptor = None if connection is None else connection.fileno()
-        if connection is None or descriptor is None:
-            yield key
-            continue
-        waiting[descriptor] = key
-        replies.register(descriptor, select.POLLIN)
-        earliest = min(earliest, connection.deadline)
-    while waiting and not _crowd.client_may_look:
-        left = earliest - time.monotonic()
-        if left <= 0:
-            break
-        for descriptor, event in replies.poll(left * 1000):
-            if event != select.POLLIN:  # closed meanwhile, or about to be
-                replies.unregister(descriptor)
-            key_or_none = waiting.get(descriptor)
-            if key_or_none is not None and connections[key_or_none].advance():  # type: ignore[union-attr]  # it has a descriptor
-                del waiting[descriptor]
-                yield key_or_none
-    else:
-        _advance_all([connections[key] for key in waiting.values()])
-    yield from waiting.values()
-
-
-def _advance_all(connections: Iterable[Connection | None]) -> None:
-    """Let all go on side by side, so that `gather` has one reply of each left to wait for."""
-    under_way = [one for one in connections if one is not None and not one.advance()]
-    while under_way:
-        under_way = [one for one in under_way if not one.advance()]
 
 
 def describe_source(source: SessionSource, *, in_process: bool) -> Description:
@@ -449,7 +320,7 @@ def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
 
 
 def _after_fork_in_child() -> None:
-    _crowd.clear()
+    crowd.clear()
     for connection in list(_live):
         connection.close()
 

@@ -7,9 +7,13 @@ meanwhile. That is a gain only while nobody else of ours could use the core.
 
 import os
 
-__all__ = ["Crowd"]
+__all__ = ["CLIENT_AWAKE_SECONDS", "Crowd", "crowd"]
 
-_CORES = len(os.sched_getaffinity(0))
+CLIENT_AWAKE_SECONDS = 5e-3
+"""How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
+at once while as many workers are busy as there are cores: they use its core better."""
+_LEAST_RELUCTANT, _MOST_RELUCTANT = 2, 256
+"""How many waves are made at once after one in turn was late."""
 
 
 class Crowd:
@@ -26,19 +30,42 @@ class Crowd:
     (False, False)
     """
 
-    def __init__(self, cores: int = _CORES) -> None:
-        self._cores = cores
+    def __init__(self, cores: int) -> None:
+        self.cores = cores
+        """How many workers can compute at once."""
         self._waiting: set[object] = set()
         self._most = 0
         self._before = 0
         self.worker_may_look = True
         """Whether every worker has a core of its own."""
+        self._at_once_for = 0
+        self._reluctance = _LEAST_RELUCTANT
         self._judge()
+
+    def takes_turns(self, count: int) -> bool:
+        """Return whether `count` requests had better be computed one on each core at a time."""
+        if self._at_once_for:
+            self._at_once_for -= 1
+            return False
+        return count > self.cores
+
+    def took_turns(self, *, was_late: bool) -> None:
+        """Note whether replies to requests in turn were late, though they were computed in time.
+
+        Then others want the cores too. A worker that was put on one waits for it while the
+        kernel could find it another, and is one against each of them where all at once are
+        many. The next requests are made at once, the more of them the more often it happens.
+        """
+        if was_late:
+            self._reluctance = min(2 * self._reluctance, _MOST_RELUCTANT)
+            self._at_once_for = self._reluctance
+        else:
+            self._reluctance = max(self._reluctance // 2, _LEAST_RELUCTANT)
 
     @property
     def client_may_look(self) -> bool:
         """Whether a core is left for who waits for a reply."""
-        return len(self._waiting) < self._cores
+        return len(self._waiting) < self.cores
 
     def enter(self, key: object) -> None:
         """Note that a request was made."""
@@ -62,9 +89,14 @@ class Crowd:
     def clear(self) -> None:
         """Forget everything: the requests are another process's."""
         self._waiting.clear()
-        self._most = self._before = 0
+        self._most = self._before = self._at_once_for = 0
+        self._reluctance = _LEAST_RELUCTANT
         self._judge()
 
     def _judge(self) -> None:
         size = max(self._before, self._most)
-        self.worker_may_look = size <= self._cores
+        self.worker_may_look = size <= self.cores
+
+
+crowd = Crowd(len(os.sched_getaffinity(0)))
+"""The connections of this process, by identity, that wait for a reply."""

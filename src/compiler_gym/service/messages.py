@@ -34,7 +34,7 @@ __all__ = [
     "encode",
 ]
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Start(Struct, array_like=True, tag=1):
@@ -102,6 +102,10 @@ class Stepped(Struct, array_like=True, tag=19):
     """Class name and message of an observation that could not be computed."""
     notices: list[tuple[str, str]] | None = None
     """Class names and texts of warnings that the session gave."""
+    core: int = -1
+    """The number of the core that the worker is on, or -1."""
+    seconds: float = 0.0
+    """How long it took, without the way there and back."""
 
 
 class Forked(Struct, array_like=True, tag=20):

@@ -5,12 +5,15 @@ A worker is forked from a zygote that has the compiler loaded, or from another
 worker when an environment is forked. It never starts anything by itself.
 """
 
+import math
 import os
 import signal
 import socket
 from pathlib import Path
+from time import monotonic
 from typing import NoReturn
 
+from compiler_gym._line import current_core
 from compiler_gym.errors import ServiceOSError
 from compiler_gym.service.limits import (
     OUT_OF_MEMORY_STATUS,
@@ -19,7 +22,16 @@ from compiler_gym.service.limits import (
     limit_memory,
     work_in_batches,
 )
-from compiler_gym.service.messages import Failed, Fork, Forked, Reply, Step, decode_request, encode
+from compiler_gym.service.messages import (
+    Failed,
+    Fork,
+    Forked,
+    Reply,
+    Step,
+    Stepped,
+    decode_request,
+    encode,
+)
 from compiler_gym.service.notices import Collector
 from compiler_gym.service.servicer import Servicer, failed
 from compiler_gym.service.sibling import fork_sibling
@@ -85,13 +97,16 @@ class Worker:
         awake_seconds = 0.0
         while True:
             try:
-                request = decode_request(receive(None, awake_seconds))
+                request = decode_request(receive(math.inf, awake_seconds))
             except ValueError as error:
                 send(encode(failed(error)))
                 continue
             awake_seconds = AWAKE_SECONDS
             if type(request) is Step:
+                began = monotonic()
                 reply = step(request)
+                if type(reply) is Stepped:
+                    reply.core, reply.seconds = current_core(), monotonic() - began
                 if not request.stay_awake:
                     awake_seconds = 0.0
             elif type(request) is Fork:

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What an environment needs of a session, wherever it runs."""
+
+from typing import Protocol
+
+from compiler_gym.service.messages import Reply, Request
+from compiler_gym.service.transport import Channel
+
+__all__ = ["Connection"]
+
+
+class Connection(Protocol):
+    """What an environment needs of a session, wherever it runs."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request can be made."""
+        ...
+
+    def call(self, request: Request, timeout: float | None = None) -> Reply:
+        """Return the reply to `request`; `Failed` replies are returned, not raised.
+
+        Raises `WorkerDied` when the worker ends before it answers, and
+        `ServiceIsClosed` when the connection is closed.
+        """
+        ...
+
+    def submit(
+        self, request: Request, timeout: float | None = None, *, later: bool = False
+    ) -> None:
+        """Begin a request without waiting; `gather` returns the reply. Raises as `call` does.
+
+        With `later` it may be kept back until `send_on` or `gather`; `is_held` says so.
+        """
+        ...
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the request was kept back."""
+        ...
+
+    def send_on(self, core: int) -> None:
+        """Send what was kept back, to be computed on `core`. What goes wrong is for `gather`."""
+        ...
+
+    def gather(self, timeout: float | None = None) -> Reply:
+        """Return the reply to the last request submitted, as `call` does.
+
+        It is waited for until the deadline of its request; `timeout` seconds from now if given.
+        """
+        ...
+
+    @property
+    def deadline(self) -> float:
+        """When the reply that is waited for is overdue, by `time.monotonic()`."""
+        ...
+
+    @property
+    def channel(self) -> Channel | None:
+        """Where one frame will bring the whole reply, if it is as simple as that."""
+        ...
+
+    @property
+    def core(self) -> int:
+        """The number of the core that the last reply came from, or -1."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """How long the last step took the session, without the way there and back; 0 if unknown."""
+        ...
+
+    def fileno(self) -> int | None:
+        """What becomes readable when `advance` need not wait, or None if it need not now."""
+        ...
+
+    def advance(self) -> bool:
+        """Do what can be done before `gather`; return False if that is to be called again.
+
+        Most requests are one of the session too, and there is nothing to do.
+        """
+        ...
+
+    def abandon(self) -> None:
+        """End the session even in the middle of a request."""
+        ...
+
+    def fork(self) -> "Connection | None":
+        """Return a connection to an exact copy of the session, or None if replay is needed."""
+        ...
+
+    def close(self) -> None:
+        """End the session and what holds it. Calling it twice is fine."""
+        ...

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""A session in this process: for inputs that are trusted, and to look into."""
+
+import math
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from compiler_gym.errors import ServiceIsClosed
+from compiler_gym.service.messages import Reply, Request, Step
+from compiler_gym.service.scratch import new_scratch
+from compiler_gym.service.servicer import Servicer
+from compiler_gym.service.supervisor import SessionSource
+from compiler_gym.service.zygote import prepared_session_class
+
+__all__ = ["LocalConnection"]
+
+
+class LocalConnection:
+    """A session in this process: no isolation, no process to reach."""
+
+    def __init__(self, source: SessionSource) -> None:
+        session_class = prepared_session_class(source.session, dict(source.options))
+        self._scratch = new_scratch("local")
+        self._directories = 0
+        self._owner = os.getpid()
+        self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
+        self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
+        """`Servicer.apply`, or what raises `ServiceIsClosed`."""
+        self._reply: Reply | None = None
+        self.deadline = math.inf
+        """Never: no deadline is kept here."""
+        self.core = -1
+        """Not known: there is nothing to wait for."""
+        self.seconds = 0.0
+        """Not known: there is no way there and back."""
+        self.channel = None
+        """None: replies come as they are."""
+        self.is_held = False
+        """Never."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request can be made."""
+        return self.servicer is not None
+
+    def call(self, request: Request, timeout: float | None = None) -> Reply:
+        """Return the reply to `request`; no deadline is kept here."""
+        servicer = self.servicer
+        if servicer is None:
+            _refuse(request)
+        try:
+            return servicer.step(request) if type(request) is Step else servicer.handle(request)
+        except BaseException:  # an interrupt: the session may be in the middle of anything
+            self.close()
+            raise
+
+    def submit(
+        self, request: Request, timeout: float | None = None, *, later: bool = False
+    ) -> None:
+        """Serve `request` now; `gather` returns the reply."""
+        self._reply = self.call(request, timeout)
+
+    def gather(self, timeout: float | None = None) -> Reply:
+        """Return the reply to the last request submitted."""
+        reply, self._reply = self._reply, None
+        if reply is None:
+            raise ServiceIsClosed("no request was submitted")
+        return reply
+
+    def send_on(self, core: int) -> None:
+        """Do nothing: nothing is kept back."""
+
+    def fileno(self) -> None:
+        """Return None: there is nothing to wait for."""
+
+    def advance(self) -> bool:
+        """Return True: the reply is there."""
+        return True
+
+    def abandon(self) -> None:
+        """End the session."""
+        self.close()
+
+    def fork(self) -> None:
+        """Return None: a session in this process is copied by replay."""
+        return None
+
+    def close(self) -> None:
+        """End the session and remove its files. Calling it twice is fine."""
+        servicer, self.servicer, self.apply = self.servicer, None, _refuse
+        if servicer is not None and os.getpid() == self._owner:
+            servicer.stop()
+            shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _new_directory(self) -> Path:
+        self._directories += 1
+        return self._scratch / str(self._directories)
+
+
+def _refuse(request: Any) -> NoReturn:
+    raise ServiceIsClosed("the session is closed: call reset()")
