@@ -17,7 +17,7 @@ from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.spaces import Opaque
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
-from compiler_gym.wrappers import EpisodeRecorder, TimeLimit
+from compiler_gym.wrappers import EpisodeRecorder, ForkOnStep, TimeLimit
 
 ADD, DOUBLE = 0, 1
 
@@ -395,3 +395,31 @@ def test_the_refusal_of_a_space_leaves_its_random_numbers_alone(
     env.observation_space.seed(3)
     EpisodeRecorder(env, tmp_path / "episodes.jsonl")
     assert (env.observation_space.sample() == expected).all()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_what_was_written_is_not_written_again_after_an_undo(
+    make_env: Any, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"episodes{suffix}"
+    recorded = EpisodeRecorder(ForkOnStep(make_env()), path)
+    recorded.reset(benchmark="fake-v0/7")
+    for action in (ADD, DOUBLE, ADD):
+        recorded.step(action)
+    recorded.flush()
+    recorded.undo().undo()
+    recorded.step(ADD)
+    recorded.flush()
+    recorded.reset(benchmark="fake-v0/5")
+    recorded.step(DOUBLE)
+    recorded.close()
+    if suffix == ".jsonl":
+        taken = [[step["actions"] for step in line["steps"]] for line in lines(path)]
+    else:
+        parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+        rows = parquet.read_table(path).to_pylist()
+        taken = [
+            [json.loads(row["actions"]) for row in rows if row["episode"] == number]
+            for number in sorted({row["episode"] for row in rows})
+        ]
+    assert taken == [[[ADD], [DOUBLE], [ADD]], [[DOUBLE]]]

@@ -44,10 +44,12 @@ class Crowd:
 
     def takes_turns(self, count: int) -> bool:
         """Return whether `count` requests had better be computed one on each core at a time."""
+        if count <= self.cores:
+            return False
         if self._at_once_for:
             self._at_once_for -= 1
             return False
-        return count > self.cores
+        return True
 
     def took_turns(self, *, was_late: bool) -> None:
         """Note whether replies to requests in turn were late, though they were computed in time.

@@ -33,8 +33,8 @@ _LONG = 3600.0
 def as_answered(connections: Mapping[int, Connection | None]) -> Iterable[int]:
     """Return the keys of `connections` in the order in which their replies can be gathered.
 
-    What is done can be taken in while the workers of others compute. Where there is nothing
-    to wait for, a key comes first.
+    What is done can be taken in while the workers of others compute. What is known comes first,
+    and None last.
     """
     if crowd.worker_may_look:
         _await_nearest_first(connections.values())
@@ -56,6 +56,7 @@ def in_turn(
         for key in wave.next():
             yield key
             wave.note(key)
+    yield from (key for key, connection in connections.items() if connection is None)
     seconds.update(wave.seconds)
     if wave.seconds:
         crowd.took_turns(was_late=wave.late > len(wave.seconds) * _MANY)
@@ -83,7 +84,7 @@ class _Wave:
         for key, connection in connections.items():
             if connection is not None and connection.is_held:
                 self._held.append(key)
-            elif connection is None or not self._watch(key, connection):
+            elif connection is not None and not self._watch(key, connection):
                 self.known.append(key)
         # Ours comes last: it is busy until we sleep.
         here = current_core()

@@ -49,6 +49,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
     """
 
     left_out: ClassVar[frozenset[str]] = frozenset({"_parquet", "_late"})
+    not_undone: ClassVar[frozenset[str]] = frozenset({"_episodes", "_is_written"})
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
         if observations:
             require_json(self.observation_space)
         self._episode: dict[str, Any] | None = None
+        self._is_written = False
         self._episodes = 0
         self._late: bytes | None = None
         self._parquet: ParquetFile | None = None
@@ -97,7 +99,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
         """Apply `actions` and take note of what came of them."""
         several = list(actions)
         result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
-        if self._episode is not None:
+        if self._episode is not None and not self._is_written:
             seen, reward, terminated, truncated, info = result
             step = {
                 "actions": [to_plain(action) for action in several],
@@ -135,6 +137,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
     def _note_reset(self, observation: Any, seed: int | None) -> None:
         seen = self._plain(observation)
         json_of(seen)
+        self._is_written = False
         self._episode = {
             "benchmark": str(self._of("benchmark").uri),
             "action_space": getattr(self.action_space, "name", None),
@@ -153,7 +156,8 @@ class EpisodeRecorder(CompilerEnvWrapper):
 
     def _write(self, otherwise: str = _KEPT) -> None:
         episode, self._episode = self._episode, None
-        if episode is not None and episode["steps"]:
+        is_written, self._is_written = self._is_written, True  # an undo brings the steps back
+        if episode is not None and episode["steps"] and not is_written:
             self._encode(episode)
         self._guarded(self._write_encoded, otherwise)
 
