@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,8 +16,10 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <cxxabi.h>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "nanobind/nanobind.h"
@@ -38,6 +41,8 @@ constexpr double kCrowdedSeconds = 300e-6;
 constexpr int kLeastShy = 2;
 constexpr int kMostShy = 256;
 
+// What is slept at most at a time; there are deadlines without an end.
+constexpr double kLongestSeconds = 1e6;
 // How long the rest of a frame is waited for at least when its beginning is there.
 constexpr double kRestSeconds = 50e-3;
 
@@ -54,21 +59,28 @@ long switches() {
   return usage.ru_nivcsw;
 }
 
-[[noreturn]] void raise_errno(int number) {
+// What a socket does wrong, or the clock. What Python code raises, a signal's handler for
+// example, is another kind, and goes through.
+struct Trouble : std::runtime_error {
+  Trouble(int number, const std::string& text) : std::runtime_error(text), number(number) {}
+  explicit Trouble(int number) : Trouble(number, std::strerror(number)) {}
+  int number;
+};
+
+// Calls `act` without the interpreter's lock. A thread that wants it back while the interpreter
+// ends is unwound, which nobody above us expects: it waits for the end of the process.
+template <typename Act>
+auto unlocked(const Act& act) {
+  PyThreadState* const state = PyEval_SaveThread();
+  const auto result = act();
+  const int number = errno;
+  try {
+    PyEval_RestoreThread(state);
+  } catch (abi::__forced_unwind&) {
+    while (true) pause();
+  }
   errno = number;
-  PyErr_SetFromErrno(PyExc_OSError);
-  throw nb::python_error();
-}
-
-[[noreturn]] void raise_protocol(const std::string& text) {
-  const nb::object arguments = nb::make_tuple(EPROTO, text.c_str());
-  PyErr_SetObject(PyExc_OSError, arguments.ptr());
-  throw nb::python_error();
-}
-
-[[noreturn]] void raise_timeout() {
-  PyErr_SetNone(PyExc_TimeoutError);
-  throw nb::python_error();
+  return result;
 }
 
 class Line {
@@ -87,7 +99,7 @@ class Line {
     const ssize_t sent = sendmsg(descriptor_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EAGAIN || errno == EINTR) return 0;
-    raise_errno(errno);
+    throw Trouble(errno);
   }
 
   bool has_ended() const {
@@ -109,22 +121,18 @@ class Line {
         --asleep_for_;
       } else {
         const double now = seconds_now();
-        nb::gil_scoped_release released;
-        if (is_readable_soon(now, std::min(now + awake_seconds, deadline))) return;
+        const double until = std::min(now + awake_seconds, deadline);
+        if (unlocked([&] { return is_readable_soon(now, until); })) return;
       }
     }
     while (true) {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       const double left = deadline - seconds_now();
-      if (left <= 0 && sleep(0) == 0) raise_timeout();
+      if (left <= 0 && sleep(0) == 0) throw Trouble(ETIMEDOUT);
       if (left <= 0) return;
-      int found;
-      {
-        nb::gil_scoped_release released;
-        found = sleep(left);
-      }
+      const int found = unlocked([&] { return sleep(left); });
       if (found > 0) return;
-      if (found < 0 && errno != EINTR) raise_errno(errno);
+      if (found < 0 && errno != EINTR) throw Trouble(errno);
     }
   }
 
@@ -136,8 +144,7 @@ class Line {
       Line& line = nb::cast<Line&>(item);
       try {
         line.fill(deadline, seconds);
-      } catch (nb::python_error& error) {
-        if (!error.matches(PyExc_OSError)) throw;  // a signal, or no memory
+      } catch (const Trouble&) {
       }
       seconds = awake_seconds;
     }
@@ -169,9 +176,14 @@ class Line {
     const int descriptor = descriptor_;
     if (descriptor < 0) return 1;  // reading says so
     pollfd looked_at{descriptor, POLLIN, 0};
-    if (std::isinf(seconds)) return poll(&looked_at, 1, -1);
-    const double whole = std::floor(seconds);
-    const timespec left{static_cast<time_t>(whole), static_cast<long>((seconds - whole) * 1e9)};
+    if (seconds == 0) {
+      int found;
+      while ((found = poll(&looked_at, 1, 0)) < 0 && errno == EINTR) {
+      }
+      return found;
+    }
+    const double whole = std::floor(std::min(seconds, kLongestSeconds));
+    const timespec left{static_cast<time_t>(whole), static_cast<long>(std::min(seconds - whole, 0.999) * 1e9)};
     return ppoll(&looked_at, 1, &left, nullptr);
   }
 
@@ -199,19 +211,20 @@ class Line {
     }
     const ssize_t count = recv(descriptor_, to, room, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (count < 0) raise_errno(errno);
-    if (count == 0) raise_errno(ECONNRESET);
+    if (count < 0) throw Trouble(errno);
+    if (count == 0) throw Trouble(ECONNRESET);
     have_ += static_cast<std::size_t>(count);
     if (have_ >= kHeader) finish(this->length());
   }
 
   void finish(Length length) {
     if (length > kLongest) {
-      raise_protocol("a frame of " + std::to_string(length) + " bytes is not a message of ours");
+      throw Trouble(EPROTO,
+                    "a frame of " + std::to_string(length) + " bytes is not a message of ours");
     }
     const std::size_t end = kHeader + length;
     if (have_ > end) {
-      raise_protocol(std::to_string(have_ - end) + " bytes follow a frame unasked");
+      throw Trouble(EPROTO, std::to_string(have_ - end) + " bytes follow a frame unasked");
     }
     if (large_.is_valid()) {
       if (have_ == end) frame_ = std::move(large_);
@@ -246,6 +259,15 @@ class Line {
 NB_MODULE(_line, m) {
   m.doc() = "Frames over a stream socket.";
   nb::set_leak_warnings(false);  // who leaves the interpreter may have some open
+  nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
+    try {
+      std::rethrow_exception(pointer);
+    } catch (const Trouble& trouble) {  // Python chooses the class by the number
+      const nb::object arguments = nb::make_tuple(trouble.number, trouble.what());
+      const nb::object made = nb::steal(PyObject_Call(PyExc_OSError, arguments.ptr(), nullptr));
+      if (made.is_valid()) PyErr_SetObject(made.type().ptr(), made.ptr());
+    }
+  });
   constexpr double forever = std::numeric_limits<double>::infinity();
   nb::class_<Line>(m, "Line", "The reading and the writing of one socket's frames.")
       .def(nb::init<int>(), "descriptor"_a)

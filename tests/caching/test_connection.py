@@ -20,7 +20,7 @@ import compiler_gym
 from compiler_gym.caching import CachingConnection, TranspositionCache
 from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.datasets import Benchmark, RunSpec
-from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.errors import InvalidParameterError, ServiceIsClosed, UnknownNameError
 from compiler_gym.service import LocalConnection, SessionSource, as_answered
 from compiler_gym.service.messages import Start, Step
 from compiler_gym.session import BenchmarkSpec
@@ -289,6 +289,24 @@ def test_vectors_share_a_cache(cores: int, set_cores: Callable[[int], None]) -> 
             finally:
                 for vector in vectors:
                     vector.close()
+
+
+def test_a_request_that_was_interrupted_ends_the_episode(cache: TranspositionCache) -> None:
+    connection = CachingConnection(
+        partial(LocalConnection, SessionSource("compiler_gym.testing.fakes:FakeSession")),
+        cache,
+        key="number",
+        steady=["number"],
+        version="1",
+    )
+    start = Start(BenchmarkSpec("benchmark://fake-v0/7", b"7", {}, b""), None, [], {})
+    connection.call(start)
+    connection.call(Step([1], ["number"]))
+    connection.call(start)
+    connection.submit(Step([0], ["number"]))  # nobody gathers it
+    with pytest.raises(ServiceIsClosed, match="interrupted"):
+        connection.submit(Step([1], ["number"]))  # known before it
+    assert not connection.is_open
 
 
 class Recorded:

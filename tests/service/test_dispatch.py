@@ -16,7 +16,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.service import WorkerConnection, as_answered, crowd, dispatch, in_turn
 from compiler_gym.service.messages import Stepped
-from compiler_gym.testing import wait_until
+from compiler_gym.testing import is_running, wait_until
 from service.workers import Open, number, start, step
 
 
@@ -224,3 +224,59 @@ def test_a_worker_that_ended_before_is_not_placed(
         worker.submit(step("add"), later=True)
     assert gathered({0: dead, 1: good}, {}) == [(0, WorkerCrashedError), (1, Stepped)]
     assert set(placed) == {good.pid}
+
+
+@pytest.mark.usefixtures("one_core")
+def test_a_request_that_cannot_be_written_is_not_waited_for(open_worker: Open) -> None:
+    workers = [open_worker() for _ in range(3)]
+    unwritable = step("add")
+    unwritable.actions = [object()]
+    began = time.monotonic()
+    for worker, request in zip(workers, [unwritable, step("add"), step("add")], strict=True):
+        worker.submit(request, timeout=20, later=True)
+    found = []
+    for key in in_turn(dict(enumerate(workers)), {}):
+        try:
+            found.append((key, type(workers[key].gather())))
+        except TypeError:
+            found.append((key, TypeError))
+    assert found == [(0, TypeError), (1, Stepped), (2, Stepped)]
+    assert time.monotonic() - began < 10
+    assert numbers(workers) == [7, 8, 8]
+
+
+@pytest.mark.usefixtures("one_core")
+def test_an_interrupt_while_a_request_is_sent_loses_no_action_silently(
+    open_worker: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(pid: int, cores: set[int]) -> None:
+        raise KeyboardInterrupt
+
+    worker = open_worker()
+    monkeypatch.setattr(os, "sched_setaffinity", interrupt)
+    worker.submit(step("add"), later=True)
+    with pytest.raises(KeyboardInterrupt):
+        gathered({0: worker}, {})
+    monkeypatch.undo()
+    with pytest.raises(ServiceIsClosed):
+        worker.submit(step("add"))
+    assert wait_until(lambda: not is_running(worker.pid))
+
+
+@pytest.mark.usefixtures("one_core")
+def test_a_worker_that_could_not_be_placed_again_is_set_free_later(
+    open_worker: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everywhere = os.sched_getaffinity(os.getppid())
+    worker, place = open_worker(), os.sched_setaffinity
+    for refused in (False, True):
+        if refused:
+            worker.core += 1
+            monkeypatch.setattr(os, "sched_setaffinity", lambda pid, cores: place(pid, {10_000}))
+        worker.submit(step("add"), later=True)
+        assert gathered({0: worker}, {}) == [(0, Stepped)]
+        monkeypatch.setattr(os, "sched_setaffinity", place)
+    assert number(worker, "add") == 10
+    with open(f"/proc/{worker.pid}/status") as status:
+        allowed = next(line.split()[1] for line in status if line.startswith("Cpus_allowed:"))
+    assert int(allowed.replace(",", ""), 16).bit_count() == len(everywhere)

@@ -5,6 +5,8 @@ import math
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -267,3 +269,55 @@ def test_a_closed_channel_reads_nothing_of_who_has_its_number_now() -> None:
             with pytest.raises(OSError, match="Bad file descriptor"):
                 channel.receive(time.monotonic() + 1)
         assert new.recv(100) == frame(b"private")
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_what_a_signals_handler_raises_goes_through(
+    pair: tuple[Channel, socket.socket], several: bool
+) -> None:
+    def out_of_time(*_: object) -> None:
+        raise TimeoutError("the user's")
+
+    ours, _theirs = pair
+    until = time.monotonic() + 20
+    wait = (lambda: receive_all([ours], until, 0.005, 0.0)) if several else ours.receive
+    before = signal.signal(signal.SIGUSR1, out_of_time)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
+    timer.start()
+    try:
+        with pytest.raises(TimeoutError, match="the user's"):
+            wait()
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_signals_do_not_end_a_wait_for_a_descriptor(pair: tuple[Channel, socket.socket]) -> None:
+    ours, _theirs = pair
+    before = signal.signal(signal.SIGALRM, lambda *_: None)
+    signal.setitimer(signal.ITIMER_REAL, 0.0005, 0.0005)
+    try:
+        for _ in range(50):
+            with pytest.raises(TimeoutError):
+                ours.receive_with_descriptor(time.monotonic() + 0.003)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_thread_that_waits_does_not_disturb_the_end_of_the_interpreter() -> None:
+    code = """
+import socket, threading, time
+from compiler_gym.service.transport import Channel
+ours, theirs = socket.socketpair()
+channel = Channel(ours)
+def wait():
+    while True:
+        try: channel.receive(time.monotonic() + 0.001, 0.0005)
+        except TimeoutError: pass
+threading.Thread(target=wait, daemon=True).start()
+time.sleep(0.1)
+"""
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")

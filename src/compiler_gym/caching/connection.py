@@ -75,6 +75,8 @@ class CachingConnection:
         self._work: _Work | None = None
         self._answer: Reply | None = None
         self._failure: Exception | None = None
+        self._until: float | None = None
+        self._requests = 0
         self._first: Start | None = None
         self._history: list[Any] | None = None
         self._parent: CachingConnection | None = None
@@ -101,7 +103,13 @@ class CachingConnection:
         self, request: Request, timeout: float | None = None, *, later: bool = False
     ) -> None:
         """Begin a request: the session gets the first of what it has to do."""
-        self._work = self._failure = None
+        if self._work is not None or self._failure is not None:
+            # The environment has taken note of actions that this may not have.
+            self._work = self._failure = None
+            self.abandon()
+            raise ServiceIsClosed("the last request was interrupted: call reset()")
+        self._until = None if timeout is None else time.monotonic() + timeout
+        self._requests = 0
         self._answer = self._known(request)
         if self._answer is None:
             self._adopt()  # it may be one that has to catch up
@@ -110,9 +118,10 @@ class CachingConnection:
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the request submitted."""
-        deadline = None if timeout is None else time.monotonic() + timeout
+        if timeout is not None:
+            self._until = time.monotonic() + timeout
         while self._work is not None:
-            self._take(None if deadline is None else max(deadline - time.monotonic(), 1e-3))
+            self._take(self._left)
         answer, self._answer = self._answer, None
         failure, self._failure = self._failure, None
         if failure is not None:
@@ -147,8 +156,8 @@ class CachingConnection:
 
     @property
     def seconds(self) -> float:
-        """How long the session's last step took."""
-        return 0.0 if self._inner is None else self._inner.seconds
+        """How long the session's step took, if it was one request and no more."""
+        return 0.0 if self._inner is None or self._requests != 1 else self._inner.seconds
 
     def fileno(self) -> int | None:
         """The descriptor that becomes readable when `advance` need not wait, if one does."""
@@ -157,8 +166,13 @@ class CachingConnection:
     def advance(self) -> bool:
         """Take one reply of the session and ask it for what comes next, if anything does."""
         if self._work is not None:
-            self._take(None)
+            self._take(self._left)
         return self._work is None
+
+    @property
+    def _left(self) -> float | None:
+        """The seconds of the request's own that are left, if it has any."""
+        return None if self._until is None else max(self._until - time.monotonic(), 1e-3)
 
     def fork(self) -> "CachingConnection | None":
         """Return a connection in the same state; None if the session must be replayed."""
@@ -206,7 +220,12 @@ class CachingConnection:
         work = self._work
         assert work is not None
         try:
-            request = next(work) if reply is None else work.send(reply)
+            if reply is None:
+                self._session()  # it may fail: before anything is taken for asked
+                request = next(work)
+            else:
+                request = work.send(reply)
+            self._requests += 1
             self._session().submit(request, timeout, later=later)
         except StopIteration as end:
             self._work, self._answer = None, end.value

@@ -19,6 +19,9 @@ from compiler_gym.service.messages import Step
 
 __all__ = ["StepPool"]
 
+_LONG_SECONDS = 3600.0
+"""What is slept at most at a time; there are deadlines without an end."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
@@ -116,7 +119,7 @@ class StepPool:
     def _wait(self) -> None:
         """Wait for a reply or a deadline, and take what is there."""
         nearest = min(pending.deadline for pending in self._pending.values())
-        seconds = max(nearest - time.monotonic(), 0.0)
+        seconds = min(max(nearest - time.monotonic(), 0.0), _LONG_SECONDS)
         done = [number for number, _ in self._poll.poll(seconds * 1000 + 1)]
         late = [n for n, one in self._pending.items() if one.deadline <= time.monotonic()]
         for number in dict.fromkeys((*done, *late)):

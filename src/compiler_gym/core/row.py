@@ -44,7 +44,7 @@ class Row(Protocol):
     def begin_step(self, action: Any, *, later: bool = False) -> Connection | None:
         """Send a step and return where its reply comes from; None if only `end_step` waits.
 
-        With `later` it may be sent by `as_answered` or `end_step`.
+        With `later` it may be sent by `in_turn` or `end_step`.
         """
         ...
 

@@ -269,7 +269,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         replies: dict[int, Connection | None] = {}
         seconds: dict[int, float] = {}
         order = [number for number in range(self.num_envs) if number not in resets]
-        takes_turns = crowd.takes_turns(len(order))
+        # Resets are waited for before the rest is.
+        takes_turns = not resets and crowd.takes_turns(len(order))
         if takes_turns:  # the slowest first, or all wait for it
             order.sort(key=lambda number: -durations.guess(number, actions[number]))
         for number in order:

@@ -103,6 +103,7 @@ class WorkerConnection:
             self._discard()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         crowd.enter(id(self))
+        self._failure = None
         seconds = self._limits.step_seconds if timeout is None else timeout
         if later:
             self._held = request, seconds
@@ -118,27 +119,34 @@ class WorkerConnection:
 
     def send_on(self, core: int) -> None:
         """Send the request that was kept back; the worker computes it on `core`."""
-        held, self._held = self._held, None
-        if held is None:
-            return
         try:
-            if core != self.core or not self._is_placed:
+            if self._held is not None and (core != self.core or not self._is_placed):
                 self._place({core})
                 self.core = core
-            self._send(*held)
+            self._send_held()
         except Exception as error:
             self._failure = error
 
     def _place(self, cores: set[int]) -> None:
         """Let the worker run on `cores` only; where that is forbidden the kernel chooses."""
-        self._is_placed = len(cores) == 1
         channel = self.channel
         if channel is None or channel.has_ended():  # its number may be another process's by now
             return
         try:
             os.sched_setaffinity(self.pid, cores)
         except OSError:
-            self._is_placed = False
+            return
+        self._is_placed = len(cores) == 1
+
+    def _send_held(self) -> None:
+        held = self._held
+        if held is not None:
+            try:
+                self._send(*held)
+            except Exception:
+                self._held = None
+                raise
+            self._held = None  # an interrupt before leaves it, and `submit` finds it
 
     def _send(self, request: Request, seconds: float) -> None:
         channel = self.channel
@@ -151,19 +159,15 @@ class WorkerConnection:
         self._timeout, self.deadline = seconds, time.monotonic() + seconds
         try:
             channel.send(payload, self.deadline)
-        except ChannelClosed:
-            self._raise_ended()
-        except TimeoutError:
-            self._raise_timeout(seconds)
+        except OSError as error:
+            self._raise_for(error)
         except BaseException:
             self._discard()
             raise
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the last request submitted."""
-        if self._held is not None:
-            held, self._held = self._held, None
-            self._send(*held)
+        self._send_held()
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
@@ -176,16 +180,8 @@ class WorkerConnection:
             reply = decode_reply(channel.receive(deadline, awake_seconds))
             self._awaits_reply = False
             crowd.leave(id(self))
-        except ChannelClosed:
-            self._raise_ended()
-        except TimeoutError:
-            self._raise_timeout(self._timeout)
         except (OSError, ValueError) as error:
-            self._discard()
-            if isinstance(error, OSError) and error.errno != errno.EPROTO:
-                said = "the connection was closed in the middle of a request"
-                raise ServiceIsClosed(said) from error
-            raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
+            self._raise_for(error)
         except BaseException:
             self._discard()
             raise
@@ -198,9 +194,9 @@ class WorkerConnection:
         return reply
 
     def fileno(self) -> int | None:
-        """The descriptor that becomes readable when a reply has come; None after `close`."""
+        """The descriptor that becomes readable when a reply has come; None if none will."""
         channel = self.channel
-        return None if channel is None else channel.descriptor
+        return None if channel is None or self._failure is not None else channel.descriptor
 
     def advance(self) -> bool:
         """Return True: there is one reply, and `gather` takes it."""
@@ -221,10 +217,8 @@ class WorkerConnection:
             reply = decode_reply(payload)
             self._awaits_reply = False
             crowd.leave(id(self))
-        except ChannelClosed:
-            self._raise_ended()
-        except TimeoutError:
-            self._raise_timeout(self._limits.step_seconds)
+        except (OSError, ValueError) as error:
+            self._raise_for(error)
         except BaseException:
             self._discard()
             raise
@@ -263,6 +257,21 @@ class WorkerConnection:
             self._zygote.reap(self.pid, kill=True, seconds=0.0)
         except ServiceError:
             pass  # with the zygote gone, so is the worker
+
+    def _raise_for(self, error: OSError | ValueError) -> NoReturn:
+        """Close, and raise what `error` of the channel means."""
+        if isinstance(error, ValueError) or error.errno == errno.EPROTO:
+            self._discard()
+            raise ServiceTransportError(f"the worker sent what is no message: {error}") from error
+        if error.errno is None:  # not the channel's: a signal's handler raised it
+            self._discard()
+            raise error
+        if isinstance(error, ChannelClosed):
+            self._raise_ended()
+        if isinstance(error, TimeoutError):
+            self._raise_timeout(self._timeout)
+        self._discard()
+        raise ServiceIsClosed("the connection was closed in the middle of a request") from error
 
     def _raise_ended(self) -> NoReturn:
         if self.channel is None:  # by another thread

@@ -33,8 +33,8 @@ _LONG = 3600.0
 def as_answered(connections: Mapping[int, Connection | None]) -> Iterable[int]:
     """Return the keys of `connections` in the order in which their replies can be gathered.
 
-    What is done can be taken in while the workers of others compute. What is known comes first,
-    and None last.
+    What is done can be taken in while the workers of others compute. With more requests than
+    cores what is known comes first, and None last.
     """
     if crowd.worker_may_look:
         _await_nearest_first(connections.values())
@@ -79,12 +79,12 @@ class _Wave:
         self.seconds: dict[int, float] = {}
         """How long what was kept back took, once it is done."""
         self.late = 0
-        """How many of them were on their way for much longer than that."""
+        """How many of them were on their way for much longer than they were computed."""
         self._held: deque[int] = deque()
         for key, connection in connections.items():
             if connection is not None and connection.is_held:
                 self._held.append(key)
-            elif connection is not None and not self._watch(key, connection):
+            elif connection is not None and self._watch(key, connection) is None:
                 self.known.append(key)
         # Ours comes last: it is busy until we sleep.
         here = current_core()
@@ -129,14 +129,14 @@ class _Wave:
         assert connection is not None
         return connection
 
-    def _watch(self, key: int, connection: Connection) -> bool:
+    def _watch(self, key: int, connection: Connection) -> int | None:
         number = connection.fileno()
         if number is None:
-            return False
+            return None
         self._key_of[number] = key
         self._poll.register(number, select.POLLIN)
         self._earliest = min(self._earliest, connection.deadline)
-        return True
+        return number
 
     def _end(self, number: int, now: float) -> int:
         """Take a request out; its core is free."""
@@ -154,13 +154,12 @@ class _Wave:
             connection = self._connections[key]
             assert connection is not None
             connection.send_on(core)
-            if self._watch(key, connection):
-                number = connection.fileno()
-                assert number is not None
-                self._core_of[number], self._began[number] = core, now
-            else:  # it could not be sent
+            number = self._watch(key, connection)
+            if number is None:  # it could not be sent
                 self._free.append(core)
                 self._failed.append(key)
+            else:
+                self._core_of[number], self._began[number] = core, now
 
     def _take_for(self, core: int) -> int:
         """Return the key of the next to be sent, rather of one that was on `core` before.
@@ -194,7 +193,7 @@ def _await_nearest_first(connections: Iterable[Connection | None]) -> None:
         if connection is None:
             continue
         channel = connection.channel
-        if channel is None:
+        if channel is None or connection.is_held:
             others.append(connection)
             continue
         (near if connection.core == here else far).append(channel)

@@ -173,7 +173,7 @@ class Zygote:
             raise ServiceInitError(
                 f"the process for {source.session} was not ready after {START_SECONDS:.0f} s"
             ) from None
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             raise ServiceTransportError(
                 f"the process for {source.session} sent what is no message: {error}"
             ) from error

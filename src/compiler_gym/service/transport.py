@@ -7,7 +7,9 @@ A reader that expects its frame soon may look for it a while before it sleeps:
 waking a sleeper on an idle core costs more than most passes do.
 """
 
+import errno
 import math
+import os
 import socket
 import struct
 import time
@@ -63,13 +65,13 @@ class Channel(Line):
         process may not open more.
         """
         self.wait(deadline, awake_seconds)
-        data, descriptors, _, _ = socket.recv_fds(self.socket, _SHORT, 1)
+        data, descriptors, _, _ = socket.recv_fds(self.socket, _SHORT, 1, socket.MSG_DONTWAIT)
         descriptor = descriptors[0] if descriptors else None
         while len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]:
             self.wait(deadline)
             more = self.socket.recv(_SHORT) if data else b""
             if not more:
-                raise ConnectionResetError
+                raise _error(errno.ECONNRESET)
             data += more
         return data[8:], descriptor
 
@@ -90,6 +92,8 @@ class Channel(Line):
         try:
             for part in frame:
                 self.socket.sendall(part)
+        except TimeoutError as error:
+            raise _error(errno.ETIMEDOUT) from error
         finally:
             self.socket.settimeout(None)
 
@@ -97,5 +101,10 @@ class Channel(Line):
 def _remaining(deadline: float) -> float:
     seconds = deadline - time.monotonic()
     if seconds <= 0:
-        raise TimeoutError
+        raise _error(errno.ETIMEDOUT)
     return seconds
+
+
+def _error(number: int) -> OSError:
+    """Return the error of `number`; one without a number is somebody else's."""
+    return OSError(number, os.strerror(number))
