@@ -2,6 +2,8 @@
 """The inputs of bundled programs are made when they are looked at, and there is no end of them."""
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -47,3 +49,23 @@ def test_sources_of_programs_that_share_files_find_each_other() -> None:
     assert {"jpeg-c/jpeg-c.c", "_jpeg/jpeg.h"} <= set(names)
     alone = [source.filename for source in BundledPrograms().benchmark(PROGRAMS["sha"]).sources]
     assert "sha.c" in alone
+
+
+def test_threads_may_read_the_first_runs_at_once() -> None:
+    code = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+from compiler_gym.datasets import BundledPrograms
+sys.setswitchinterval(1e-6)
+programs = BundledPrograms()
+uris = list(programs.benchmark_uris())[:8]
+together = threading.Barrier(len(uris))
+def read(uri):
+    together.wait()
+    return len(programs.benchmark(uri).run.cases)
+with ThreadPoolExecutor(len(uris)) as pool:
+    assert all(pool.map(read, uris))
+"""
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ file finds and reads them; it compiles and runs nothing.
 import copy
 import importlib.util
 import sys
+import threading
 from collections.abc import Iterator
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -181,13 +182,23 @@ def _names() -> tuple[str, ...]:
     return tuple(sorted(name for name in found if (folder / name / f"{name}.bc").is_file()))
 
 
-@cache
 def _program(name: str) -> Any:
+    with _loading:
+        return _loaded_program(name)
+
+
+def _cases_module() -> ModuleType:
+    with _loading:
+        return _loaded_cases_module()
+
+
+@cache
+def _loaded_program(name: str) -> Any:
     return _cases_module().Program.load(bundled_folder() / name)
 
 
 @cache
-def _cases_module() -> ModuleType:
+def _loaded_cases_module() -> ModuleType:
     path = bundled_folder() / "_cases.py"
     spec = importlib.util.spec_from_file_location("compiler_gym_cases", path)
     if spec is None or spec.loader is None:
@@ -196,3 +207,7 @@ def _cases_module() -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+_loading = threading.RLock()
+"""Held while modules are imported: a second thread would find the half of one."""
