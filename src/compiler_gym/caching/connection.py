@@ -114,14 +114,14 @@ class CachingConnection:
         if self._answer is None:
             self._adopt()  # it may be one that has to catch up
             self._work = self._work_on(request)
-            self._go_on(None, timeout, later=later)
+            self._go_on(None, later=later)
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the request submitted."""
         if timeout is not None:
             self._until = time.monotonic() + timeout
-        while self._work is not None:
-            self._take(self._left)
+        while not self.advance():
+            pass
         answer, self._answer = self._answer, None
         failure, self._failure = self._failure, None
         if failure is not None:
@@ -164,9 +164,19 @@ class CachingConnection:
         return None if self._work is None or self._inner is None else self._inner.fileno()
 
     def advance(self) -> bool:
-        """Take one reply of the session and ask it for what comes next, if anything does."""
-        if self._work is not None:
-            self._take(self._left)
+        """Take one reply of the session and ask it for what comes next, if anything does.
+
+        What goes wrong is for `gather`.
+        """
+        if self._work is None:
+            return True
+        assert self._inner is not None
+        try:
+            reply = self._inner.gather(self._left)
+        except Exception as error:
+            self._work, self._failure = None, error
+        else:
+            self._go_on(reply)
         return self._work is None
 
     @property
@@ -205,17 +215,7 @@ class CachingConnection:
         """End the session even in the middle of a request."""
         self._leave(lambda session: session.abandon())
 
-    def _take(self, timeout: float | None) -> None:
-        """Wait for the session's reply and work on; what it raises is for `gather`."""
-        assert self._inner is not None
-        try:
-            reply = self._inner.gather(timeout)
-        except Exception as error:
-            self._work, self._failure = None, error
-        else:
-            self._go_on(reply, timeout)
-
-    def _go_on(self, reply: Reply | None, timeout: float | None, *, later: bool = False) -> None:
+    def _go_on(self, reply: Reply | None, *, later: bool = False) -> None:
         """Work on with `reply`: to the next request of the session, or to the end."""
         work = self._work
         assert work is not None
@@ -226,7 +226,7 @@ class CachingConnection:
             else:
                 request = work.send(reply)
             self._requests += 1
-            self._session().submit(request, timeout, later=later)
+            self._session().submit(request, self._left, later=later)
         except StopIteration as end:
             self._work, self._answer = None, end.value
         except Exception as error:

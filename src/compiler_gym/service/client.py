@@ -269,7 +269,7 @@ class WorkerConnection:
         if isinstance(error, ChannelClosed):
             self._raise_ended()
         if isinstance(error, TimeoutError):
-            self._raise_timeout(self._timeout)
+            self._raise_timeout()
         self._discard()
         raise ServiceIsClosed("the connection was closed in the middle of a request") from error
 
@@ -283,7 +283,8 @@ class WorkerConnection:
             status = None
         raise _error_of(status, self._limits)
 
-    def _raise_timeout(self, seconds: float) -> NoReturn:
+    def _raise_timeout(self) -> NoReturn:
+        seconds = self._timeout
         self.close()
         try:
             self._zygote.reap(self.pid, kill=True)
