@@ -4,11 +4,13 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.service import crowd
+from compiler_gym.testing import descendants
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,15 +36,18 @@ def interrupts_are_heard() -> None:
 
 @pytest.fixture
 def set_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Say how many workers can compute at once."""
+    """Say how many workers can compute at once, and have no more cores than that."""
     there = sorted(os.sched_getaffinity(0))
 
     def set_to(count: int) -> None:
         monkeypatch.setattr(crowd, "cores", count)
-        monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(there[:count]))
+        os.sched_setaffinity(0, there[:count])
         crowd.clear()
 
     yield set_to
+    for pid in (os.getpid(), *descendants(os.getpid())):  # what began meanwhile may stay
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(pid, there)
     monkeypatch.undo()
     crowd.clear()
 

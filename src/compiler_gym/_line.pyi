@@ -1,4 +1,4 @@
-"""Frames over a stream socket."""
+"""Frames over stream sockets, and requests to many workers at once."""
 
 
 
@@ -10,9 +10,9 @@ class Line:
     def close(self) -> None:
         """Use the descriptor no more; it stays open."""
 
-    def send_some(self, payload: bytes) -> int:
+    def send(self, payload: bytes, deadline: float = float('inf')) -> None:
         """
-        Send a frame, or the part of it that there is room for; return how many bytes, with the eight of the length. Raises `OSError`.
+        Send a frame. Raises `OSError`: `ConnectionError` if nobody can read it, `TimeoutError` if it is not sent until `deadline`, by `time.monotonic()`.
         """
 
     def has_ended(self) -> bool:
@@ -26,9 +26,74 @@ class Line:
     def wait(self, deadline: float = float('inf'), awake_seconds: float = 0.0) -> None:
         """Wait until there is something to read, or raise `TimeoutError`."""
 
-def receive_all(lines: list, deadline: float, first_awake_seconds: float, awake_seconds: float) -> None:
+    def hold(self, payload: bytes, limit: float) -> None:
+        """Keep a request back that has `limit` seconds from when it is sent."""
+
+    def send_held(self) -> None:
+        """Send what was kept back. What goes wrong is raised by `receive`."""
+
+    def place(self, core: int) -> None:
+        """
+        Let the process at the other end run on this core, or on all of ours (-1).
+        """
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a request is kept back."""
+
+    @property
+    def awaits(self) -> bool:
+        """Whether a request was sent and its reply not received."""
+
+    @awaits.setter
+    def awaits(self, arg: bool, /) -> None: ...
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether the other process has one core only."""
+
+    @property
+    def deadline(self) -> float:
+        """When the reply to the last request is overdue, by `time.monotonic()`."""
+
+    @property
+    def limit(self) -> float:
+        """How many seconds the last request had."""
+
+    @property
+    def pid(self) -> int:
+        """The number of the process at the other end."""
+
+    @pid.setter
+    def pid(self, arg: int, /) -> None: ...
+
+    @property
+    def core(self) -> int:
+        """The number of the core it computed on last, or -1."""
+
+    @core.setter
+    def core(self, arg: int, /) -> None: ...
+
+    @property
+    def seconds(self) -> float:
+        """How long its last step took it, or 0."""
+
+    @seconds.setter
+    def seconds(self, arg: float, /) -> None: ...
+
+def exchange_at_once(lines: list, first_awake_seconds: float, awake_seconds: float) -> None:
     """
-    Wait for the next frame of each of the lines in turn, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
+    Send what the lines hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
+    """
+
+def exchange_in_turn(lines: list, late_seconds: float) -> tuple:
+    """
+    As `exchange_at_once`, one request on each core at a time, in order. Return how many replies say how long they were computed, and of how many the way took `late_seconds` longer.
+    """
+
+def settle(lines: list, observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list:
+    """
+    Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left.
     """
 
 def current_core() -> int:

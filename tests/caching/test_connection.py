@@ -2,7 +2,6 @@
 """With a cache everything is as without it, except that sessions do less."""
 
 import copy
-import math
 import os
 import pickle
 import signal
@@ -21,7 +20,7 @@ from compiler_gym.caching import CachingConnection, TranspositionCache
 from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, ServiceIsClosed, UnknownNameError
-from compiler_gym.service import LocalConnection, SessionSource, as_answered
+from compiler_gym.service import LocalConnection, SessionSource, finish
 from compiler_gym.service.messages import Start, Step
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
@@ -315,7 +314,7 @@ class Recorded:
     def __init__(self, name: str, log: list[tuple[str, str, int]]) -> None:
         self._name, self._log = name, log
         self._inner = LocalConnection(SessionSource("compiler_gym.testing.fakes:FakeSession"))
-        self.is_open, self.is_held, self.deadline = True, False, math.inf
+        self.is_open = True
 
     def submit(self, request: Any, timeout: float | None = None, *, later: bool = False) -> None:
         self._log.append((self._name, "asked", len(getattr(request, "actions", ()))))
@@ -345,9 +344,8 @@ def test_sessions_catch_up_side_by_side(cache: TranspositionCache) -> None:
     log.clear()
     for connection in connections[1:]:
         connection.submit(Step([1], ["number"]))
-    found = [
-        connections[key].gather() for key in as_answered({1: connections[1], 2: connections[2]})
-    ]
+    finish(connections[1:])
+    found = [connection.gather() for connection in connections[1:]]
     assert [reply.observations for reply in found] == [[16], [16]]
     asked = [(name, count) for name, what, count in log if what == "asked"]
     assert asked == [("one", 0), ("two", 0), ("one", 1), ("two", 1), ("one", 1), ("two", 1)]

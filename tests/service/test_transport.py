@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.service.transport import Channel, ChannelClosed, receive_all
+from compiler_gym._line import exchange_at_once, exchange_in_turn
+from compiler_gym.service.transport import Channel, ChannelClosed
 
 
 class AwakeChannel(Channel):
@@ -182,49 +183,138 @@ def pairs() -> Iterator[list[tuple[Channel, Channel]]]:
             one.close()
 
 
+def at_once(channels: list[Channel]) -> None:
+    exchange_at_once(channels, 0.0, 0.005)
+
+
+def in_turn(channels: list[Channel]) -> None:
+    exchange_in_turn(channels, 1.0)
+
+
+Exchange = Callable[[list[Channel]], None]
+ways = pytest.mark.parametrize("exchange", [at_once, in_turn])
+
+
+def asking(pairs: list[tuple[Channel, Channel]], seconds: float = 10.0) -> list[Channel]:
+    """Have a question kept back at our end of each pair."""
+    for number, (ours, _) in enumerate(pairs):
+        ours.hold(b"question %d" % number, seconds)
+    return [ours for ours, _ in pairs]
+
+
+@ways
 @pytest.mark.parametrize("size", [0, 5, 1 << 20])
-def test_frames_that_were_waited_for_are_there(
-    pairs: list[tuple[Channel, Channel]], size: int
+def test_replies_of_several_are_there_after_an_exchange(
+    pairs: list[tuple[Channel, Channel]], size: int, exchange: Exchange
 ) -> None:
     def answer(number: int) -> None:
-        time.sleep(0.1 - 0.02 * number)
-        pairs[number][1].send(bytes([number]) * size)
+        theirs = pairs[number][1]
+        for _ in range(2):
+            assert theirs.receive() == b"question %d" % number
+            time.sleep(0.02 * (4 - number))
+            theirs.send(bytes([number]) * size)
 
     threads = [threading.Thread(target=answer, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
-    receive_all([ours for ours, _ in pairs], time.monotonic() + 10, 0.0, 0.005)
+    long_ago = time.monotonic() - 1
+    for _ in range(2):
+        exchange(asking(pairs))
+        for number, (ours, _) in enumerate(pairs):
+            assert ours.awaits
+            assert ours.receive(long_ago) == bytes([number]) * size
+            assert not ours.awaits
     for thread in threads:
         thread.join()
-    long_ago = time.monotonic() - 1
-    for number, (ours, theirs) in enumerate(pairs):
-        assert ours.receive(long_ago) == bytes([number]) * size
-        theirs.send(b"the next")
-        assert ours.receive() == b"the next"
 
 
-def test_what_is_wrong_with_one_of_several_is_its_own(pairs: list[tuple[Channel, Channel]]) -> None:
+@ways
+def test_what_is_wrong_with_one_of_several_is_its_own(
+    pairs: list[tuple[Channel, Channel]], exchange: Exchange
+) -> None:
     (good, sender), (gone, leaver), (odd, babbler), (late, dawdler) = pairs
+    asking(pairs[:3])
+    asking(pairs[3:], 0.1)
     sender.send(b"hello")
     leaver.close()
     babbler.socket.sendall(b"GET / HTTP/1.1\r\n\r\n")
     dawdler.socket.sendall(frame(b"twice")[:10])
-    receive_all([odd, gone, late, good], time.monotonic() + 0.05, 0.0, 0.005)
+    began = time.monotonic()
+    exchange([odd, gone, late, good])
+    assert time.monotonic() - began < 5
     assert good.receive(time.monotonic() + 10) == b"hello"
+    with pytest.raises(ChannelClosed):
+        gone.receive(time.monotonic() + 10)
     for _ in range(2):
-        with pytest.raises(ChannelClosed):
-            gone.receive(time.monotonic() + 10)
         with pytest.raises(OSError, match="not a message of ours"):
             odd.receive(time.monotonic() + 10)
     with pytest.raises(TimeoutError):
-        late.receive(time.monotonic() + 0.01)
+        late.receive(late.deadline)
     dawdler.socket.sendall(frame(b"twice")[10:])
     assert late.receive(time.monotonic() + 10) == b"twice"
 
 
+@ways
+def test_a_large_request_of_several_is_sent_whole_or_is_late(
+    pairs: list[tuple[Channel, Channel]], exchange: Exchange
+) -> None:
+    (read, reader), (unread, _) = pairs[:2]
+    large = os.urandom(4_000_000)
+    received = []
+
+    def answer() -> None:
+        received.append(reader.receive())
+        reader.send(b"thank you")
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    read.hold(large, 10.0)
+    unread.hold(large, 0.2)
+    exchange([unread, read])
+    thread.join()
+    assert received == [large]
+    assert read.receive() == b"thank you"
+    with pytest.raises(TimeoutError):
+        unread.receive(unread.deadline)
+
+
+@ways
+def test_what_nobody_asked_is_not_waited_for(
+    pairs: list[tuple[Channel, Channel]], exchange: Exchange
+) -> None:
+    (asked, sender), (idle, _) = pairs[:2]
+    sender.send(b"hello")
+    exchange([idle, *asking([(asked, sender)])])
+    assert asked.receive() == b"hello"
+    assert not idle.awaits
+    exchange([])
+
+
+@ways
+def test_closing_while_another_thread_waits_for_several(exchange: Exchange) -> None:
+    sockets = [socket.socketpair() for _ in range(2)]
+    pairs = [(Channel(ours), Channel(theirs)) for ours, theirs in sockets]
+    (closed, peer), (other, answers) = pairs
+
+    def close() -> None:
+        closed.close()
+        peer.close()
+        answers.send(b"hello")
+
+    timer = threading.Timer(0.1, close)
+    timer.start()
+    exchange(asking(pairs, 20))
+    timer.join()
+    with pytest.raises((OSError, ChannelClosed)) as caught:
+        closed.receive(time.monotonic() + 20)
+    assert not isinstance(caught.value, TimeoutError)
+    assert other.receive() == b"hello"
+    other.close()
+    answers.close()
+
+
 @pytest.mark.parametrize("awake_seconds", [0.0, 20.0])
-@pytest.mark.parametrize("several", [False, True])
-def test_closing_while_another_thread_waits(awake_seconds: float, several: bool) -> None:
+def test_closing_while_another_thread_waits(awake_seconds: float) -> None:
     ours, theirs = socket.socketpair()
     channel = Channel(ours)
 
@@ -234,24 +324,40 @@ def test_closing_while_another_thread_waits(awake_seconds: float, several: bool)
 
     timer = threading.Timer(0.1, close)
     timer.start()
-    if several:
-        receive_all([channel], time.monotonic() + 20, awake_seconds, 0.0)
     with pytest.raises((OSError, ChannelClosed)) as caught:
         channel.receive(time.monotonic() + 20, awake_seconds)
     assert not isinstance(caught.value, TimeoutError)
     timer.join()
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_a_signal_interrupts_who_waits(pair: tuple[Channel, socket.socket], several: bool) -> None:
+def one(channel: Channel) -> None:
+    channel.receive()
+
+
+def several_at_once(channel: Channel) -> None:
+    channel.hold(b"question", 20.0)
+    at_once([channel])
+
+
+def several_in_turn(channel: Channel) -> None:
+    channel.hold(b"question", 20.0)
+    in_turn([channel])
+
+
+waits = pytest.mark.parametrize("wait", [one, several_at_once, several_in_turn])
+
+
+@waits
+def test_a_signal_interrupts_who_waits(
+    pair: tuple[Channel, socket.socket], wait: Callable[[Channel], None]
+) -> None:
     ours, theirs = pair
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    until = time.monotonic() + 20
-    wait = (lambda: receive_all([ours], until, 0.005, 0.0)) if several else ours.receive
     with pytest.raises(KeyboardInterrupt):
-        wait()
+        wait(ours)
     timer.join()
+    assert ours.awaits is (wait is not one)
     theirs.sendall(frame(b"later"))
     assert ours.receive(time.monotonic() + 10) == b"later"
 
@@ -271,22 +377,20 @@ def test_a_closed_channel_reads_nothing_of_who_has_its_number_now() -> None:
         assert new.recv(100) == frame(b"private")
 
 
-@pytest.mark.parametrize("several", [False, True])
+@waits
 def test_what_a_signals_handler_raises_goes_through(
-    pair: tuple[Channel, socket.socket], several: bool
+    pair: tuple[Channel, socket.socket], wait: Callable[[Channel], None]
 ) -> None:
     def out_of_time(*_: object) -> None:
         raise TimeoutError("the user's")
 
     ours, _theirs = pair
-    until = time.monotonic() + 20
-    wait = (lambda: receive_all([ours], until, 0.005, 0.0)) if several else ours.receive
     before = signal.signal(signal.SIGUSR1, out_of_time)
     timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
     timer.start()
     try:
         with pytest.raises(TimeoutError, match="the user's"):
-            wait()
+            wait(ours)
     finally:
         timer.join()
         signal.signal(signal.SIGUSR1, before)

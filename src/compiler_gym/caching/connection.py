@@ -11,7 +11,6 @@ it would copy is about to go on.
 """
 
 import hashlib
-import math
 import threading
 import time
 import weakref
@@ -23,7 +22,7 @@ import msgspec
 from compiler_gym.caching.cache import TranspositionCache
 from compiler_gym.caching.memory import Transition
 from compiler_gym.errors import ServiceError, ServiceIsClosed, error_from_name
-from compiler_gym.service import Connection
+from compiler_gym.service import Channel, Connection
 from compiler_gym.service.messages import (
     Failed,
     Parameter,
@@ -131,28 +130,9 @@ class CachingConnection:
         return answer
 
     @property
-    def is_held(self) -> bool:
-        """Whether the session's first request was kept back."""
-        return self._work is not None and self._inner is not None and self._inner.is_held
-
-    def send_on(self, core: int) -> None:
-        """Send what was kept back, to be computed on `core`."""
-        if self._inner is not None:
-            self._inner.send_on(core)
-
-    @property
-    def channel(self) -> None:
-        """None: one reply of the session may not be all."""
-
-    @property
-    def deadline(self) -> float:
-        """When the reply that is waited for is overdue."""
-        return math.inf if self._work is None or self._inner is None else self._inner.deadline
-
-    @property
-    def core(self) -> int:
-        """The number of the core that the session's last reply came from, or -1."""
-        return -1 if self._inner is None else self._inner.core
+    def channel(self) -> Channel | None:
+        """What holds the session's first request, if that was kept back."""
+        return None if self._work is None or self._inner is None else self._inner.channel
 
     @property
     def seconds(self) -> float:

@@ -6,15 +6,16 @@ to ask for, each once, and how the answers become the values the user sees.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 
 from compiler_gym.core.views import ObservationSpaceSpec, ObservationView
+from compiler_gym.session import BoxSpec, ScalarSpec
 from compiler_gym.spaces import Dict as DictSpace
 from compiler_gym.spaces import Reward
 
-__all__ = ["ObservationChoice", "Plan", "RewardChoice"]
+__all__ = ["ObservationChoice", "Plan", "RawValues", "RewardChoice"]
 
 
 class ObservationChoice:
@@ -95,6 +96,17 @@ class RewardChoice:
         return values if self.shape == "list" else None
 
 
+class RawValues(NamedTuple):
+    """Where the session's answers have an array's bytes, and the number of a reward."""
+
+    seen_at: int
+    """The place of the one observation."""
+    cost_at: int
+    """The place of what the one reward is made of."""
+    cost_is_float: bool
+    reward: Reward
+
+
 class Plan:
     """The session's observations that a choice needs, and where each value goes."""
 
@@ -113,6 +125,8 @@ class Plan:
         self._lone_observed = self._observed[0] if observations.shape == "one" else None
         is_lone = rewards.shape == "one" and len(self._rewarded[0][1]) == 1
         self._lone_rewarded = self._rewarded[0] if is_lone else None
+        self.raw = self._raw(view)
+        """How the values of most steps can be read without translation, if they can."""
         self.is_bare = not self.names and not rewards.rewards
         """Whether nothing is asked for."""
 
@@ -145,6 +159,18 @@ class Plan:
         return self.rewards.collect(
             [float(reward.reward_on_error(episode_reward)) for reward in self.rewards.rewards]
         )
+
+    def _raw(self, view: ObservationView) -> "RawValues | None":
+        if self._lone_observed is None or self._lone_rewarded is None:
+            return None
+        reward, ((cost_at, _),) = self._lone_rewarded
+        seen = self.observations.specs[0].sent_as
+        cost = view.spec(reward.observation_spaces[0]).sent_as
+        if not isinstance(seen, BoxSpec) or -1 in seen.shape:
+            return None
+        if not isinstance(cost, ScalarSpec) or cost.dtype not in ("int", "float"):
+            return None
+        return RawValues(self._lone_observed[0], cost_at, cost.dtype == "float", reward)
 
     def _input(self, spec: ObservationSpaceSpec) -> tuple[int, Callable[[Any], Any]]:
         return self._slot(spec), spec.translate

@@ -41,10 +41,10 @@ class Row(Protocol):
         """Return whether `action` is one of the sub-environment's."""
         ...
 
-    def begin_step(self, action: Any, *, later: bool = False) -> Connection | None:
-        """Send a step and return where its reply comes from; None if only `end_step` waits.
+    def begin_step(self, action: Any) -> Connection | None:
+        """Prepare a step and return what is to be asked; None if only `end_step` waits.
 
-        With `later` it may be sent by `in_turn` or `end_step`.
+        The request may be kept back, for `exchange` or `end_step` to send.
         """
         ...
 
@@ -52,8 +52,8 @@ class Row(Protocol):
         """Return its result; a failure of the compiler is one."""
         ...
 
-    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        """Send a reset."""
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Connection | None:
+        """Prepare a reset, as `begin_step` does a step."""
         ...
 
     def end_reset(self) -> ResetResult:
@@ -84,15 +84,15 @@ class DirectRow:
             return True
         return env.action_space.contains(action)
 
-    def begin_step(self, action: Any, *, later: bool = False) -> Connection | None:
-        """Send a step, or prepare it."""
+    def begin_step(self, action: Any) -> Connection | None:
+        """Prepare a step."""
         env, actions = self.env, [action]
         plain, plan = env._prepare(actions)
         connection = env._connection
         assert connection is not None
         self._sent, self._failed = (connection, actions, plain, plan), None
         try:
-            connection.submit(Step(plain, plan.names), later=later)
+            connection.submit(Step(plain, plan.names), later=True)
         except (CompilerError, ServiceError) as error:
             self._failed = env._failed_step(error, plan)
             return None
@@ -112,17 +112,24 @@ class DirectRow:
             return env._failed_step(error, plan)
         return env._conclude(reply, actions, plain, plan)
 
-    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> None:
-        """Send a reset."""
+    def end_step_of(self, connection: Connection, action: int, plan: Plan) -> StepResult:
+        """Return the result of a step that another prepared: one that says more than usual."""
+        self._sent, self._failed = (connection, [action], [action], plan), None
+        return self.end_step()
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Connection | None:
+        """Prepare a reset."""
         env = self.env
         self._program, self._timeout = env._prepare_reset(seed, options)
         request = env._start_request(self._program)
         connection = env._connect()
         self._was_fresh, self._lost = env._connection_is_fresh, None
         try:
-            connection.submit(request, self._timeout)
+            connection.submit(request, self._timeout, later=True)
         except ServiceError as error:
             self._lost = error
+            return None
+        return connection
 
     def end_reset(self) -> ResetResult:
         """Return the reset's result; a worker that was lost before is replaced once."""
@@ -164,7 +171,7 @@ class ThreadRow:
         """Return whether `action` is one of the environment's."""
         return self.env.action_space.contains(action)  # type: ignore[no-any-return]
 
-    def begin_step(self, action: Any, *, later: bool = False) -> None:
+    def begin_step(self, action: Any) -> None:
         """Step in a thread, now."""
         self._future = self._running = self._executor().submit(self.env.step, action)
 

@@ -6,7 +6,7 @@ into arrays that are made once. What it returns is what Gymnasium's `SyncVectorE
 returns, in every autoreset mode; only programs may be chosen for each row.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from copy import deepcopy
 from typing import Any, Self
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from compiler_gym.core.durations import Durations
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.core.foreign import fork_of
+from compiler_gym.core.lockstep import Lockstep
+from compiler_gym.core.requests import StepResult
 from compiler_gym.core.row import DirectRow, ResetResult, Row, ThreadRow
 from compiler_gym.core.sampler import Sampler, sampler_of
 from compiler_gym.errors import (
@@ -28,7 +30,7 @@ from compiler_gym.errors import (
     InvalidParameterError,
     ServiceIsClosed,
 )
-from compiler_gym.service import Connection, as_answered, crowd, in_turn
+from compiler_gym.service import Channel, Connection, crowd, exchange, finish
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -82,7 +84,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 env.close()
             raise
         self._executor: ThreadPoolExecutor | None = None
-        self._rows = self._make_rows()
+        self._make_rows()
 
     def reset(
         self,
@@ -101,11 +103,17 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         chosen = dict(options or {})
         mask = self._mask(chosen.pop("reset_mask", None))
         rows = [int(row) for row in np.flatnonzero(mask)]
-        results = self._reset_rows(rows, [seeds[row] for row in rows], chosen)
+        failures: dict[int, Exception] = {}
+        begun = self._begin_resets(rows, failures, [seeds[row] for row in rows], chosen)
+        exchange(list(_channels(begun).values()))
+        results = self._end_resets(begun, failures, chosen)
+        if failures:
+            raise failures[min(failures)]
         infos: dict[str, Any] = {}
-        for row, (observation, info) in zip(rows, results, strict=True):
+        for row, (observation, info) in results.items():
             self._enter(row, observation, 0.0, False, False)
             infos = self._add_info(infos, info, row)
+        self._has_ended = bool(self._ended())
         return self._observe(), infos
 
     def step(self, actions: Any) -> VectorStepResult:
@@ -114,6 +122,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         Raises `InvalidActionError` before anything is applied if one is no action.
         """
         self._require_open()
+        lockstep = self._lockstep
+        if lockstep is not None and not self._has_ended:
+            batch = self._step_together(lockstep, actions)
+            if batch is not None:
+                return batch
         ended = self._ended()
         listed = self._actions(actions, ended)
         if ended and self.autoreset_mode is AutoresetMode.DISABLED:
@@ -121,14 +134,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 f"the episodes of rows {ended} have ended: "
                 "expected reset(options={'reset_mask': ...}) before the next step"
             )
-        infos = self._step_rows(listed, ended)
-        return (
-            self._observe(),
-            np.array(self._rewards, dtype=np.float64),
-            np.array(self._terminations, dtype=np.bool_),
-            np.array(self._truncations, dtype=np.bool_),
-            infos,
-        )
+        return self._batch(self._step_each(listed, ended))
 
     def fork(self) -> Self:
         """Return an independent vector environment in the same state."""
@@ -199,7 +205,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._executor = None
-        self._rows = self._make_rows()
+        self._make_rows()
 
     def _describe(self) -> None:
         if not self.envs:
@@ -230,20 +236,22 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         )
         self._is_array = isinstance(self._observations, np.ndarray)
         self._seen: list[Any] = [None] * count
-        self._rewards = [0.0] * count
+        self._rewards = np.zeros(count)
         self._terminations = [False] * count
         self._truncations = [False] * count
-        self._everywhere = np.ones(count, dtype=np.bool_)
-        self._steps = [0] * count
+        self._has_ended = False
+        self._clock = 0
+        self._began = [0] * count
         self._durations = Durations(count)
 
-    def _make_rows(self) -> list[Row]:
-        return [
+    def _make_rows(self) -> None:
+        self._rows: list[Row] = [
             DirectRow(env)
             if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper)
             else ThreadRow(env, self._threads)
             for env in self.envs
         ]
+        self._lockstep = Lockstep.over(self._rows, self._observations)
 
     def _threads(self) -> Executor:
         if self._executor is None:
@@ -258,113 +266,197 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             return []
         return [n for n in range(self.num_envs) if self._terminations[n] or self._truncations[n]]
 
-    def _step_rows(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
-        """Step the rows, reset those of `resets` instead, and return the infos.
+    def _step_together(self, lockstep: Lockstep, actions: Any) -> VectorStepResult | None:
+        """Step all rows in the usual way; return None if one needs another, or an action is none.
 
         What the user's own code raises is raised when all have been waited for: that of
         the first row, if there are several.
         """
-        rows, steps, durations = self._rows, self._steps, self._durations
+        listed = actions.tolist() if type(actions) is np.ndarray else actions
+        crowd.enter(id(self), self.num_envs)
+        try:
+            channels = lockstep.begin(listed)
+            if channels is None:
+                return None
+            self._exchange(channels, listed)
+        finally:
+            crowd.leave(id(self))
         failures: dict[int, Exception] = {}
-        replies: dict[int, Connection | None] = {}
-        seconds: dict[int, float] = {}
-        order = [number for number in range(self.num_envs) if number not in resets]
-        # Resets are waited for before the rest is.
-        takes_turns = not resets and crowd.takes_turns(len(order))
-        if takes_turns:  # the slowest first, or all wait for it
-            order.sort(key=lambda number: -durations.guess(number, actions[number]))
-        for number in order:
+        others = lockstep.end(self._rewards, failures)
+        self._clock += 1
+        limit = self.max_episode_steps
+        if others or failures or (limit is not None and self._clock - min(self._began) >= limit):
+            return self._batch(
+                self._conclude({**lockstep.results(self._rewards), **others}, {}, failures)
+            )
+        terminations, truncations, no_effects, new_spaces, one, other = lockstep.flags.copy()
+        return (
+            self._observations.copy() if self.copy else self._observations,
+            self._rewards.copy(),
+            terminations,
+            truncations,
+            {
+                "action_had_no_effect": no_effects,
+                "_action_had_no_effect": one,
+                "new_action_space": new_spaces,
+                "_new_action_space": other,
+            },
+        )
+
+    def _batch(self, infos: dict[str, Any]) -> VectorStepResult:
+        return (
+            self._observe(),
+            self._rewards.copy(),
+            np.array(self._terminations, dtype=np.bool_),
+            np.array(self._truncations, dtype=np.bool_),
+            infos,
+        )
+
+    def _step_each(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
+        """Step the rows one by one, reset those of `resets` instead, and return the infos.
+
+        All are waited for together, and what is raised is as by `_step_together`.
+        """
+        rows = self._rows
+        failures: dict[int, Exception] = {}
+        begun: dict[int, Connection | None] = {}
+        self._clock += 1
+        crowd.enter(id(self), self.num_envs)
+        try:
+            for number in range(self.num_envs):
+                if number not in resets:
+                    try:
+                        begun[number] = rows[number].begin_step(actions[number])
+                    except Exception as error:
+                        failures[number] = error
+            restarts = self._begin_resets(resets, failures)
+            asked = {**restarts, **begun}
+            channels = _channels(asked)
+            self._exchange(
+                list(channels.values()), [actions[row] for row in channels], list(channels)
+            )
+        finally:
+            crowd.leave(id(self))
+        finish(connection for connection in asked.values() if connection is not None)
+        restarted = self._end_resets(restarts, failures)
+        results: dict[int, StepResult] = {}
+        for number in begun:
             try:
-                replies[number] = rows[number].begin_step(actions[number], later=takes_turns)
+                results[number] = rows[number].end_step()
             except Exception as error:
                 failures[number] = error
-        restarted: list[ResetResult] = []
-        try:
-            restarted = self._reset_rows(resets) if resets else []
-        except Exception as error:
-            failures[resets[0]] = error
+        return self._conclude(results, restarted, failures)
+
+    def _exchange(
+        self, channels: list[Channel], actions: list[Any], rows: Sequence[int] | None = None
+    ) -> None:
+        """Send what `channels` hold for `actions` of `rows`, all if None, and await the replies."""
+        if not crowd.takes_turns(len(channels)):
+            exchange(channels)
+            return
+        durations = self._durations
+        numbered = list(zip(rows or range(len(channels)), actions, channels, strict=True))
+        # The slowest first, or all wait for it.
+        numbered.sort(key=lambda item: -durations.guess(item[0], item[1]))
+        exchange([channel for _, _, channel in numbered], in_turn=True)
+        for row, action, channel in numbered:
+            if channel.seconds:
+                durations.learn(row, action, channel.seconds)
+
+    def _conclude(
+        self,
+        results: dict[int, StepResult],
+        restarted: dict[int, ResetResult],
+        failures: dict[int, Exception],
+    ) -> dict[str, Any]:
+        """Take in what the rows return, start next episodes, and return the infos."""
         said: list[dict[str, Any]] = [{}] * self.num_envs
-        for number, (seen, info) in zip(resets, restarted, strict=False):
+        finals: dict[int, Any] = {}
+        for number, (seen, info) in restarted.items():
             self._enter(number, seen, 0.0, False, False)
             said[number] = info
-        finals: list[int] = []
-        for number in in_turn(replies, seconds) if takes_turns else as_answered(replies):
-            try:
-                seen, reward, terminated, truncated, info = rows[number].end_step()
-            except Exception as error:
-                failures[number] = error
-                continue
-            steps[number] += 1
-            truncated = truncated or steps[number] == self.max_episode_steps
+        for number, (seen, reward, terminated, truncated, info) in sorted(results.items()):
+            truncated = truncated or self._clock - self._began[number] == self.max_episode_steps
             self._enter(number, seen, reward, terminated, truncated)
             said[number] = info
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
-                finals.append(number)
-        for number, taken in seconds.items():
-            durations.learn(number, actions[number], taken)
-        infos = self._follow_up(sorted(finals), said) if finals else self._gather_infos(said)
+                finals[number] = seen
+        infos = self._follow_up(finals, said) if finals else self._gather_infos(said)
+        self._has_ended = bool(self._ended())
         if failures:
             raise failures[min(failures)]
         return infos
 
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
+        """Return what Gymnasium makes of the rows' infos."""
         infos: dict[str, Any] = {}
-        for info in said:
-            if info.keys() != _USUAL:
-                break
-        else:
-            for key in _USUAL:
-                infos[key] = np.array([info[key] for info in said], dtype=np.bool_)
-                infos[f"_{key}"] = self._everywhere.copy()
-            return infos
         for row, info in enumerate(said):
             infos = self._add_info(infos, info, row)
         return infos
 
     def _enter(self, row: int, seen: Any, reward: float, terminated: bool, truncated: bool) -> None:
-        self._seen[row] = seen
+        self._see(row, seen)
         self._rewards[row] = reward
         self._terminations[row] = terminated
         self._truncations[row] = truncated
 
-    def _follow_up(self, finals: list[int], said: list[dict[str, Any]]) -> dict[str, Any]:
+    def _see(self, row: int, seen: Any) -> None:
+        if self._is_array:
+            self._observations[row] = seen
+        else:
+            self._seen[row] = seen
+
+    def _follow_up(self, finals: dict[int, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
         """Start the next episodes in the same step; what was last goes into the infos."""
-        last = {row: {"final_obs": self._seen[row], "final_info": said[row]} for row in finals}
+        last = {row: {"final_obs": seen, "final_info": said[row]} for row, seen in finals.items()}
         infos = self._gather_infos([{} if row in last else info for row, info in enumerate(said)])
         for row, info in last.items():
             infos = self._add_info(infos, info, row)
-        for row, (seen, info) in zip(finals, self._reset_rows(finals), strict=True):
-            self._seen[row] = seen
+        failures: dict[int, Exception] = {}
+        begun = self._begin_resets(list(finals), failures)
+        exchange(list(_channels(begun).values()))
+        restarted = self._end_resets(begun, failures)
+        if failures:
+            raise failures[min(failures)]
+        for row, (seen, info) in restarted.items():
+            self._see(row, seen)
             infos = self._add_info(infos, info, row)
         return infos
 
-    def _reset_rows(
+    def _begin_resets(
         self,
         rows: list[int],
+        failures: dict[int, Exception],
         seeds: Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> list[ResetResult]:
-        """Reset `rows`; every reset is waited for before a failure is raised."""
-        begun: list[int] = []
-        results: list[ResetResult] = []
-        failure: Exception | None = None
+    ) -> dict[int, Connection | None]:
+        begun: dict[int, Connection | None] = {}
         for number, row in enumerate(rows):
             try:
-                self._begin_reset(row, None if seeds is None else seeds[number], options)
-                begun.append(row)
+                seed = None if seeds is None else seeds[number]
+                begun[row] = self._begin_reset(row, seed, options)
             except Exception as error:
-                failure = failure or error
+                failures[row] = error
+        return begun
+
+    def _end_resets(
+        self,
+        begun: Iterable[int],
+        failures: dict[int, Exception],
+        options: dict[str, Any] | None = None,
+    ) -> dict[int, ResetResult]:
+        """Return what the resets return; every one is waited for."""
+        results: dict[int, ResetResult] = {}
         for row in begun:
             try:
-                results.append(self._end_reset(row, options))
+                results[row] = self._end_reset(row, options)
             except Exception as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
+                failures[row] = error
         return results
 
-    def _begin_reset(self, row: int, seed: int | None, options: dict[str, Any] | None) -> None:
+    def _begin_reset(
+        self, row: int, seed: int | None, options: dict[str, Any] | None
+    ) -> Connection | None:
         chosen = dict(options or {})
         programs = chosen.get("benchmark")
         if isinstance(programs, (list, tuple)):
@@ -378,8 +470,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             if seed is not None:  # the reset starts the generator of later draws from the seed
                 base.np_random = np.random.default_rng([seed, 1])
             chosen["benchmark"] = self._sampler(base)
-        self._steps[row] = 0
-        self._rows[row].begin_reset(seed, chosen or None)
+        self._began[row] = self._clock
+        return self._rows[row].begin_reset(seed, chosen or None)
 
     def _end_reset(self, row: int, options: dict[str, Any] | None) -> ResetResult:
         for _ in range(_TRIES - 1):
@@ -409,10 +501,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _observe(self) -> Any:
         if self._is_array:
-            observations = self._observations
-            for row, seen in enumerate(self._seen):
-                observations[row] = seen
-            return observations.copy() if self.copy else observations
+            return self._observations.copy() if self.copy else self._observations
         self._observations = concatenate(
             self.single_observation_space, self._seen, self._observations
         )
@@ -443,7 +532,14 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise ServiceIsClosed("the vector environment is closed")
 
 
-_USUAL = dict.fromkeys(("action_had_no_effect", "new_action_space")).keys()
-"""What an environment's info holds after a step that went well: two truth values."""
-_UNCOPIED = ("_rows", "_executor")
+def _channels(connections: Mapping[int, Connection | None]) -> dict[int, Channel]:
+    """Return what holds the requests of `connections`, where something is to be asked."""
+    return {
+        row: connection.channel
+        for row, connection in connections.items()
+        if connection is not None and connection.channel is not None
+    }
+
+
+_UNCOPIED = ("_rows", "_lockstep", "_executor")
 """What is made anew for a copy."""

@@ -17,6 +17,7 @@ import numpy as np
 from compiler_gym.core.describe import space_from_spec, value_from_plain
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.session import ObservationSpaceSpec as PlainObservationSpec
+from compiler_gym.session import SpaceSpec
 from compiler_gym.spaces import Reward
 
 __all__ = ["DerivedObservation", "ObservationSpaceSpec", "ObservationView", "RewardView"]
@@ -58,6 +59,7 @@ class ObservationSpaceSpec:
         platform_dependent: bool,
         description: str = "",
         to_string: Callable[[Any], str] = str,
+        sent_as: SpaceSpec | None = None,
     ) -> None:
         self.id = id
         self.base_id = base_id
@@ -68,6 +70,8 @@ class ObservationSpaceSpec:
         self.platform_dependent = platform_dependent
         self.description = description
         self.to_string = to_string
+        self.sent_as = sent_as
+        """What the session says of the values that it sends; None where others follow from them."""
         self._make_space = make_space
         self._default = default
 
@@ -94,6 +98,7 @@ class ObservationSpaceSpec:
             deterministic=plain.deterministic,
             platform_dependent=plain.platform_dependent,
             description=plain.description,
+            sent_as=plain.space,
         )
         return spec
 

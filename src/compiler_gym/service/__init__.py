@@ -20,13 +20,15 @@ from compiler_gym.errors import (
 from compiler_gym.service.client import WorkerConnection, describe_source
 from compiler_gym.service.connection import Connection
 from compiler_gym.service.crowd import crowd
-from compiler_gym.service.dispatch import as_answered, in_turn
+from compiler_gym.service.dispatch import exchange, finish
 from compiler_gym.service.limits import Limits, run_child
 from compiler_gym.service.local import LocalConnection
 from compiler_gym.service.supervisor import SessionSource, shut_down
+from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession
 
 __all__ = [
+    "Channel",
     "CompilationSession",
     "Connection",
     "EnvironmentNotSupported",
@@ -40,10 +42,10 @@ __all__ = [
     "SessionNotFound",
     "SessionSource",
     "WorkerConnection",
-    "as_answered",
     "crowd",
     "describe_source",
-    "in_turn",
+    "exchange",
+    "finish",
     "run_child",
     "shut_down",
 ]

@@ -6,7 +6,6 @@ closed: its owner opens another at the next reset.
 """
 
 import errno
-import math
 import os
 import time
 import weakref
@@ -59,19 +58,9 @@ class WorkerConnection:
         self._limits = limits
         self.channel: Channel | None = channel
         """What the worker is asked through; None after `close`."""
-        self._awaits_reply = False
-        self._held: tuple[Request, float] | None = None
-        self._failure: Exception | None = None
-        self._is_placed = False
-        self.seconds = 0.0
-        """How long the last step took the worker; 0 if it was none, or failed."""
-        self._timeout = 0.0
-        self.deadline = math.inf
-        """When the reply that is waited for is overdue, by `time.monotonic()`."""
-        self.core = -1
-        """The number of the core that the last reply came from."""
         self.pid = pid
         """The number of the worker process."""
+        channel.pid = pid
         _live.add(self)
         # Nobody may be left to gather the reply to its last request.
         weakref.finalize(self, crowd.leave, id(self)).atexit = False
@@ -97,97 +86,48 @@ class WorkerConnection:
         self, request: Request, timeout: float | None = None, *, later: bool = False
     ) -> None:
         """Send `request` without waiting, or keep it back; `gather` fetches the reply."""
-        if self.channel is None:
-            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
-        if self._awaits_reply or self._held is not None:  # an interrupt came in between
-            self._discard()
-            raise ServiceIsClosed("the last request was interrupted: call reset()")
-        crowd.enter(id(self))
-        self._failure = None
-        seconds = self._limits.step_seconds if timeout is None else timeout
-        if later:
-            self._held = request, seconds
-            return
-        if self._is_placed:
-            self._place(os.sched_getaffinity(0))
-        self._send(request, seconds)
-
-    @property
-    def is_held(self) -> bool:
-        """Whether the last request was kept back."""
-        return self._held is not None
-
-    def send_on(self, core: int) -> None:
-        """Send the request that was kept back; the worker computes it on `core`."""
-        try:
-            if self._held is not None and (core != self.core or not self._is_placed):
-                self._place({core})
-                self.core = core
-            self._send_held()
-        except Exception as error:
-            self._failure = error
-
-    def _place(self, cores: set[int]) -> None:
-        """Let the worker run on `cores` only; where that is forbidden the kernel chooses."""
-        channel = self.channel
-        if channel is None or channel.has_ended():  # its number may be another process's by now
-            return
-        try:
-            os.sched_setaffinity(self.pid, cores)
-        except OSError:
-            return
-        self._is_placed = len(cores) == 1
-
-    def _send_held(self) -> None:
-        held = self._held
-        if held is not None:
-            try:
-                self._send(*held)
-            except Exception:
-                self._held = None
-                raise
-            self._held = None  # an interrupt before leaves it, and `submit` finds it
-
-    def _send(self, request: Request, seconds: float) -> None:
         channel = self.channel
         if channel is None:
-            raise ServiceIsClosed("the connection was closed in the middle of a request")
+            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
+        if channel.awaits or channel.is_held:  # an interrupt came in between
+            self._discard()
+            raise ServiceIsClosed("the last request was interrupted: call reset()")
         if type(request) is Step:
             request.stay_awake = crowd.worker_may_look
-        payload = encode(request)
-        self._awaits_reply, self.seconds = True, 0.0
-        self._timeout, self.deadline = seconds, time.monotonic() + seconds
+        seconds = self._limits.step_seconds if timeout is None else timeout
+        channel.hold(encode(request), seconds)
+        if not later:
+            self._send(channel)
+
+    def _send(self, channel: Channel) -> None:
+        """Send what was kept back. What goes wrong is for `gather`."""
+        crowd.enter(id(self))
         try:
-            channel.send(payload, self.deadline)
-        except OSError as error:
-            self._raise_for(error)
-        except BaseException:
+            if channel.is_placed:
+                channel.place(-1)
+            channel.send_held()
+        except BaseException:  # an interrupt
             self._discard()
             raise
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the last request submitted."""
-        self._send_held()
-        if self._failure is not None:
-            failure, self._failure = self._failure, None
-            raise failure
-        deadline = self.deadline if timeout is None else time.monotonic() + timeout
         channel = self.channel
         if channel is None:
             raise ServiceIsClosed("the connection to the worker is closed: call reset()")
+        if channel.is_held:
+            self._send(channel)
+        deadline = channel.deadline if timeout is None else time.monotonic() + timeout
         try:
             awake_seconds = CLIENT_AWAKE_SECONDS if crowd.client_may_look else 0.0
             reply = decode_reply(channel.receive(deadline, awake_seconds))
-            self._awaits_reply = False
             crowd.leave(id(self))
         except (OSError, ValueError) as error:
-            self._raise_for(error)
+            self._raise_for(error, channel)
         except BaseException:
             self._discard()
             raise
-        if type(reply) is Stepped:
-            self.core, self.seconds = reply.core, reply.seconds
-        elif type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
+        if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
         if isinstance(reply, (Stepped, Started)) and reply.notices:
             give_again(reply.notices)
@@ -195,8 +135,12 @@ class WorkerConnection:
 
     def fileno(self) -> int | None:
         """The descriptor that becomes readable when a reply has come; None if none will."""
-        channel = self.channel
-        return None if channel is None or self._failure is not None else channel.descriptor
+        return None if self.channel is None else self.channel.descriptor
+
+    @property
+    def seconds(self) -> float:
+        """How long the last step took the worker; 0 if unknown."""
+        return 0.0 if self.channel is None else self.channel.seconds
 
     def advance(self) -> bool:
         """Return True: there is one reply, and `gather` takes it."""
@@ -215,10 +159,10 @@ class WorkerConnection:
                 time.monotonic() + self._limits.step_seconds, _AWAKE_FOR_FORK_SECONDS
             )
             reply = decode_reply(payload)
-            self._awaits_reply = False
+            channel.awaits = False
             crowd.leave(id(self))
         except (OSError, ValueError) as error:
-            self._raise_for(error)
+            self._raise_for(error, channel)
         except BaseException:
             self._discard()
             raise
@@ -236,14 +180,13 @@ class WorkerConnection:
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
         crowd.leave(id(self))
-        self._held = None
         channel, self.channel = self.channel, None
         if channel is not None:
             channel.close()
 
     def abandon(self) -> None:
         """End the worker even in the middle of a request."""
-        if self._awaits_reply:
+        if self.channel is not None and self.channel.awaits:
             self._discard()
         else:
             self.close()
@@ -258,7 +201,7 @@ class WorkerConnection:
         except ServiceError:
             pass  # with the zygote gone, so is the worker
 
-    def _raise_for(self, error: OSError | ValueError) -> NoReturn:
+    def _raise_for(self, error: OSError | ValueError, channel: Channel) -> NoReturn:
         """Close, and raise what `error` of the channel means."""
         if isinstance(error, ValueError) or error.errno == errno.EPROTO:
             self._discard()
@@ -269,7 +212,7 @@ class WorkerConnection:
         if isinstance(error, ChannelClosed):
             self._raise_ended()
         if isinstance(error, TimeoutError):
-            self._raise_timeout()
+            self._raise_timeout(channel.limit)
         self._discard()
         raise ServiceIsClosed("the connection was closed in the middle of a request") from error
 
@@ -283,8 +226,7 @@ class WorkerConnection:
             status = None
         raise _error_of(status, self._limits)
 
-    def _raise_timeout(self) -> NoReturn:
-        seconds = self._timeout
+    def _raise_timeout(self, seconds: float) -> NoReturn:
         self.close()
         try:
             self._zygote.reap(self.pid, kill=True)

@@ -30,17 +30,8 @@ class Connection(Protocol):
     ) -> None:
         """Begin a request without waiting; `gather` returns the reply. Raises as `call` does.
 
-        With `later` it may be kept back until `send_on` or `gather`; `is_held` says so.
+        With `later` it may be kept back, for `exchange` or `gather` to send.
         """
-        ...
-
-    @property
-    def is_held(self) -> bool:
-        """Whether the request was kept back."""
-        ...
-
-    def send_on(self, core: int) -> None:
-        """Send what was kept back, to be computed on `core`. What goes wrong is for `gather`."""
         ...
 
     def gather(self, timeout: float | None = None) -> Reply:
@@ -51,18 +42,8 @@ class Connection(Protocol):
         ...
 
     @property
-    def deadline(self) -> float:
-        """When the reply that is waited for is overdue, by `time.monotonic()`."""
-        ...
-
-    @property
     def channel(self) -> Channel | None:
-        """Where one frame will bring the whole reply, if it is as simple as that."""
-        ...
-
-    @property
-    def core(self) -> int:
-        """The number of the core that the last reply came from, or -1."""
+        """What holds a request that was kept back, if there is one."""
         ...
 
     @property

@@ -33,7 +33,8 @@ class Crowd:
     def __init__(self, cores: int) -> None:
         self.cores = cores
         """How many workers can compute at once."""
-        self._waiting: set[object] = set()
+        self._waiting: dict[object, int] = {}
+        self._count = 0
         self._most = 0
         self._before = 0
         self.worker_may_look = True
@@ -67,22 +68,21 @@ class Crowd:
     @property
     def client_may_look(self) -> bool:
         """Whether a core is left for who waits for a reply."""
-        return len(self._waiting) < self.cores
+        return self._count < self.cores
 
-    def enter(self, key: object) -> None:
-        """Note that a request was made."""
-        waiting = self._waiting
-        waiting.add(key)
-        if len(waiting) > self._most:
-            self._most = len(waiting)
-            if self._most > self._before:
+    def enter(self, key: object, count: int = 1) -> None:
+        """Note that `count` requests are made under this key, in place of those before."""
+        total = self._count = self._count + count - self._waiting.get(key, 0)
+        self._waiting[key] = count
+        if total > self._most:
+            self._most = total
+            if total > self._before:
                 self._judge()
 
     def leave(self, key: object) -> None:
-        """Note that its reply has come, or never will."""
-        waiting = self._waiting
-        waiting.discard(key)
-        if not waiting and self._most:
+        """Note that its replies have come, or never will."""
+        self._count -= self._waiting.pop(key, 0)
+        if not self._count and self._most:
             changes = self._most < self._before
             self._before, self._most = self._most, 0
             if changes:
@@ -91,6 +91,7 @@ class Crowd:
     def clear(self) -> None:
         """Forget everything: the requests are another process's."""
         self._waiting.clear()
+        self._count = 0
         self._most = self._before = self._at_once_for = 0
         self._reluctance = _LEAST_RELUCTANT
         self._judge()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A session in this process: for inputs that are trusted, and to look into."""
 
-import math
 import os
 import shutil
 from collections.abc import Callable
@@ -30,16 +29,10 @@ class LocalConnection:
         self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
         """`Servicer.apply`, or what raises `ServiceIsClosed`."""
         self._reply: Reply | None = None
-        self.deadline = math.inf
-        """Never: no deadline is kept here."""
-        self.core = -1
-        """Not known: there is nothing to wait for."""
         self.seconds = 0.0
         """Not known: there is no way there and back."""
         self.channel = None
         """None: replies come as they are."""
-        self.is_held = False
-        """Never."""
 
     @property
     def is_open(self) -> bool:
@@ -69,9 +62,6 @@ class LocalConnection:
         if reply is None:
             raise ServiceIsClosed("no request was submitted")
         return reply
-
-    def send_on(self, core: int) -> None:
-        """Do nothing: nothing is kept back."""
 
     def fileno(self) -> None:
         """Return None: there is nothing to wait for."""

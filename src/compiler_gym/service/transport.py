@@ -12,11 +12,10 @@ import math
 import os
 import socket
 import struct
-import time
 
-from compiler_gym._line import Line, receive_all
+from compiler_gym._line import Line
 
-__all__ = ["Channel", "ChannelClosed", "receive_all"]
+__all__ = ["Channel", "ChannelClosed"]
 
 _Socket = socket.socket  # a channel has an attribute of the module's name
 _LENGTH = struct.Struct("<Q")
@@ -29,11 +28,13 @@ ChannelClosed = ConnectionError
 class Channel(Line):
     """One end of a socket pair that carries frames.
 
+    ``send(payload, deadline)`` sends one; it raises `ChannelClosed` if nobody can read it.
     ``receive(deadline, awake_seconds)`` returns the next one. For `awake_seconds` it is looked
     for before the reader sleeps; every other process that wants the core has it meanwhile. It
     raises `ChannelClosed` when the other side has gone, `TimeoutError` when `deadline`, a
     `time.monotonic()` value, passes first, and `OSError` with ``EPROTO`` for what is no frame.
-    `receive_all` waits for one of each of several channels, in turn.
+
+    Who asks may keep a request back (``hold``) and have several sent at once.
     """
 
     def __init__(self, sock: _Socket):
@@ -45,16 +46,6 @@ class Channel(Line):
     def from_descriptor(cls, descriptor: int) -> "Channel":
         """Return the channel over a socket received from another process."""
         return cls(socket.socket(fileno=descriptor))
-
-    def send(self, payload: bytes, deadline: float | None = None) -> None:
-        """Send one frame; raise `ChannelClosed` if nobody can read it.
-
-        Raises `TimeoutError` when `deadline` passes first. Short frames fit into
-        the socket's buffer, so they need none.
-        """
-        sent = self.send_some(payload)
-        if sent < len(payload) + 8:
-            self._send_rest(sent, payload, deadline)
 
     def receive_with_descriptor(
         self, deadline: float = math.inf, awake_seconds: float = 0.0
@@ -83,26 +74,6 @@ class Channel(Line):
         """Close this end; the other side sees the end of the stream."""
         super().close()
         self.socket.close()
-
-    def _send_rest(self, sent: int, payload: bytes, deadline: float | None) -> None:
-        """Send what there was no room for: a large frame's end."""
-        frame = _LENGTH.pack(len(payload))[sent:], memoryview(payload)[max(sent - 8, 0) :]
-        if deadline is not None:
-            self.socket.settimeout(_remaining(deadline))
-        try:
-            for part in frame:
-                self.socket.sendall(part)
-        except TimeoutError as error:
-            raise _error(errno.ETIMEDOUT) from error
-        finally:
-            self.socket.settimeout(None)
-
-
-def _remaining(deadline: float) -> float:
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise _error(errno.ETIMEDOUT)
-    return seconds
 
 
 def _error(number: int) -> OSError:
