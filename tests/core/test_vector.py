@@ -22,10 +22,12 @@ from compiler_gym.errors import (
     InvalidActionError,
     InvalidParameterError,
     ServiceIsClosed,
+    SessionError,
     SessionNotFound,
     WorkerCrashedError,
 )
 from compiler_gym.service import Limits
+from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
 from compiler_gym.wrappers import Counter, RewardWrapper, TimeLimit
@@ -37,7 +39,7 @@ MakeVector = Callable[..., CompilerVectorEnv]
 
 def fake(number: int = 7, **arguments: Any) -> FakeEnv:
     chosen = {
-        "observation_space": "vector",
+        "observation_space": "packed",
         "reward_space": "number",
         "action_space": "Behaviours",
         "benchmark": f"benchmark://fake-v0/{number}",
@@ -88,7 +90,7 @@ def assert_same_step(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
-@pytest.mark.parametrize("space", ["vector", ["number", "vector"], "number", "digits"])
+@pytest.mark.parametrize("space", ["packed", "vector", ["number", "vector"], "number", "digits"])
 @pytest.mark.parametrize("mode", MODES)
 def test_every_step_is_that_of_gymnasiums_own_vector(
     mode: AutoresetMode, space: Any, isolation: str
@@ -525,3 +527,145 @@ def test_attributes_of_rows_are_read_set_and_called(make_vector: MakeVector) -> 
     texts = make_vector(2, of={"render_mode": "ansi"})
     texts.reset()
     assert all("after 0 actions" in text for text in texts.render())
+
+
+class Doubled(Reward):
+    """Twice the program, asked for under a name of one's own."""
+
+    def __init__(self, cost: str = "number") -> None:
+        super().__init__(name="doubled", observation_spaces=[cost])
+        self.seen: list[Any] = []
+        self.error: Exception | None = None
+
+    def update(self, actions: Any, observations: Any, observation_view: Any) -> float:
+        if self.error is not None:
+            raise self.error
+        self.seen.append((list(actions), list(observations)))
+        return 2.0 * observations[0]
+
+
+def test_a_reward_is_told_the_same_in_a_vector(make_vector: MakeVector) -> None:
+    vector, alone = make_vector(2), fake(2)
+    rewards = [Doubled() for _ in range(3)]
+    for env, reward in zip([*vector.envs, alone], rewards, strict=True):
+        env.reward_space = reward
+    vector.reset()
+    with alone:
+        alone.reset()
+        for action in (0, 1):
+            assert vector.step([action] * 2)[1][0] == alone.step(action)[1]
+        assert rewards[0].seen == rewards[2].seen
+        assert vector.envs[0].episode_reward == alone.episode_reward
+
+
+def test_what_a_reward_raises_is_raised_when_all_have_answered(make_vector: MakeVector) -> None:
+    vector = make_vector(3)
+    rewards = [Doubled() for _ in range(3)]
+    for env, reward in zip(vector.envs, rewards, strict=True):
+        env.reward_space = reward
+    vector.reset()
+    rewards[1].error, rewards[2].error = ZeroDivisionError("in row 1"), KeyError("in row 2")
+    with pytest.raises(ZeroDivisionError, match="in row 1"):
+        vector.step([0, 0, 0])
+    rewards[1].error, rewards[2].error = SessionError("no more"), None
+    _, _, _, truncations, infos = vector.step([0, 0, 0])
+    assert truncations.tolist() == [False, True, False]
+    assert infos["error_type"][1] == "SessionError"
+    assert [len(reward.seen) for reward in rewards] == [2, 0, 1]
+
+
+def test_rows_may_earn_different_rewards(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.envs[1].reward_space = Doubled()
+    vector.reset()
+    assert vector.step([0, 0])[1].tolist() == [-1, 8]
+    vector.envs[0].reward_space = Doubled("clock")
+    vector.reset()
+    rewards = vector.step([0, 0])[1]
+    assert rewards[0] > 8 == rewards[1]
+    vector.envs[0].reward_space = None
+    assert vector.envs[0].step(0)[1] is None
+
+
+def test_a_row_may_be_used_by_itself_between_steps(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    vector.step([0, 0])
+    assert vector.envs[1].step(0)[0].tolist() == [5, 25, 1]
+    assert vector.step([0, 0])[0][:, 0].tolist() == [4, 6]
+    assert vector.get_attr("actions") == ([0, 0], [0, 0, 0])
+    vector.envs[0].reset()
+    assert vector.step([0, 0])[0][:, 0].tolist() == [3, 7]
+    vector.envs[0].observation_space = "vector"  # the same array, but not as bytes
+    assert vector.step([0, 0])[0].tolist() == [[4, 16, 1], [8, 64, 1]]
+    vector.envs[0].step(ACTIONS["end"])
+    with pytest.raises(SessionNotFound):
+        vector.step([0, 0])
+
+
+def test_actions_may_come_in_any_form(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    for actions in (
+        [0, 0],
+        (0, 0),
+        np.zeros(2, np.int32),
+        [np.int64(0)] * 2,
+        np.zeros((2, 1), int),
+    ):
+        vector.step(actions)
+    assert vector.get_attr("actions") == ([0] * 5, [0] * 5)
+    assert all(type(action) is int for row in vector.get_attr("actions") for action in row)
+
+
+def test_warnings_of_sessions_are_given_in_vectors(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    with pytest.warns(UserWarning, match="careful"):
+        observations, *_ = vector.step([0, ACTIONS["warn"]])
+    assert observations[:, 0].tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_row_has_its_own_limit(make_vector: MakeVector, mode: AutoresetMode) -> None:
+    vector = make_vector(2, autoreset_mode=mode, max_episode_steps=3)
+    vector.reset()
+    vector.step([0, 0])
+    vector.reset(options={"reset_mask": np.array([False, True])})
+    ends = [vector.step([0, 0])[3].tolist() for _ in range(2)]
+    assert ends == [[False, False], [True, False]]
+    if mode is AutoresetMode.DISABLED:
+        vector.reset(options={"reset_mask": np.array([True, False])})
+    assert vector.step([0, 0])[3].tolist() == [False, True]
+
+
+def test_spaces_of_actions_that_change_are_told_in_their_row() -> None:
+    ours, theirs = (
+        kind(makers(2, action_space="Menu"))  # each action is gone when it was taken
+        for kind in (CompilerVectorEnv, SyncVectorEnv)
+    )
+    try:
+        assert_same_step(ours.reset(seed=1), theirs.reset(seed=1))
+        for _ in range(6):
+            assert_same_step(ours.step([0, 0]), theirs.step([0, 0]))
+    finally:
+        ours.close()
+        theirs.close()
+
+
+def test_a_program_that_many_rows_share_gives_each_what_it_gives_alone() -> None:
+    arguments = {"benchmark": "cbench-v1/crc32"}
+    generator = np.random.default_rng(5)
+    with (
+        compiler_gym.make_vec("llvm-autophase-ic-v0", 3, **arguments) as vector,
+        compiler_gym.make("llvm-autophase-ic-v0", **arguments) as alone,
+    ):
+        actions = generator.integers(0, 123, size=(12, 3))
+        vector.reset()
+        together = [vector.step(row)[:2] for row in actions]
+        for number in range(3):
+            alone.reset()
+            for step, action in enumerate(actions[:, number]):
+                observation, reward, *_ = alone.step(int(action))
+                assert together[step][0][number].tolist() == observation.tolist()
+                assert together[step][1][number] == reward

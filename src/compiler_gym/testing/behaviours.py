@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,11 @@ def _overflow(session: Session) -> None:
     session.number = 2**70
 
 
+def _warn(session: Session) -> None:
+    session.number += 1
+    warnings.warn("careful with that number", stacklevel=1)
+
+
 def _write_file(session: Session) -> None:
     session.write()
 
@@ -154,5 +160,6 @@ BEHAVIOURS: dict[str, Callable[[Session], Any]] = {
     "turn_unplain": _turn_unplain,
     "overflow": _overflow,
     "write_file": _write_file,
+    "warn": _warn,
 }
 """Those, and actions that do worse."""

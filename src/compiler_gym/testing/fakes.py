@@ -7,6 +7,7 @@ never be served to a user.
 """
 
 import os
+import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -69,6 +70,9 @@ class FakeSession(CompilerSession):
         ObservationSpaceSpec("digits", TextSpec(), "The program as text.", default=""),
         ObservationSpaceSpec(
             "vector", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The program, its square, its sign."
+        ),
+        ObservationSpaceSpec(
+            "packed", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The vector, as bytes."
         ),
         ObservationSpaceSpec(
             "summary",
@@ -201,10 +205,15 @@ FakeSession.action_spaces = (
     _menu(4),
 )
 
+def _vector(number: int) -> list[int]:
+    return [number, number**2 % 2**40, (number > 0) - (number < 0)]
+
+
 _OBSERVE: dict[str, Callable[[FakeSession], Any]] = {
     "number": lambda s: s.number,
     "digits": lambda s: str(s.number),
-    "vector": lambda s: [s.number, s.number**2 % 2**40, (s.number > 0) - (s.number < 0)],
+    "vector": lambda s: _vector(s.number),
+    "packed": lambda s: struct.pack("<3q", *_vector(s.number)),
     "summary": lambda s: {"even": int(s.number % 2 == 0), "text": str(s.number)},
     "json": lambda s: f'{{"number": {s.number}}}',
     "clock": lambda s: time.monotonic_ns(),
