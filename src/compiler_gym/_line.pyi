@@ -81,6 +81,11 @@ class Line:
     @seconds.setter
     def seconds(self, arg: float, /) -> None: ...
 
+def hold_all(lines: list, payloads: list, limits: list) -> bool:
+    """
+    Have each line hold a request, if none holds one or awaits a reply; return whether.
+    """
+
 def exchange_at_once(lines: list, first_awake_seconds: float, awake_seconds: float) -> None:
     """
     Send what the lines hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.

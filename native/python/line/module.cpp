@@ -43,6 +43,20 @@ class Memory {
   Py_buffer view_;
 };
 
+bool hold_all(const nb::list& list, const nb::list& payloads, const nb::list& limits) {
+  const std::vector<Line*> lines = lines_of(list);
+  if (nb::len(payloads) != lines.size() || nb::len(limits) != lines.size()) {
+    throw nb::value_error("expected a payload and a limit for each line");
+  }
+  for (const Line* line : lines) {
+    if (line->awaits || line->is_held()) return false;
+  }
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    lines[i]->hold(nb::cast<nb::bytes>(payloads[i]), nb::cast<double>(limits[i]));
+  }
+  return true;
+}
+
 // Some encoders write 2.0 as 2.
 nb::object number_of(const Item& item, bool as_float) {
   if (item.kind == Item::Kind::kInteger) {
@@ -126,6 +140,8 @@ NB_MODULE(_line, m) {
       .def_rw("pid", &Line::pid, "The number of the process at the other end.")
       .def_rw("core", &Line::core, "The number of the core it computed on last, or -1.")
       .def_rw("seconds", &Line::seconds, "How long its last step took it, or 0.");
+  m.def("hold_all", &hold_all, "lines"_a, "payloads"_a, "limits"_a,
+        "Have each line hold a request, if none holds one or awaits a reply; return whether.");
   m.def(
       "exchange_at_once",
       [](const nb::list& lines, double first_awake_seconds, double awake_seconds) {

@@ -164,21 +164,24 @@ class Wave {
 void exchange_at_once(const std::vector<Line*>& lines, double first_awake_seconds,
                       double awake_seconds) {
   const int here = sched_getcpu();
-  std::vector<Line*> order;
-  std::copy_if(lines.begin(), lines.end(), std::back_inserter(order),
-               [](Line* line) { return line->is_held(); });
-  std::stable_partition(order.begin(), order.end(), [&](Line* line) { return line->core != here; });
-  for (Line* line : order) {
+  std::vector<Line*> near, far;
+  for (Line* line : lines) {
+    if (line->is_held()) (line->core == here ? near : far).push_back(line);
+  }
+  const auto send = [](Line* line) {
     if (line->is_placed) line->place(-1);
     line->send_held();
-  }
-  std::stable_partition(order.begin(), order.end(), [&](Line* line) { return line->core == here; });
+  };
+  std::for_each(far.begin(), far.end(), send);
+  std::for_each(near.begin(), near.end(), send);
   double seconds = first_awake_seconds;
-  for (Line* line : order) {
+  const auto await = [&](Line* line) {
     line->await(line->deadline, seconds);
     note_reply(*line);
     seconds = awake_seconds;
-  }
+  };
+  std::for_each(near.begin(), near.end(), await);
+  std::for_each(far.begin(), far.end(), await);
 }
 
 Turns exchange_in_turn(const std::vector<Line*>& lines, double late_seconds) {

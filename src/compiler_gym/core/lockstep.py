@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym._line import settle
+from compiler_gym._line import hold_all, settle
 from compiler_gym.core.plan import Plan, RawValues
 from compiler_gym.core.requests import StepResult
 from compiler_gym.core.row import DirectRow, Row
@@ -30,6 +30,7 @@ class Lockstep:
 
     def __init__(self, rows: Sequence[DirectRow], observations: NDArray[Any]) -> None:
         self._rows = rows
+        self._envs = [row.env for row in rows]
         self._observations = observations
         self.flags = np.zeros((6, len(rows)), dtype=np.bool_)
         """What a step that is as usual in every row says, [6, rows]: terminations, truncations,
@@ -40,9 +41,10 @@ class Lockstep:
         self._values: list[RawValues] = []
         self._connections: list[WorkerConnection] = []
         self._channels: list[Channel] = []
-        self._actions: list[int] = []
+        self._seconds: list[float] = []
         self._payloads: dict[int, bytes] = {}
         self._stay_awake = False
+        self._actions: list[int] = []
 
     @classmethod
     def over(cls, rows: Sequence[Row], observations: Any) -> "Lockstep | None":
@@ -54,44 +56,37 @@ class Lockstep:
 
     def begin(self, actions: Any) -> list[Channel] | None:
         """Prepare a step and return what holds its requests; None if the rows must do it."""
-        if type(actions) is not list or len(actions) != len(self._rows):
+        if type(actions) is not list or len(actions) != len(self._envs):
             return None
-        plans = [row.env._plan for row in self._rows]
-        if plans != self._plans:
-            self._adopt(plans)
-        if not self._values:
-            return None
-        channels: list[Channel] = []
-        connections: list[WorkerConnection] = []
-        for row, action in zip(self._rows, actions, strict=True):
-            env = row.env
-            episode, connection = env._episode, env._connection
+        if crowd.worker_may_look is not self._stay_awake or len(self._payloads) > _MOST_PAYLOADS:
+            self._stay_awake, self._payloads = crowd.worker_may_look, {}
+        known, payloads = self._payloads, []
+        for env, action, plan, connection in zip(
+            self._envs, actions, self._plans, self._connections, strict=False
+        ):
+            episode = env._episode
             if (
                 type(action) is not int
                 or not 0 <= action < env._plain_action_count
+                or env._plan is not plan
+                or env._connection is not connection
                 or episode is None
                 or not episode.running
-                or type(connection) is not WorkerConnection
             ):
-                return None
-            channel = connection.channel
-            if channel is None or channel.awaits or channel.is_held:
-                return None
-            channels.append(channel)
-            connections.append(connection)
-        if crowd.worker_may_look is not self._stay_awake or len(self._payloads) > _MOST_PAYLOADS:
-            self._stay_awake, self._payloads = crowd.worker_may_look, {}
-        payloads = self._payloads
-        for row, channel, action in zip(self._rows, channels, actions, strict=True):
-            payload = payloads.get(action)
+                break
+            payload = known.get(action)
             if payload is None:
-                payload = encode(Step([action], plans[0].names, self._stay_awake))
-                payloads[action] = payload
-            env = row.env
-            channel.hold(payload, env.limits.step_seconds)
+                payload = known[action] = encode(Step([action], plan.names, self._stay_awake))
+            payloads.append(payload)
+        if len(payloads) < len(actions):
+            self._adopt()
+            return None
+        if not hold_all(self._channels, payloads, self._seconds):
+            return None
+        for env, action in zip(self._envs, actions, strict=True):
             env._episode.actions.append(action)  # type: ignore[union-attr]  # seen above
-        self._connections, self._channels, self._actions = connections, channels, actions
-        return channels
+        self._actions = actions
+        return self._channels
 
     def end(
         self, rewards: NDArray[np.float64], failures: dict[int, Exception]
@@ -106,11 +101,11 @@ class Lockstep:
             self._channels, self._observations, self._no_effects, seen_at, cost_at, cost_is_float
         )
         others: dict[int, StepResult] = {}
-        for number, row in enumerate(self._rows):
-            env, cost, action = row.env, costs[number], actions[number]
+        for number, env in enumerate(self._envs):
+            cost, action = costs[number], actions[number]
             try:
                 if cost is None:
-                    others[number] = row.end_step_of(
+                    others[number] = self._rows[number].end_step_of(
                         self._connections[number], action, self._plans[number]
                     )
                     continue
@@ -137,12 +132,25 @@ class Lockstep:
             for number, unchanged in enumerate(self._no_effects)
         }
 
-    def _adopt(self, plans: list[Plan]) -> None:
-        """Take over what the rows ask for, if it is the same and needs no translation."""
-        self._plans, self._values, self._payloads = plans, [], {}
-        raw = [plan.raw for plan in plans]
-        if any(plan.names != plans[0].names for plan in plans):
-            return
-        values = [value for value in raw if value is not None and value[:3] == raw[0][:3]]  # type: ignore[index]
-        if len(values) == len(raw):
-            self._values = values
+    def _adopt(self) -> None:
+        """Take over what the rows ask for, and whom, if they fit: the next step is for us then."""
+        self._plans, self._connections, self._payloads = [], [], {}
+        plans, connections, channels = [], [], []
+        first = self._envs[0]._plan
+        for env in self._envs:
+            plan, connection = env._plan, env._connection
+            if (
+                first.raw is None
+                or plan.raw is None
+                or plan.raw[:3] != first.raw[:3]
+                or plan.names != first.names
+                or type(connection) is not WorkerConnection
+                or connection.channel is None
+            ):
+                return
+            plans.append(plan)
+            connections.append(connection)
+            channels.append(connection.channel)
+        self._values = [plan.raw for plan in plans if plan.raw is not None]
+        self._seconds = [connection.limits.step_seconds for connection in connections]
+        self._plans, self._connections, self._channels = plans, connections, channels

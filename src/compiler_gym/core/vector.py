@@ -273,14 +273,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         the first row, if there are several.
         """
         listed = actions.tolist() if type(actions) is np.ndarray else actions
-        crowd.enter(id(self), self.num_envs)
-        try:
-            channels = lockstep.begin(listed)
-            if channels is None:
-                return None
-            self._exchange(channels, listed)
-        finally:
-            crowd.leave(id(self))
+        channels = lockstep.begin(listed)
+        if channels is None:
+            return None
+        self._exchange(channels, listed)
         failures: dict[int, Exception] = {}
         others = lockstep.end(self._rewards, failures)
         self._clock += 1
@@ -321,22 +317,16 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         failures: dict[int, Exception] = {}
         begun: dict[int, Connection | None] = {}
         self._clock += 1
-        crowd.enter(id(self), self.num_envs)
-        try:
-            for number in range(self.num_envs):
-                if number not in resets:
-                    try:
-                        begun[number] = rows[number].begin_step(actions[number])
-                    except Exception as error:
-                        failures[number] = error
-            restarts = self._begin_resets(resets, failures)
-            asked = {**restarts, **begun}
-            channels = _channels(asked)
-            self._exchange(
-                list(channels.values()), [actions[row] for row in channels], list(channels)
-            )
-        finally:
-            crowd.leave(id(self))
+        for number in range(self.num_envs):
+            if number not in resets:
+                try:
+                    begun[number] = rows[number].begin_step(actions[number])
+                except Exception as error:
+                    failures[number] = error
+        restarts = self._begin_resets(resets, failures)
+        asked = {**restarts, **begun}
+        channels = _channels(asked)
+        self._exchange(list(channels.values()), [actions[row] for row in channels], list(channels))
         finish(connection for connection in asked.values() if connection is not None)
         restarted = self._end_resets(restarts, failures)
         results: dict[int, StepResult] = {}

@@ -33,14 +33,17 @@ class CostReward(Reward):
         )
         self.initial = initial
         self.previous: float | None = None
+        self.scale: float | None = None
+        """What counts as 1.0, once it is known."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
         """Forget the last episode."""
-        self.previous = None
+        self.previous = self.scale = None
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the costs of the program before any action."""
         self.previous = float(observations[0])
+        self.scale = max(self.saving(observation_view), 1.0)
 
     def update(
         self,
@@ -52,9 +55,15 @@ class CostReward(Reward):
         cost = float(observations[0])
         if self.previous is None:
             self.previous = float(observation_view[self.initial])
+        if self.scale is None:
+            self.scale = max(self.saving(observation_view), 1.0)
         saved = self.previous - cost
         self.previous = cost
-        return saved
+        return saved / self.scale
+
+    def saving(self, observation_view: Mapping[str, Any]) -> float:
+        """Return the cost that counts as 1.0; less than 1 counts as 1."""
+        return 1.0
 
 
 class NormalizedCostReward(CostReward):
@@ -65,28 +74,6 @@ class NormalizedCostReward(CostReward):
 
     def __init__(self, name: str, *, max: float | None = 1, **properties: Any) -> None:
         super().__init__(name, max=max, **properties)
-        self.scale: float | None = None
-
-    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Forget the last episode."""
-        super().reset(benchmark, observation_view)
-        self.scale = None
-
-    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take the costs of the program before any action, and the scale."""
-        super().start(observations, observation_view)
-        self.scale = max(self.saving(observation_view), 1.0)
-
-    def update(
-        self,
-        actions: Sequence[Any],
-        observations: Sequence[Any],
-        observation_view: Mapping[str, Any],
-    ) -> float:
-        """Return the scaled reward for moving the cost to ``observations[0]``."""
-        if self.scale is None:
-            self.scale = max(self.saving(observation_view), 1.0)
-        return super().update(actions, observations, observation_view) / self.scale
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
         """Return the cost that counts as 1.0."""

@@ -55,7 +55,8 @@ class WorkerConnection:
 
     def __init__(self, zygote: Zygote, limits: Limits, channel: Channel, pid: int) -> None:
         self._zygote = zygote
-        self._limits = limits
+        self.limits = limits
+        """What the worker may use."""
         self.channel: Channel | None = channel
         """What the worker is asked through; None after `close`."""
         self.pid = pid
@@ -94,7 +95,7 @@ class WorkerConnection:
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         if type(request) is Step:
             request.stay_awake = crowd.worker_may_look
-        seconds = self._limits.step_seconds if timeout is None else timeout
+        seconds = self.limits.step_seconds if timeout is None else timeout
         channel.hold(encode(request), seconds)
         if not later:
             self._send(channel)
@@ -156,7 +157,7 @@ class WorkerConnection:
         assert channel is not None
         try:
             payload, descriptor = channel.receive_with_descriptor(
-                time.monotonic() + self._limits.step_seconds, _AWAKE_FOR_FORK_SECONDS
+                time.monotonic() + self.limits.step_seconds, _AWAKE_FOR_FORK_SECONDS
             )
             reply = decode_reply(payload)
             channel.awaits = False
@@ -174,7 +175,7 @@ class WorkerConnection:
         if descriptor is None:  # the copy leaves by itself: nobody can reach it
             raise ServiceOSError("the fork's socket did not arrive: too many open files")
         return WorkerConnection(
-            self._zygote, self._limits, Channel.from_descriptor(descriptor), reply.pid
+            self._zygote, self.limits, Channel.from_descriptor(descriptor), reply.pid
         )
 
     def close(self) -> None:
@@ -224,7 +225,7 @@ class WorkerConnection:
             status = self._zygote.reap(self.pid, kill=False)
         except ServiceError:
             status = None
-        raise _error_of(status, self._limits)
+        raise _error_of(status, self.limits)
 
     def _raise_timeout(self, seconds: float) -> NoReturn:
         self.close()

@@ -27,14 +27,19 @@ def exchange(channels: list[Channel], *, in_turn: bool = False) -> None:
 
     With `in_turn` they are sent in their order, when a core is free for one.
     """
-    if in_turn:
-        timed, late = exchange_in_turn(channels, _LATE_SECONDS)
-        if timed:
-            crowd.took_turns(was_late=late > timed * _MANY)
-    elif channels:
-        awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
-        first = awake_seconds if crowd.client_may_look else 0.0
-        exchange_at_once(channels, first, awake_seconds)
+    key = id(channels)
+    crowd.enter(key, len(channels))
+    try:
+        if in_turn:
+            timed, late = exchange_in_turn(channels, _LATE_SECONDS)
+            if timed:
+                crowd.took_turns(was_late=late > timed * _MANY)
+        else:
+            awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
+            first = awake_seconds if crowd.client_may_look else 0.0
+            exchange_at_once(channels, first, awake_seconds)
+    finally:
+        crowd.leave(key)
 
 
 def finish(connections: Iterable[Connection]) -> None:

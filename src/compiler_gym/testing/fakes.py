@@ -205,6 +205,7 @@ FakeSession.action_spaces = (
     _menu(4),
 )
 
+
 def _vector(number: int) -> list[int]:
     return [number, number**2 % 2**40, (number > 0) - (number < 0)]
 
