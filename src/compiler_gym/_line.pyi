@@ -91,9 +91,9 @@ def exchange_at_once(lines: list, first_awake_seconds: float, awake_seconds: flo
     Send what the lines hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
     """
 
-def exchange_in_turn(lines: list, late_seconds: float) -> tuple:
+def exchange_in_turn(lines: list, seconds: list, share: float, late_seconds: float) -> tuple:
     """
-    As `exchange_at_once`, one request on each core at a time, in order. Return how many replies say how long they were computed, and of how many the way took `late_seconds` longer.
+    As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each core gets its part of `share` of them at once, then one at a time. Return how many replies say how long they were computed, and how many `late_seconds` they came later than that, but no more than there were.
     """
 
 def settle(lines: list, observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list:

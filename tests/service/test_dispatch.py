@@ -19,7 +19,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 from compiler_gym.service import WorkerConnection, crowd, dispatch, exchange
-from compiler_gym.service.messages import Stepped
+from compiler_gym.service.messages import Failed, Stepped
 from compiler_gym.testing import is_running, wait_until
 from service.workers import Open, number, start, step
 
@@ -28,9 +28,12 @@ NOBODY = 4_194_303
 ways = pytest.mark.parametrize("in_turn", [False, True], ids=["at once", "in turn"])
 
 
-def asked(workers: list[WorkerConnection], *, in_turn: bool = True) -> list[Any]:
+def asked(
+    workers: list[WorkerConnection], *, in_turn: bool = True, seconds: list[float] | None = None
+) -> list[Any]:
     """Exchange what `workers` hold; return the class of each one's reply or error."""
-    exchange([w.channel for w in workers if w.channel is not None], in_turn=in_turn)
+    channels = [worker.channel for worker in workers if worker.channel is not None]
+    exchange(channels, (seconds or [1e-3] * len(channels)) if in_turn else None)
     found: list[Any] = []
     for worker in workers:
         try:
@@ -55,31 +58,72 @@ def hold(workers: list[WorkerConnection], *names: str) -> None:
 def test_replies_are_those_of_their_requests(open_worker: Open, in_turn: bool) -> None:
     workers = [open_worker() for _ in range(4)]
     for _ in range(2):
-        hold(workers, "add", "impatient_child", "double", "negate")
-        exchange([worker.channel for worker in workers], in_turn=in_turn)  # type: ignore[misc]
-        workers.pop(1).gather()
-        assert [type(worker.gather()) for worker in workers] == [Stepped] * 3
-        workers.insert(1, open_worker())
+        hold(workers, "add", "raise", "double", "negate")
+        assert asked(workers, in_turn=in_turn) == [Stepped, Failed, Stepped, Stepped]
+        assert workers[1].seconds == 0 < min(workers[place].seconds for place in (0, 2, 3))
+        workers[1] = open_worker()
     assert numbers([workers[0], *workers[2:]]) == [9, 28, 7]
 
 
+def sent(workers: list[WorkerConnection]) -> list[int]:
+    """Return the workers in the order in which they got their requests."""
+    return sorted(range(len(workers)), key=lambda place: when(workers[place]))
+
+
+def when(worker: WorkerConnection) -> float:
+    """Return when a worker got its request, by any clock: all have the same seconds from then."""
+    assert worker.channel is not None
+    return worker.channel.deadline
+
+
 @pytest.mark.usefixtures("one_core")
-def test_a_core_gets_one_at_a_time_in_order(open_worker: Open) -> None:
+@pytest.mark.parametrize("seconds", [[0.3, 1.0, 0.2, 0.4], [3e-4, 4e-3, 2e-4, 4e-4]])
+def test_a_core_gets_one_at_a_time_the_longest_first(
+    open_worker: Open, seconds: list[float]
+) -> None:
     workers = [open_worker() for _ in range(4)]
     hold(workers, "add", "impatient_child", "double", "negate")
-    order = [2, 0, 3, 1]
-    exchange([workers[place].channel for place in order], in_turn=True)  # type: ignore[misc]
-    ends = [worker.channel.deadline for worker in workers]  # type: ignore[union-attr]
-    taken = [worker.seconds for worker in workers]
-    sent = sorted(range(4), key=lambda place: ends[place])
-    assert sent == order, "they have the same seconds from when they are sent"
-    for before, after in pairwise(order):
-        assert ends[after] - ends[before] >= taken[before]
-    for worker in workers:
-        worker.gather()
+    assert asked(workers, seconds=seconds) == [Stepped, Failed, Stepped, Stepped]
+    assert sent(workers) == [1, 3, 0, 2]
+    assert when(workers[3]) - when(workers[1]) > 0.2, "it was there before the child had ended"
+    for before, after in pairwise((3, 0, 2)):
+        assert when(workers[after]) - when(workers[before]) >= workers[before].seconds
     assert numbers([workers[0], *workers[2:]]) == [8, 14, -7]
-    assert [0 < seconds < 0.2 for seconds in taken] == [True, False, True, True]
-    assert taken[1] == 0, "it failed"
+
+
+@pytest.mark.usefixtures("one_core")
+@pytest.mark.parametrize(("seconds", "at_first"), [(1e-5, 5), (1e-3, 4), (1e-2, 1)])
+def test_how_many_a_core_gets_at_first_depends_on_what_they_take(
+    open_worker: Open, seconds: float, at_first: int
+) -> None:
+    workers = [open_worker() for _ in range(5)]
+    hold(workers, "impatient_child", "add", "add", "add", "add")
+    assert asked(workers, seconds=[seconds] * 5) == [Failed, *[Stepped] * 4]
+    assert sent(workers) == list(range(5))
+    waited = [when(worker) - when(workers[0]) for worker in workers]
+    assert [seconds < 0.2 for seconds in waited] == [place < at_first for place in range(5)]
+
+
+@pytest.mark.usefixtures("one_core")
+def test_who_waits_for_the_core_is_given_the_time(open_worker: Open) -> None:
+    workers = [open_worker() for _ in range(4)]
+    for in_turn, seconds in ((True, 1e-2), (True, 1e-3), (True, 1e-5), (False, 0.0)):
+        for worker in workers:
+            worker.submit(step("work"), timeout=0.25, later=True)
+        began = time.monotonic()
+        assert asked(workers, in_turn=in_turn, seconds=[seconds] * 4) == [Stepped] * 4
+        assert time.monotonic() - began > 0.4, "each works for 0.1 s, and there is one core"
+
+
+@ways
+@pytest.mark.usefixtures("one_core")
+def test_a_hang_costs_one_deadline_where_others_answer(open_worker: Open, in_turn: bool) -> None:
+    workers = [open_worker() for _ in range(6)]
+    for place, worker in enumerate(workers):
+        worker.submit(step("add" if place else "hang"), timeout=1.0, later=True)
+    began = time.monotonic()
+    assert asked(workers, in_turn=in_turn) == [WorkerTimeoutError, *[Stepped] * 5]
+    assert time.monotonic() - began < 3
 
 
 @ways
@@ -182,7 +226,7 @@ def test_where_others_want_the_cores_all_are_asked_at_once(
 
     def step_all() -> list[bool]:
         in_turns = []
-        for late_seconds in (10.0, -1.0, 10.0, 10.0, 10.0, 10.0, 10.0):
+        for late_seconds in (10.0, 1e-9, 10.0, 10.0, 10.0, 10.0, 10.0):
             monkeypatch.setattr(dispatch, "_LATE_SECONDS", late_seconds)
             in_turns.append(crowd.takes_turns(len(workers)))
             hold(workers, "add", "add", "add")
@@ -201,8 +245,7 @@ def test_who_was_on_a_core_before_gets_it_again(open_worker: Open) -> None:
         worker.channel.core = was_on  # type: ignore[union-attr]
     hold(workers, "add", "add", "add", "add")
     assert asked(workers) == [Stepped] * 4
-    sent = sorted(range(4), key=lambda place: workers[place].channel.deadline)  # type: ignore[union-attr]
-    assert sent == [0, 2, 3, 1], "the choice is among the next two"
+    assert sent(workers) == [0, 2, 3, 1], "the choice is among the next two"
 
 
 @pytest.mark.usefixtures("one_core")

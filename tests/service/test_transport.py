@@ -188,7 +188,7 @@ def at_once(channels: list[Channel]) -> None:
 
 
 def in_turn(channels: list[Channel]) -> None:
-    exchange_in_turn(channels, 1.0)
+    exchange_in_turn(channels, [1e-3] * len(channels), 0.7, 1.0)
 
 
 Exchange = Callable[[list[Channel]], None]

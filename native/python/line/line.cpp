@@ -130,7 +130,8 @@ void Line::await(double deadline, double awake_seconds) {
 bool Line::take_in() {
   if (trouble_ != 0 || frame_.is_valid()) return false;
   try {
-    read();
+    if (have_ >= kHeader) finish(length());  // what was wrong still is
+    if (!frame_.is_valid()) read();
   } catch (const Trouble&) {
     return false;
   }

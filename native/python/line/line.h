@@ -73,6 +73,9 @@ class Line {
   // Takes what there is to read, and returns whether there is more to wait for.
   bool take_in();
 
+  // Whether a part of the next frame is there.
+  bool has_begun() const { return have_ > 0; }
+
   // The frame that was waited for; empty where there is none.
   std::string_view frame() const;
   void forget_frame() { frame_ = nb::steal<nb::bytes>(nb::handle()); }

@@ -152,13 +152,20 @@ NB_MODULE(_line, m) {
       "interrupts is raised: `receive` raises the rest.");
   m.def(
       "exchange_in_turn",
-      [](const nb::list& lines, double late_seconds) {
-        const Turns turns = exchange_in_turn(lines_of(lines), late_seconds);
+      [](const nb::list& lines, const nb::list& seconds, double share, double late_seconds) {
+        std::vector<double> expected;
+        for (nb::handle item : seconds) expected.push_back(nb::cast<double>(item));
+        if (expected.size() != nb::len(lines)) {
+          throw nb::value_error("expected the seconds of each line");
+        }
+        const Turns turns = exchange_in_turn(lines_of(lines), expected, share, late_seconds);
         return nb::make_tuple(turns.timed, turns.late);
       },
-      "lines"_a, "late_seconds"_a,
-      "As `exchange_at_once`, one request on each core at a time, in order. Return how many replies "
-      "say how long they were computed, and of how many the way took `late_seconds` longer.");
+      "lines"_a, "seconds"_a, "share"_a, "late_seconds"_a,
+      "As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each "
+      "core gets its part of `share` of them at once, then one at a time. Return how many replies "
+      "say how long they were computed, and how many `late_seconds` they came later than that, "
+      "but no more than there were.");
   m.def("settle", &settle, "lines"_a, "observations"_a, "no_effects"_a, "seen_at"_a, "cost_at"_a,
         "cost_is_float"_a,
         "Take in the replies to steps of one action. Those that only say what was observed give a "

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <iterator>
 
 #include "reply.h"
 
@@ -19,12 +18,15 @@ constexpr double kLongestSeconds = 3600;
 // How long the rest of a reply is waited for at least when its beginning is there.
 constexpr double kRestSeconds = 50e-3;
 
+// How long is waited for what is late before the others are looked at again.
+constexpr double kPatienceSeconds = 10e-3;
+
 // The cores that this thread may use. Its own comes last: it is busy until the thread sleeps.
-std::deque<int> cores_of_thread() {
+std::vector<int> cores_of_thread() {
   constexpr int kMost = 8192;
   unsigned long words[kMost / (8 * sizeof(unsigned long))] = {};
   auto* const set = reinterpret_cast<cpu_set_t*>(words);
-  std::deque<int> cores;
+  std::vector<int> cores;
   const int here = sched_getcpu();
   if (sched_getaffinity(0, sizeof(words), set) < 0) return {here};
   for (int core = 0; core < kMost; ++core) {
@@ -41,120 +43,211 @@ void note_reply(Line& line) {
   line.seconds = stepped->seconds;
 }
 
-// Requests of which each core has one, and others wait for a core.
+// Waits for what is late, but had to wait for those that are done and shares the cores with
+// the others.
+void await_among(const std::vector<Line*>& lines, Line& line) {
+  const std::size_t cores = cores_of_thread().size();
+  while (true) {
+    double computed = 0;
+    std::size_t others = 0;
+    for (Line* other : lines) {
+      if (other == &line) continue;
+      others += other->take_in() ? 1 : 0;
+      note_reply(*other);
+      computed += other->seconds;
+    }
+    const double now = seconds_now();
+    const double until =
+        line.deadline + computed + static_cast<double>(others / cores) * line.limit;
+    if (now >= until) return;
+    line.await(std::min(until, now + kPatienceSeconds), 0);
+    if (!line.take_in()) return;
+  }
+}
+
 class Wave {
  public:
-  Wave(const std::vector<Line*>& lines, double late_seconds)
-      : free_(cores_of_thread()), late_seconds_(late_seconds) {
-    choices_ = free_.size() + 1;
-    std::copy_if(lines.begin(), lines.end(), std::back_inserter(held_),
-                 [](Line* line) { return line->is_held(); });
+  Wave(const std::vector<Line*>& lines, const std::vector<double>& seconds, double share,
+       double late_seconds)
+      : late_seconds_(late_seconds) {
+    double total = 0;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (!lines[i]->is_held()) continue;
+      held_.push_back({lines[i], seconds[i]});
+      total += seconds[i];
+    }
+    std::stable_sort(held_.begin(), held_.end(),
+                     [](const Held& a, const Held& b) { return a.seconds > b.seconds; });
+    for (const int number : cores_of_thread()) cores_.push_back(Core{number});
+    load_at_first_ = share * total / static_cast<double>(cores_.size());
   }
 
   Turns run() {
-    send_held(seconds_now());
-    while (!under_way_.empty()) take_in(wait());
+    send_first();
+    while (watch()) {
+      const double now = wait();
+      for (std::size_t i = 0; i < watched_.size(); ++i) {
+        if (looked_at_[i].revents != 0 || watched_[i]->deadline() <= now) {
+          take_in(*watched_[i], now);
+        }
+      }
+    }
     return turns_;
   }
 
  private:
+  struct Held {
+    Line* line;
+    double seconds;
+  };
+
   struct Request {
     Line* line;
-    int core;
-    double began;
     double deadline;
   };
 
-  void send_held(double now) {
-    while (!free_.empty() && !held_.empty()) {
-      const int core = free_.front();
-      free_.pop_front();
-      Line* const line = take_for(core);
-      if (line->core != core || !line->is_placed) line->place(core);
-      line->core = core;
-      line->send_held();
-      if (line->has_trouble()) {
-        free_.push_back(core);
-      } else {
-        under_way_.push_back({line, core, now, line->deadline});
-      }
+  struct Core {
+    int number;
+    double load = 0;      // seconds that all it got are expected to take
+    double began = 0;     // when it got the first of what it has
+    double computed = 0;  // how long those of them took that are done
+    int done = 0;
+    bool has_failed = false;
+    std::vector<Request> under_way = {};
+
+    // When the last of what it has is overdue. If that was closed nobody wakes us.
+    double deadline() const {
+      const Request& last = under_way.back();
+      return last.line->descriptor() < 0 ? 0 : deadline_of(last);
     }
+    // It had to wait for those that are done, and shares the core with the others.
+    double deadline_of(const Request& request) const {
+      const auto others = static_cast<double>(under_way.size() - 1);
+      return request.deadline + computed + others * request.line->limit;
+    }
+  };
+
+  void send_first() {
+    const double now = seconds_now();
+    while (!held_.empty()) {
+      Core& idlest =
+          *std::min_element(cores_.begin(), cores_.end(),
+                            [](const Core& a, const Core& b) { return a.load < b.load; });
+      if (idlest.load > 0 && idlest.load >= load_at_first_) return;
+      send_to(idlest, now);
+    }
+  }
+
+  void send_to(Core& core, double now) {
+    const Held next = take_for(core);
+    Line& line = *next.line;
+    if (line.core != core.number || !line.is_placed) line.place(core.number);
+    line.core = core.number;
+    line.send_held();
+    if (core.under_way.empty()) core.began = now;
+    core.load += std::max(next.seconds, 1e-9);
+    core.under_way.push_back({&line, line.has_trouble() ? 0 : line.deadline});
   }
 
   // The next to be sent, rather one that was on `core` before: some of its data are in the
   // caches there.
-  Line* take_for(int core) {
-    const auto end = held_.begin() + static_cast<std::ptrdiff_t>(std::min(choices_, held_.size()));
-    auto place = std::find_if(held_.begin(), end, [&](Line* line) { return line->core == core; });
-    if (place == end) place = held_.begin();
-    Line* const line = *place;
+  Held take_for(const Core& core) {
+    const auto choices = static_cast<std::ptrdiff_t>(std::min(cores_.size() + 1, held_.size()));
+    auto place =
+        std::find_if(held_.begin(), held_.begin() + choices,
+                     [&](const Held& held) { return held.line->core == core.number; });
+    if (place == held_.begin() + choices) place = held_.begin();
+    const Held held = *place;
     held_.erase(place);
-    return line;
+    return held;
+  }
+
+  // Looks at what each core got last: it is done when all before it are, more often than not.
+  bool watch() {
+    watched_.clear();
+    looked_at_.clear();
+    for (Core& core : cores_) {
+      if (core.under_way.empty()) continue;
+      watched_.push_back(&core);
+      looked_at_.push_back({core.under_way.back().line->descriptor(), POLLIN, 0});
+    }
+    return !watched_.empty();
   }
 
   // Sleeps until there is something to read, or too late to; returns the time.
   double wait() {
-    double earliest = under_way_.front().deadline;
-    looked_at_.clear();
-    for (const Request& request : under_way_) {
-      earliest = std::min(earliest, request.deadline);
-      looked_at_.push_back({request.line->descriptor(), POLLIN, 0});
-      if (request.line->descriptor() < 0) earliest = 0;  // closed: nobody will wake us
-    }
+    double earliest = watched_.front()->deadline();
+    for (const Core* core : watched_) earliest = std::min(earliest, core->deadline());
     while (true) {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      const double now = seconds_now();
-      const double left = std::clamp(earliest - now, 0.0, kLongestSeconds);
+      const double left = std::clamp(earliest - seconds_now(), 0.0, kLongestSeconds);
       const double whole = std::floor(left);
       const timespec timeout{static_cast<time_t>(whole), static_cast<long>((left - whole) * 1e9)};
       const int found = unlocked(
           [&] { return ppoll(looked_at_.data(), looked_at_.size(), &timeout, nullptr); });
       if (found < 0 && errno != EINTR) throw Trouble(errno);
-      if (found > 0 || seconds_now() >= earliest) return seconds_now();
+      const double now = seconds_now();
+      if (found > 0 || now >= earliest) return now;
     }
   }
 
-  void take_in(double now) {
+  // Takes in what is there on `core`, and sends the next if that was all.
+  void take_in(Core& core, double now) {
+    remove(core, [&](Request& request) { return is_answered(request, now); });
+    remove(core, [&](Request& request) { return now >= core.deadline_of(request); });
+    if (!core.under_way.empty()) return;
+    judge(core, now);
+    if (!held_.empty()) send_to(core, now);
+  }
+
+  template <typename IsOver>
+  static void remove(Core& core, const IsOver& is_over) {
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < under_way_.size(); ++i) {
-      Request& request = under_way_[i];
-      if (is_over(request, looked_at_[i].revents != 0, now)) {
-        free_.push_back(request.core);
-        note(request, now);
+    for (Request& request : core.under_way) {
+      if (is_over(request)) {
+        note(core, *request.line);
       } else {
-        under_way_[kept++] = request;
+        core.under_way[kept++] = request;
       }
     }
-    under_way_.resize(kept);
-    send_held(now);
+    core.under_way.resize(kept);
   }
 
-  // Whether its reply is there, or will not come in time. What came in time counts.
-  bool is_over(Request& request, bool is_readable, double now) {
+  // Whether the reply is there, or will never be. If it has begun it may take a moment longer.
+  static bool is_answered(Request& request, double now) {
     Line& line = *request.line;
-    if (line.descriptor() < 0) return true;
-    if (is_readable) {
-      if (!line.take_in()) return true;
+    const bool had_begun = line.has_begun();
+    if (line.descriptor() < 0 || !line.take_in()) return true;
+    if (!had_begun && line.has_begun()) {
       request.deadline = std::max(request.deadline, now + kRestSeconds);
     }
-    return now >= request.deadline;
+    return false;
   }
 
-  void note(const Request& request, double now) {
-    Line& line = *request.line;
+  static void note(Core& core, Line& line) {
     note_reply(line);
-    line.core = request.core;
-    if (line.seconds > 0) {
-      ++turns_.timed;
-      if (now - request.began - line.seconds > late_seconds_) ++turns_.late;
-    }
+    line.core = core.number;
+    core.computed += line.seconds;
+    core.has_failed |= line.seconds <= 0;
+    ++core.done;
   }
 
-  std::deque<Line*> held_;
-  std::deque<int> free_;
-  std::vector<Request> under_way_;
+  // A core that was busy for much longer than its workers computed was wanted by others.
+  void judge(Core& core, double now) {
+    if (!core.has_failed) {
+      turns_.timed += core.done;
+      const double too_long = (now - core.began - core.computed) / late_seconds_;
+      turns_.late += static_cast<int>(std::clamp(too_long, 0.0, static_cast<double>(core.done)));
+    }
+    core.computed = core.done = 0;
+    core.has_failed = false;
+  }
+
+  std::deque<Held> held_;
+  std::vector<Core> cores_;
+  std::vector<Core*> watched_;
   std::vector<pollfd> looked_at_;
-  std::size_t choices_;
+  double load_at_first_;
   double late_seconds_;
   Turns turns_;
 };
@@ -174,18 +267,19 @@ void exchange_at_once(const std::vector<Line*>& lines, double first_awake_second
   };
   std::for_each(far.begin(), far.end(), send);
   std::for_each(near.begin(), near.end(), send);
+  near.insert(near.end(), far.begin(), far.end());
   double seconds = first_awake_seconds;
-  const auto await = [&](Line* line) {
+  for (Line* line : near) {
     line->await(line->deadline, seconds);
+    if (line->take_in()) await_among(near, *line);
     note_reply(*line);
     seconds = awake_seconds;
-  };
-  std::for_each(near.begin(), near.end(), await);
-  std::for_each(far.begin(), far.end(), await);
+  }
 }
 
-Turns exchange_in_turn(const std::vector<Line*>& lines, double late_seconds) {
-  return Wave(lines, late_seconds).run();
+Turns exchange_in_turn(const std::vector<Line*>& lines, const std::vector<double>& seconds,
+                       double share, double late_seconds) {
+  return Wave(lines, seconds, share, late_seconds).run();
 }
 
 }  // namespace compiler_gym::line

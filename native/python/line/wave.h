@@ -7,10 +7,10 @@
 
 namespace compiler_gym::line {
 
-// How a wave of requests went whose workers were given cores.
+// How the requests went whose workers were given cores.
 struct Turns {
   int timed = 0;  // how many replies say how long they were computed
-  int late = 0;   // how many of them were on their way for much longer
+  int late = 0;   // how many of them came much later than that
 };
 
 // Sends what the lines hold, all at once, and waits for the replies: for those first whose
@@ -20,8 +20,12 @@ struct Turns {
 void exchange_at_once(const std::vector<Line*>& lines, double first_awake_seconds,
                       double awake_seconds);
 
-// Sends what the lines hold in their order, one to each core at a time, and waits for all replies.
-// A reply that is on its way for `late_seconds` more than it was computed is late.
-Turns exchange_in_turn(const std::vector<Line*>& lines, double late_seconds);
+// Sends what the lines hold, the longest first by what is expected, `seconds` for each, and waits
+// for the replies. Every core gets its part of `share` of them at once, and one of the rest each
+// time that it has done all it has: being woken for a reply costs, and so does a wrong guess.
+// Replies are late by what their core was busy for, in units of `late_seconds`, beyond what they
+// say that they took.
+Turns exchange_in_turn(const std::vector<Line*>& lines, const std::vector<double>& seconds,
+                       double share, double late_seconds);
 
 }  // namespace compiler_gym::line

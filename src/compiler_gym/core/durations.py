@@ -2,7 +2,7 @@
 """How long a step may take, guessed from those before.
 
 The slowest row of a vector decides when its step ends, so it had better begin first. A guess
-only orders: whatever it is, every row gives the same results.
+only says who computes when: whatever it is, every row gives the same results.
 """
 
 import math
@@ -21,7 +21,7 @@ class Durations:
     >>> for _ in range(20):
     ...     for row, factor in enumerate((1, 10)):
     ...         durations.learn(row, 0, factor * 1e-3); durations.learn(row, 1, factor * 2e-3)
-    >>> [round(math.exp(durations.guess(row, 1) - durations.guess(0, 0))) for row in (0, 1)]
+    >>> [round(durations.guess(row, 1) / durations.guess(0, 0)) for row in (0, 1)]
     [2, 20]
     """
 
@@ -30,12 +30,12 @@ class Durations:
         self._effort: dict[Any, float] = {}
 
     def guess(self, row: int, action: Any) -> float:
-        """Return the logarithm of seconds; only whole numbers are told apart as actions."""
-        return self._pace[row] + (self._effort.get(action, 0.0) if type(action) is int else 0.0)
+        """Return seconds; only whole numbers are told apart as actions."""
+        return math.exp(self._logarithm(row, action))
 
     def learn(self, row: int, action: Any, seconds: float) -> None:
         """Take in that `action` took `seconds` in `row`."""
-        wrong_by = math.log(max(seconds, 1e-7)) - self.guess(row, action)
+        wrong_by = math.log(max(seconds, 1e-7)) - self._logarithm(row, action)
         if type(action) is not int:
             self._pace[row] += _RATE * wrong_by
         elif action in self._effort:
@@ -43,3 +43,6 @@ class Durations:
             self._effort[action] += _RATE * wrong_by
         else:
             self._effort[action] = wrong_by
+
+    def _logarithm(self, row: int, action: Any) -> float:
+        return self._pace[row] + (self._effort.get(action, 0.0) if type(action) is int else 0.0)

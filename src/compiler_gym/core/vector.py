@@ -344,12 +344,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if not crowd.takes_turns(len(channels)):
             exchange(channels)
             return
-        durations = self._durations
-        numbered = list(zip(rows or range(len(channels)), actions, channels, strict=True))
-        # The slowest first, or all wait for it.
-        numbered.sort(key=lambda item: -durations.guess(item[0], item[1]))
-        exchange([channel for _, _, channel in numbered], in_turn=True)
-        for row, action, channel in numbered:
+        durations, numbers = self._durations, rows or range(len(channels))
+        guesses = [durations.guess(*asked) for asked in zip(numbers, actions, strict=True)]
+        exchange(channels, guesses)
+        for row, action, channel in zip(numbers, actions, channels, strict=True):
             if channel.seconds:
                 durations.learn(row, action, channel.seconds)
 

@@ -122,6 +122,12 @@ def _overflow(session: Session) -> None:
     session.number = 2**70
 
 
+def _work(session: Session) -> None:
+    began = time.process_time()
+    while time.process_time() - began < 0.1:
+        session.number = session.number
+
+
 def _warn(session: Session) -> None:
     session.number += 1
     warnings.warn("careful with that number", stacklevel=1)
@@ -161,5 +167,6 @@ BEHAVIOURS: dict[str, Callable[[Session], Any]] = {
     "overflow": _overflow,
     "write_file": _write_file,
     "warn": _warn,
+    "work": _work,
 }
 """Those, and actions that do worse."""
