@@ -34,7 +34,6 @@ class Crowd:
         self.cores = cores
         """How many workers can compute at once."""
         self._waiting: dict[object, int] = {}
-        self._count = 0
         self._most = 0
         self._before = 0
         self.worker_may_look = True
@@ -68,12 +67,12 @@ class Crowd:
     @property
     def client_may_look(self) -> bool:
         """Whether a core is left for who waits for a reply."""
-        return self._count < self.cores
+        return sum(self._waiting.values()) < self.cores
 
     def enter(self, key: object, count: int = 1) -> None:
         """Note that `count` requests are made under this key, in place of those before."""
-        total = self._count = self._count + count - self._waiting.get(key, 0)
         self._waiting[key] = count
+        total = sum(self._waiting.values())
         if total > self._most:
             self._most = total
             if total > self._before:
@@ -81,8 +80,8 @@ class Crowd:
 
     def leave(self, key: object) -> None:
         """Note that its replies have come, or never will."""
-        self._count -= self._waiting.pop(key, 0)
-        if not self._count and self._most:
+        self._waiting.pop(key, None)
+        if not self._waiting and self._most:
             changes = self._most < self._before
             self._before, self._most = self._most, 0
             if changes:
@@ -91,7 +90,6 @@ class Crowd:
     def clear(self) -> None:
         """Forget everything: the requests are another process's."""
         self._waiting.clear()
-        self._count = 0
         self._most = self._before = self._at_once_for = 0
         self._reluctance = _LEAST_RELUCTANT
         self._judge()
