@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 #include "reply.h"
 
@@ -18,6 +19,7 @@ constexpr double kLongestSeconds = 3600;
 // How long the rest of a reply is waited for at least when its beginning is there.
 constexpr double kRestSeconds = 50e-3;
 
+constexpr double kLongAgo = -std::numeric_limits<double>::infinity();
 // How long is waited for what is late before the others are looked at again.
 constexpr double kPatienceSeconds = 10e-3;
 
@@ -118,7 +120,7 @@ class Wave {
     // When the last of what it has is overdue. If that was closed nobody wakes us.
     double deadline() const {
       const Request& last = under_way.back();
-      return last.line->descriptor() < 0 ? 0 : deadline_of(last);
+      return last.line->descriptor() < 0 ? kLongAgo : deadline_of(last);
     }
     // It had to wait for those that are done, and shares the core with the others.
     double deadline_of(const Request& request) const {
@@ -146,7 +148,7 @@ class Wave {
     line.send_held();
     if (core.under_way.empty()) core.began = now;
     core.load += std::max(next.seconds, 1e-9);
-    core.under_way.push_back({&line, line.has_trouble() ? 0 : line.deadline});
+    core.under_way.push_back({&line, line.has_trouble() ? kLongAgo : line.deadline});
   }
 
   // The next to be sent, rather one that was on `core` before: some of its data are in the

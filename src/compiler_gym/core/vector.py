@@ -6,6 +6,7 @@ into arrays that are made once. What it returns is what Gymnasium's `SyncVectorE
 returns, in every autoreset mode; only programs may be chosen for each row.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from copy import deepcopy
@@ -282,9 +283,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._clock += 1
         limit = self.max_episode_steps
         if others or failures or (limit is not None and self._clock - min(self._began) >= limit):
-            return self._batch(
-                self._conclude({**lockstep.results(self._rewards), **others}, {}, failures)
-            )
+            results = {**lockstep.results(self._rewards), **others}
+            for number in failures:
+                del results[number]
+            return self._batch(self._conclude(results, {}, failures))
         terminations, truncations, no_effects, new_spaces, one, other = lockstep.flags.copy()
         return (
             self._observations.copy() if self.copy else self._observations,
@@ -360,11 +362,12 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Take in what the rows return, start next episodes, and return the infos."""
         said: list[dict[str, Any]] = [{}] * self.num_envs
         finals: dict[int, Any] = {}
+        limit = math.inf if self.max_episode_steps is None else self.max_episode_steps
         for number, (seen, info) in restarted.items():
             self._enter(number, seen, 0.0, False, False)
             said[number] = info
         for number, (seen, reward, terminated, truncated, info) in sorted(results.items()):
-            truncated = truncated or self._clock - self._began[number] == self.max_episode_steps
+            truncated = truncated or self._clock - self._began[number] >= limit
             self._enter(number, seen, reward, terminated, truncated)
             said[number] = info
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
@@ -376,8 +379,13 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return infos
 
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return what Gymnasium makes of the rows' infos."""
+        """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
         infos: dict[str, Any] = {}
+        if all(info.keys() == _USUAL for info in said):
+            for key in _USUAL:
+                infos[key] = np.array([info[key] for info in said], dtype=np.bool_)
+                infos[f"_{key}"] = np.ones(len(said), dtype=np.bool_)
+            return infos
         for row, info in enumerate(said):
             infos = self._add_info(infos, info, row)
         return infos
@@ -529,5 +537,7 @@ def _channels(connections: Mapping[int, Connection | None]) -> dict[int, Channel
     }
 
 
+_USUAL = dict.fromkeys(("action_had_no_effect", "new_action_space")).keys()
+"""What an environment's info holds after a step that went well: two truth values."""
 _UNCOPIED = ("_rows", "_lockstep", "_executor")
 """What is made anew for a copy."""
