@@ -3,7 +3,9 @@
 
 
 class Line:
-    """The reading and the writing of one socket's frames."""
+    """
+    One socket's frames: writing and reading them, requests and their replies.
+    """
 
     def __init__(self, descriptor: int) -> None: ...
 
@@ -54,7 +56,9 @@ class Line:
 
     @property
     def deadline(self) -> float:
-        """When the reply to the last request is overdue, by `time.monotonic()`."""
+        """
+        When the reply to the last request is overdue, by `time.monotonic()`, if it did not have to wait for its core.
+        """
 
     @property
     def limit(self) -> float:
@@ -69,14 +73,14 @@ class Line:
 
     @property
     def core(self) -> int:
-        """The number of the core it computed on last, or -1."""
+        """The number of the core that it was on after the last exchange, or -1."""
 
     @core.setter
     def core(self, arg: int, /) -> None: ...
 
     @property
     def seconds(self) -> float:
-        """How long its last step took it, or 0."""
+        """How long the step of the last exchange took it, or 0."""
 
     @seconds.setter
     def seconds(self, arg: float, /) -> None: ...

@@ -2,6 +2,7 @@
 """With a cache everything is as without it, except that sessions do less."""
 
 import copy
+import gc
 import os
 import pickle
 import signal
@@ -314,7 +315,7 @@ class Recorded:
     def __init__(self, name: str, log: list[tuple[str, str, int]]) -> None:
         self._name, self._log = name, log
         self._inner = LocalConnection(SessionSource("compiler_gym.testing.fakes:FakeSession"))
-        self.is_open = True
+        self.is_open, self.channel = True, None
 
     def submit(self, request: Any, timeout: float | None = None, *, later: bool = False) -> None:
         self._log.append((self._name, "asked", len(getattr(request, "actions", ()))))
@@ -434,3 +435,29 @@ def test_nothing_is_believed_after_a_parameter(cache: TranspositionCache) -> Non
         env.send_param("fake.add", "3")
         assert env.observation["number"] == 10
         assert env.step(0)[0] == 11
+
+
+def test_forks_that_nobody_has_may_be_collected_while_another_is_made(
+    monkeypatch: pytest.MonkeyPatch, cache: TranspositionCache
+) -> None:
+    copy_of = CachingConnection._copy_of
+
+    def collecting(self: CachingConnection, parent: CachingConnection) -> None:
+        gc.collect()  # what is allocated here may start it at any time
+        copy_of(self, parent)
+
+    monkeypatch.setattr(CachingConnection, "_copy_of", collecting)
+    with FakeEnv(benchmark="benchmark://fake-v0/7", cache=cache) as env:
+        env.reset()
+        env.step(0)
+        dropped, kept = env.fork(), env.fork()
+        gc.disable()
+        try:
+            del dropped
+            with kept:
+                kept.step(1)
+                assert kept.observation["number"] == 16
+            env.step(2)
+        finally:
+            gc.enable()
+        assert env.observation["number"] == -8

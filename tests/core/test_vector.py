@@ -16,6 +16,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import compiler_gym
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -232,7 +233,7 @@ def test_a_vector_lives_through_workers_that_crash_at_random(
     assert crashes > 10
 
 
-def test_a_hang_costs_one_deadline_whatever_the_number_of_rows(make_vector: MakeVector) -> None:
+def test_rows_that_hang_are_late_each_by_itself(make_vector: MakeVector) -> None:
     vector = make_vector(4, of={"limits": Limits(step_seconds=0.3)})
     vector.reset()
     *_, truncations, infos = vector.step([ACTIONS["hang"]] * 3 + [0])
@@ -669,3 +670,57 @@ def test_a_program_that_many_rows_share_gives_each_what_it_gives_alone() -> None
                 observation, reward, *_ = alone.step(int(action))
                 assert together[step][0][number].tolist() == observation.tolist()
                 assert together[step][1][number] == reward
+
+
+@pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
+def test_closing_just_before_a_session_is_opened_leaves_none(
+    wrap: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vector = CompilerVectorEnv([lambda: wrap(fake(2))])
+    vector.reset()
+    about_to, closed = threading.Event(), threading.Event()
+    connect = FakeEnv._connect
+
+    def late(env: FakeEnv) -> Any:
+        about_to.set()
+        closed.wait(10)
+        time.sleep(0.1)
+        return connect(env)
+
+    monkeypatch.setattr(FakeEnv, "_connect", late)
+    raised: list[BaseException] = []
+
+    def reset() -> None:
+        try:
+            vector.reset(options={"benchmark": "benchmark://fake-v0/7?start=hang"})
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=reset)
+    thread.start()
+    assert about_to.wait(10)
+    threading.Timer(0.1, closed.set).start()
+    began = time.monotonic()
+    vector.close()
+    thread.join(20)
+    assert time.monotonic() - began < 10
+    assert [type(error) for error in raised] == [ServiceIsClosed]
+    assert worker_pid(vector.envs[0].unwrapped) is None
+
+
+def test_another_array_of_as_many_bytes_is_another(make_vector: MakeVector) -> None:
+    vector = make_vector(2)
+    vector.reset()
+    vector.step([0, 0])
+    for env in vector.envs:
+        env.observation_space = "floats"
+    for step in range(3):
+        assert vector.step([0, 0])[0].tolist() == [[4 + step] * 3, [5 + step] * 3]
+
+
+def test_rows_with_a_cache_are_given_the_time_that_others_take() -> None:
+    arguments = {"limits": Limits(step_seconds=0.25), "cache": TranspositionCache()}
+    with CompilerVectorEnv(makers(4, **arguments)) as vector:
+        vector.reset()
+        for _ in range(3):
+            assert not vector.step([ACTIONS["work"]] * 4)[3].any()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""With more workers than cores each core gets one request at a time, whatever becomes of it."""
+"""With more workers than cores each core gets its own requests, whatever becomes of them."""
 
+import math
 import os
 import signal
 import subprocess
@@ -301,6 +302,47 @@ def test_a_worker_that_could_not_be_placed_again_is_set_free_later(open_worker: 
     os.sched_setaffinity(0, everywhere)
     assert number(worker, "add") == 10
     assert allowed(worker.pid) == len(everywhere)
+
+
+@ways
+@pytest.mark.usefixtures("one_core")
+def test_a_deadline_may_be_without_an_end(open_worker: Open, in_turn: bool) -> None:
+    workers = [open_worker() for _ in range(4)]
+    for name in ("work", "add"):
+        for place, worker in enumerate(workers):
+            worker.submit(step(name), timeout=math.inf if place else 5.0, later=True)
+        assert asked(workers, in_turn=in_turn) == [Stepped] * 4
+    workers[0].channel.socket.shutdown(2)  # type: ignore[union-attr]  # its worker leaves
+    for worker in workers:
+        worker.submit(step("add"), timeout=math.inf, later=True)
+    assert asked(workers, in_turn=in_turn) == [WorkerCrashedError, *[Stepped] * 3]
+
+
+@pytest.mark.usefixtures("one_core")
+def test_an_interrupted_wave_counts_no_more_after_the_next(open_worker: Open) -> None:
+    workers = [open_worker() for _ in range(3)]
+    hold(workers, "add", "add", "add")
+    leave = crowd.leave
+    crowd.leave = lambda key: None  # type: ignore[method-assign]  # interrupted before it
+    try:
+        exchange([worker.channel for worker in workers])  # type: ignore[misc]
+    finally:
+        crowd.leave = leave  # type: ignore[method-assign]
+    assert crowd._waiting
+    assert [type(worker.gather()) for worker in workers] == [Stepped] * 3
+    hold(workers, "add", "add", "add")
+    assert asked(workers, in_turn=False) == [Stepped] * 3
+    assert not crowd._waiting
+
+
+def test_threads_of_a_worker_have_all_cores_again_too(open_worker: Open) -> None:
+    worker = open_worker()
+    hold([worker], "thread")
+    assert asked([worker]) == [Stepped]
+    assert number(worker, "add") == 9
+    tasks = list(map(int, os.listdir(f"/proc/{worker.pid}/task")))
+    assert len(tasks) > 1
+    assert all(os.sched_getaffinity(task) == os.sched_getaffinity(0) for task in tasks)
 
 
 @pytest.mark.usefixtures("one_core")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler_gym._line import exchange_at_once, settle
+from compiler_gym._line import exchange_at_once, hold_all, settle
 from compiler_gym.service.messages import Failed, Stepped, decode_reply, encode
 from compiler_gym.service.transport import Channel
 from compiler_gym.session import ActionSpaceSpec, NamedDiscreteSpec
@@ -176,3 +176,21 @@ def test_arrays_of_other_sizes_are_refused() -> None:
         with pytest.raises(ValueError, match="read-only"):
             settle(channels, readonly, flags, 0, 1, False)
         assert settle(channels, np.zeros((2, 3)), flags, 0, 1, False) == [None, None]
+    assert settle([], np.zeros((0, 3)), flags[:0], 0, 1, False) == []
+
+
+def test_requests_are_held_all_or_none() -> None:
+    with answered(b"", b"") as channels:
+        assert not hold_all(channels, [b"one", b"two"], [1.0, 1.0]), "they await replies"
+        for channel in channels:
+            channel.receive()
+        for payloads, limits in (
+            ([b"one"], [1.0]),
+            ([b"one", "two"], [1.0] * 2),
+            ([b""] * 2, [1.0]),
+        ):
+            with pytest.raises((ValueError, RuntimeError)):
+                hold_all(channels, payloads, limits)
+        assert not any(channel.is_held for channel in channels)
+        assert hold_all(channels, [b"one", b"two"], [1.0, 1.0])
+        assert not hold_all(channels, [b"one", b"two"], [1.0, 1.0]), "they hold others"

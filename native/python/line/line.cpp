@@ -1,6 +1,6 @@
 #include "line.h"
 
-#include <poll.h>
+#include <dirent.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -28,10 +29,8 @@ constexpr double kCrowdedSeconds = 300e-6;
 constexpr int kLeastShy = 2;
 constexpr int kMostShy = 256;
 
-// What is slept at most at a time; there are deadlines without an end.
-constexpr double kLongestSeconds = 1e6;
-// How long the rest of a frame is waited for at least when its beginning is there.
-constexpr double kRestSeconds = 50e-3;
+// What is slept at most at a time.
+constexpr double kLongestSeconds = 1;
 
 // How often this thread had to leave its core to another.
 long switches() {
@@ -40,19 +39,30 @@ long switches() {
   return usage.ru_nivcsw;
 }
 
-// As many cores as the kernel can be asked about.
-struct Cores {
-  static constexpr int kMost = 8192;
-  unsigned long words[kMost / (8 * sizeof(unsigned long))] = {};
-  cpu_set_t* set() { return reinterpret_cast<cpu_set_t*>(words); }
-};
-
 }  // namespace
 
 double seconds_now() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+int sleep_on(pollfd* looked_at, std::size_t count, double seconds) {
+  const double left = std::clamp(seconds, 0.0, kLongestSeconds);
+  const double whole = std::floor(left);
+  const timespec timeout{static_cast<time_t>(whole), static_cast<long>((left - whole) * 1e9)};
+  return ppoll(looked_at, count, &timeout, nullptr);
+}
+
+Cores Cores::of_thread() {
+  Cores cores;
+  const int size = sizeof(cores.words);
+  if (sched_getaffinity(0, size, reinterpret_cast<cpu_set_t*>(cores.words)) < 0) return {};
+  return cores;
+}
+
+bool Cores::has(int core) const {
+  return CPU_ISSET_S(core, sizeof(words), reinterpret_cast<const cpu_set_t*>(words));
 }
 
 Trouble::Trouble(int number, const std::string& text) : std::runtime_error(text), number(number) {}
@@ -164,12 +174,24 @@ void Line::send_held() {
 void Line::place(int core) {
   if (has_ended()) return;  // its number may be another process's by now
   Cores cores;
-  if (core < 0) {
-    if (sched_getaffinity(0, sizeof(cores.words), cores.set()) < 0) return;
-  } else if (core < Cores::kMost) {
-    CPU_SET_S(core, sizeof(cores.words), cores.set());
+  auto* const set = reinterpret_cast<cpu_set_t*>(cores.words);
+  if (core >= 0 && core < Cores::kMost) {
+    CPU_SET_S(core, sizeof(cores.words), set);
+    if (sched_setaffinity(pid, sizeof(cores.words), set) == 0) is_placed = true;
+    return;
   }
-  if (sched_setaffinity(pid, sizeof(cores.words), cores.set()) == 0) is_placed = core >= 0;
+  cores = Cores::of_thread();
+  // Threads that it started meanwhile have its one core.
+  const std::string path = "/proc/" + std::to_string(pid) + "/task";
+  bool is_free = false;
+  if (DIR* const tasks = opendir(path.c_str())) {
+    while (const dirent* task = readdir(tasks)) {
+      const int number = std::atoi(task->d_name);
+      if (number > 0 && sched_setaffinity(number, sizeof(cores.words), set) == 0) is_free = true;
+    }
+    closedir(tasks);
+  }
+  if (is_free) is_placed = false;
 }
 
 // Between two looks every other process that wants the core has it. Where others keep it for
@@ -203,10 +225,7 @@ int Line::sleep(short events, double seconds) const {
     }
     return found;
   }
-  const double whole = std::floor(std::min(seconds, kLongestSeconds));
-  const timespec left{static_cast<time_t>(whole),
-                      static_cast<long>(std::min(seconds - whole, 0.999) * 1e9)};
-  return ppoll(&looked_at, 1, &left, nullptr);
+  return sleep_on(&looked_at, 1, seconds);
 }
 
 void Line::fill(double deadline, double awake_seconds) {

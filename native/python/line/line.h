@@ -1,9 +1,10 @@
-// One end of a stream socket that carries frames: waiting for one, awake or asleep, and
-// reading it, without the interpreter in between. A pass leaves little of it in the caches.
+// One end of a stream socket that carries frames, or requests and replies: waiting for one, awake
+// or asleep, and reading it, without the interpreter in between. A pass leaves little of it in the caches.
 // A module of its own, since who asks a worker does not load a compiler.
 #pragma once
 
 #include <cxxabi.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,6 +24,23 @@ namespace nb = nanobind;
 
 // By the clock of Python's time.monotonic().
 double seconds_now();
+
+// How long the rest of a frame is waited for at least when its beginning is there.
+inline constexpr double kRestSeconds = 50e-3;
+
+// Sleeps until there is something to read or write, `seconds` at most; so much at a time that a
+// signal which came just before is not heard too late. Returns as poll(2).
+int sleep_on(pollfd* looked_at, std::size_t count, double seconds);
+
+// A set of as many cores as the kernel can be asked about.
+struct Cores {
+  static constexpr int kMost = 8192;
+  unsigned long words[kMost / (8 * sizeof(unsigned long))] = {};
+
+  // Those of this thread; none where nobody can say.
+  static Cores of_thread();
+  bool has(int core) const;
+};
 
 // What a socket does wrong, or the clock. What Python code raises, a signal's handler for
 // example, is another kind, and goes through.
@@ -91,13 +109,13 @@ class Line {
   // Where that is forbidden the kernel goes on to choose.
   void place(int core);
 
-  double deadline = std::numeric_limits<double>::infinity();  // of the last request
+  double deadline = std::numeric_limits<double>::infinity();  // of the last request, by itself
   double limit = 0;                                           // seconds that it had
   bool awaits = false;                                        // a request was sent and not answered
   int pid = -1;                                               // the process at the other end
-  int core = -1;                                              // where it computed last
+  int core = -1;                                              // where it was after an exchange
   bool is_placed = false;                                     // whether it is bound to that
-  double seconds = 0;                                         // how long its last step took it
+  double seconds = 0;                                         // how long a step took in one
 
  private:
   bool is_readable_soon(double now, double until);

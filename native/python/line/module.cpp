@@ -33,7 +33,7 @@ class Memory {
     return static_cast<char*>(view_.buf) + number * row_size();
   }
   std::size_t row_size() const {
-    return static_cast<std::size_t>(view_.len / (view_.ndim > 0 ? view_.shape[0] : 1));
+    return rows() > 0 ? static_cast<std::size_t>(view_.len) / rows() : 0;
   }
   std::size_t rows() const {
     return view_.ndim > 0 ? static_cast<std::size_t>(view_.shape[0]) : 0;
@@ -45,14 +45,18 @@ class Memory {
 
 bool hold_all(const nb::list& list, const nb::list& payloads, const nb::list& limits) {
   const std::vector<Line*> lines = lines_of(list);
-  if (nb::len(payloads) != lines.size() || nb::len(limits) != lines.size()) {
+  std::vector<nb::bytes> requests;
+  std::vector<double> seconds;
+  for (nb::handle item : payloads) requests.push_back(nb::cast<nb::bytes>(item));
+  for (nb::handle item : limits) seconds.push_back(nb::cast<double>(item));
+  if (requests.size() != lines.size() || seconds.size() != lines.size()) {
     throw nb::value_error("expected a payload and a limit for each line");
   }
   for (const Line* line : lines) {
     if (line->awaits || line->is_held()) return false;
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    lines[i]->hold(nb::cast<nb::bytes>(payloads[i]), nb::cast<double>(limits[i]));
+    lines[i]->hold(std::move(requests[i]), seconds[i]);
   }
   return true;
 }
@@ -72,7 +76,7 @@ nb::list settle(const nb::list& list, nb::handle observations, nb::handle no_eff
   const std::vector<Line*> lines = lines_of(list);
   const Memory seen(observations), unchanged(no_effects);
   if (seen.rows() != lines.size() || unchanged.rows() != lines.size() ||
-      unchanged.row_size() != 1) {
+      (!lines.empty() && unchanged.row_size() != 1)) {
     throw nb::value_error("expected a row for each line, and a truth value");
   }
   nb::list costs;
@@ -112,7 +116,7 @@ NB_MODULE(_line, m) {
     }
   });
   constexpr double forever = std::numeric_limits<double>::infinity();
-  nb::class_<Line>(m, "Line", "The reading and the writing of one socket's frames.")
+  nb::class_<Line>(m, "Line", "One socket's frames: writing and reading them, requests and their replies.")
       .def(nb::init<int>(), "descriptor"_a)
       .def("close", &Line::close, "Use the descriptor no more; it stays open.")
       .def("send", &Line::send, "payload"_a, "deadline"_a = forever,
@@ -135,16 +139,18 @@ NB_MODULE(_line, m) {
       .def_rw("awaits", &Line::awaits, "Whether a request was sent and its reply not received.")
       .def_ro("is_placed", &Line::is_placed, "Whether the other process has one core only.")
       .def_ro("deadline", &Line::deadline,
-              "When the reply to the last request is overdue, by `time.monotonic()`.")
+              "When the reply to the last request is overdue, by `time.monotonic()`, if it did not "
+              "have to wait for its core.")
       .def_ro("limit", &Line::limit, "How many seconds the last request had.")
       .def_rw("pid", &Line::pid, "The number of the process at the other end.")
-      .def_rw("core", &Line::core, "The number of the core it computed on last, or -1.")
-      .def_rw("seconds", &Line::seconds, "How long its last step took it, or 0.");
+      .def_rw("core", &Line::core, "The number of the core that it was on after the last exchange, or -1.")
+      .def_rw("seconds", &Line::seconds, "How long the step of the last exchange took it, or 0.");
   m.def("hold_all", &hold_all, "lines"_a, "payloads"_a, "limits"_a,
         "Have each line hold a request, if none holds one or awaits a reply; return whether.");
   m.def(
       "exchange_at_once",
       [](const nb::list& lines, double first_awake_seconds, double awake_seconds) {
+        const nb::tuple kept(lines);  // whatever becomes of the list meanwhile
         exchange_at_once(lines_of(lines), first_awake_seconds, awake_seconds);
       },
       "lines"_a, "first_awake_seconds"_a, "awake_seconds"_a,
@@ -153,6 +159,7 @@ NB_MODULE(_line, m) {
   m.def(
       "exchange_in_turn",
       [](const nb::list& lines, const nb::list& seconds, double share, double late_seconds) {
+        const nb::tuple kept(lines);
         std::vector<double> expected;
         for (nb::handle item : seconds) expected.push_back(nb::cast<double>(item));
         if (expected.size() != nb::len(lines)) {

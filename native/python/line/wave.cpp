@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <optional>
 
 #include "reply.h"
 
@@ -14,25 +15,24 @@ namespace compiler_gym::line {
 
 namespace {
 
-// What is slept at most at a time; there are deadlines without an end.
-constexpr double kLongestSeconds = 3600;
-// How long the rest of a reply is waited for at least when its beginning is there.
-constexpr double kRestSeconds = 50e-3;
-
 constexpr double kLongAgo = -std::numeric_limits<double>::infinity();
 // How long is waited for what is late before the others are looked at again.
 constexpr double kPatienceSeconds = 10e-3;
 
+// Until when a reply is waited for that had `limit` seconds until `deadline`, but had to wait for
+// what was `computed` before it, and shares its core with `others`.
+double extended(double deadline, double limit, double computed, std::size_t others) {
+  if (others == 0 || std::isinf(deadline)) return deadline + computed;
+  return deadline + computed + static_cast<double>(others) * limit;
+}
+
 // The cores that this thread may use. Its own comes last: it is busy until the thread sleeps.
 std::vector<int> cores_of_thread() {
-  constexpr int kMost = 8192;
-  unsigned long words[kMost / (8 * sizeof(unsigned long))] = {};
-  auto* const set = reinterpret_cast<cpu_set_t*>(words);
+  const Cores all = Cores::of_thread();
   std::vector<int> cores;
   const int here = sched_getcpu();
-  if (sched_getaffinity(0, sizeof(words), set) < 0) return {here};
-  for (int core = 0; core < kMost; ++core) {
-    if (core != here && CPU_ISSET_S(core, sizeof(words), set)) cores.push_back(core);
+  for (int core = 0; core < Cores::kMost; ++core) {
+    if (core != here && all.has(core)) cores.push_back(core);
   }
   cores.push_back(here);
   return cores;
@@ -42,7 +42,7 @@ void note_reply(Line& line) {
   const auto stepped = read_stepped(line.frame());
   if (!stepped) return;
   line.core = stepped->core;
-  line.seconds = stepped->seconds;
+  line.seconds = stepped->seconds > 0 && std::isfinite(stepped->seconds) ? stepped->seconds : 0;
 }
 
 // Waits for what is late, but had to wait for those that are done and shares the cores with
@@ -51,7 +51,7 @@ void await_among(const std::vector<Line*>& lines, Line& line) {
   const std::size_t cores = cores_of_thread().size();
   while (true) {
     double computed = 0;
-    std::size_t others = 0;
+    std::size_t others = 0;  // on all cores
     for (Line* other : lines) {
       if (other == &line) continue;
       others += other->take_in() ? 1 : 0;
@@ -60,7 +60,7 @@ void await_among(const std::vector<Line*>& lines, Line& line) {
     }
     const double now = seconds_now();
     const double until =
-        line.deadline + computed + static_cast<double>(others / cores) * line.limit;
+        extended(line.deadline, line.limit, computed, (others + cores - 1) / cores);
     if (now >= until) return;
     line.await(std::min(until, now + kPatienceSeconds), 0);
     if (!line.take_in()) return;
@@ -86,15 +86,20 @@ class Wave {
 
   Turns run() {
     send_first();
-    while (watch()) {
-      const double now = wait();
+    while (true) {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      const auto earliest = watch();
+      if (!earliest) return turns_;
+      const double left = *earliest - seconds_now();
+      const int found =
+          unlocked([&] { return sleep_on(looked_at_.data(), looked_at_.size(), left); });
+      if (found < 0 && errno != EINTR) throw Trouble(errno);
+      const double now = seconds_now();
       for (std::size_t i = 0; i < watched_.size(); ++i) {
-        if (looked_at_[i].revents != 0 || watched_[i]->deadline() <= now) {
-          take_in(*watched_[i], now);
-        }
+        const bool is_readable = found > 0 && looked_at_[i].revents != 0;
+        if (is_readable || watched_[i]->deadline() <= now) take_in(*watched_[i], now);
       }
     }
-    return turns_;
   }
 
  private:
@@ -122,10 +127,8 @@ class Wave {
       const Request& last = under_way.back();
       return last.line->descriptor() < 0 ? kLongAgo : deadline_of(last);
     }
-    // It had to wait for those that are done, and shares the core with the others.
     double deadline_of(const Request& request) const {
-      const auto others = static_cast<double>(under_way.size() - 1);
-      return request.deadline + computed + others * request.line->limit;
+      return extended(request.deadline, request.line->limit, computed, under_way.size() - 1);
     }
   };
 
@@ -165,32 +168,19 @@ class Wave {
   }
 
   // Looks at what each core got last: it is done when all before it are, more often than not.
-  bool watch() {
+  // Returns until when, or nothing if all is done.
+  std::optional<double> watch() {
     watched_.clear();
     looked_at_.clear();
+    std::optional<double> earliest;
     for (Core& core : cores_) {
       if (core.under_way.empty()) continue;
       watched_.push_back(&core);
       looked_at_.push_back({core.under_way.back().line->descriptor(), POLLIN, 0});
+      const double deadline = core.deadline();
+      if (!earliest || deadline < *earliest) earliest = deadline;
     }
-    return !watched_.empty();
-  }
-
-  // Sleeps until there is something to read, or too late to; returns the time.
-  double wait() {
-    double earliest = watched_.front()->deadline();
-    for (const Core* core : watched_) earliest = std::min(earliest, core->deadline());
-    while (true) {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-      const double left = std::clamp(earliest - seconds_now(), 0.0, kLongestSeconds);
-      const double whole = std::floor(left);
-      const timespec timeout{static_cast<time_t>(whole), static_cast<long>((left - whole) * 1e9)};
-      const int found = unlocked(
-          [&] { return ppoll(looked_at_.data(), looked_at_.size(), &timeout, nullptr); });
-      if (found < 0 && errno != EINTR) throw Trouble(errno);
-      const double now = seconds_now();
-      if (found > 0 || now >= earliest) return now;
-    }
+    return earliest;
   }
 
   // Takes in what is there on `core`, and sends the next if that was all.

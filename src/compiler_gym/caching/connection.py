@@ -39,6 +39,8 @@ __all__ = ["CachingConnection"]
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 _Work = Generator[Request, Reply, Reply]
 """What yields requests for the session, is sent its replies, and returns the user's."""
+_families = threading.RLock()
+"""Held while sessions are copied, which may collect forks that nobody has: they leave at once."""
 _KEPT_DIGESTS = 64
 _digests: dict[int, tuple[bytes, bytes]] = {}
 """Digests of the last programs, by identity; the program is kept, so it stays valid."""
@@ -76,11 +78,11 @@ class CachingConnection:
         self._failure: Exception | None = None
         self._until: float | None = None
         self._requests = 0
+        self._later = False
         self._first: Start | None = None
         self._history: list[Any] | None = None
         self._parent: CachingConnection | None = None
         self._children: weakref.WeakSet[CachingConnection] = weakref.WeakSet()
-        self._family = threading.Lock()
         self._was_forked_here = False
 
     @property
@@ -108,12 +110,12 @@ class CachingConnection:
             self.abandon()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         self._until = None if timeout is None else time.monotonic() + timeout
-        self._requests = 0
+        self._requests, self._later = 0, later
         self._answer = self._known(request)
         if self._answer is None:
             self._adopt()  # it may be one that has to catch up
             self._work = self._work_on(request)
-            self._go_on(None, later=later)
+            self._go_on(None)
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the request submitted."""
@@ -131,7 +133,7 @@ class CachingConnection:
 
     @property
     def channel(self) -> Channel | None:
-        """What holds the session's first request, if that was kept back."""
+        """What holds the session's next request, if that was kept back."""
         return None if self._work is None or self._inner is None else self._inner.channel
 
     @property
@@ -182,7 +184,7 @@ class CachingConnection:
         if self._history is None:  # a parameter is part of the state: no replay has it
             twin._inner = self._session().fork()
             return twin if twin._inner is not None else None
-        with self._family:
+        with _families:
             twin._parent = self
             self._children.add(twin)
         return twin
@@ -195,7 +197,7 @@ class CachingConnection:
         """End the session even in the middle of a request."""
         self._leave(lambda session: session.abandon())
 
-    def _go_on(self, reply: Reply | None, *, later: bool = False) -> None:
+    def _go_on(self, reply: Reply | None) -> None:
         """Work on with `reply`: to the next request of the session, or to the end."""
         work = self._work
         assert work is not None
@@ -206,7 +208,7 @@ class CachingConnection:
             else:
                 request = work.send(reply)
             self._requests += 1
-            self._session().submit(request, self._left, later=later)
+            self._session().submit(request, self._left, later=self._later)
         except StopIteration as end:
             self._work, self._answer = None, end.value
         except Exception as error:
@@ -225,7 +227,7 @@ class CachingConnection:
         """Forget the session that would have been copied."""
         parent = self._parent
         if parent is not None:
-            with parent._family:
+            with _families:
                 self._parent = None
                 parent._children.discard(self)
 
@@ -239,7 +241,7 @@ class CachingConnection:
 
     def _release(self) -> None:
         """Let the forks copy the session as it is, before it goes on."""
-        with self._family:
+        with _families:
             for child in list(self._children):
                 child._copy_of(self)
             self._children.clear()
@@ -248,7 +250,7 @@ class CachingConnection:
         """Copy the session of the parent, unless that was done."""
         parent = self._parent
         if parent is not None:
-            with parent._family:
+            with _families:
                 if self._parent is not None:
                     self._copy_of(parent)
                     parent._children.discard(self)

@@ -13,6 +13,9 @@ __all__ = ["Durations"]
 _RATE = 0.3
 """Which share of what a guess was wrong by is learned at once."""
 
+_MOST_ACTIONS = 1 << 14
+"""How many actions are told apart."""
+
 
 class Durations:
     """Guesses for `rows`, each of which has a program of its own size, and their actions.
@@ -41,7 +44,7 @@ class Durations:
         elif action in self._effort:
             self._pace[row] += _RATE / 2 * wrong_by
             self._effort[action] += _RATE * wrong_by
-        else:
+        elif len(self._effort) < _MOST_ACTIONS:
             self._effort[action] = wrong_by
 
     def _logarithm(self, row: int, action: Any) -> float:

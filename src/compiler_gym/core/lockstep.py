@@ -96,7 +96,7 @@ class Lockstep:
         Returns the results of the others; what the user's own code raises goes to `failures`.
         """
         values, actions = self._values, self._actions
-        seen_at, cost_at, cost_is_float, _ = values[0]
+        seen_at, cost_at, cost_is_float, *_ = values[0]
         costs = settle(
             self._channels, self._observations, self._no_effects, seen_at, cost_at, cost_is_float
         )
@@ -137,12 +137,14 @@ class Lockstep:
         self._plans, self._connections, self._payloads = [], [], {}
         plans, connections, channels = [], [], []
         first = self._envs[0]._plan
+        kind = self._observations.dtype.name, self._observations.shape[1:]
         for env in self._envs:
             plan, connection = env._plan, env._connection
             if (
                 first.raw is None
                 or plan.raw is None
-                or plan.raw[:3] != first.raw[:3]
+                or plan.raw[:5] != first.raw[:5]
+                or plan.raw[3:5] != kind
                 or plan.names != first.names
                 or type(connection) is not WorkerConnection
                 or connection.channel is None

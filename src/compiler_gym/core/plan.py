@@ -104,6 +104,9 @@ class RawValues(NamedTuple):
     cost_at: int
     """The place of what the one reward is made of."""
     cost_is_float: bool
+    dtype: str
+    """The numpy name of the array's."""
+    shape: tuple[int, ...]
     reward: Reward
 
 
@@ -170,7 +173,8 @@ class Plan:
             return None
         if not isinstance(cost, ScalarSpec) or cost.dtype not in ("int", "float"):
             return None
-        return RawValues(self._lone_observed[0], cost_at, cost.dtype == "float", reward)
+        seen_at, is_float = self._lone_observed[0], cost.dtype == "float"
+        return RawValues(seen_at, cost_at, is_float, seen.dtype, tuple(seen.shape), reward)
 
     def _input(self, spec: ObservationSpaceSpec) -> tuple[int, Callable[[Any], Any]]:
         return self._slot(spec), spec.translate

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """One sub-environment of a vector: a step or a reset in two halves.
 
-The first half sends, the second waits: between them the worker computes, and so do
-those of the other rows. A wrapped environment does both in a thread instead, because
-its wrappers want to be called in between.
+The first half says what to ask the worker, the second takes the reply: between them all
+rows' requests are sent, and their workers compute. A wrapped environment does all of it in
+a thread instead, because its wrappers want to be called in between.
 """
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, wait
 from typing import Any, Protocol
 
 import gymnasium
@@ -29,6 +29,8 @@ from compiler_gym.service.messages import Step
 __all__ = ["DirectRow", "Row", "ThreadRow"]
 
 ResetResult = tuple[Any, dict[str, Any]]
+_PATIENCE_SECONDS = 0.05
+"""How long a thread whose session was closed is waited for before that is done again."""
 
 
 class Row(Protocol):
@@ -191,10 +193,11 @@ class ThreadRow:
 
     def abandon(self) -> None:
         """End what the thread waits for, then close."""
-        self.env.unwrapped.close()
         future = self._running
-        if future is not None and not future.cancel():
-            future.exception()
+        while True:  # the thread may be about to open a session
+            self.env.unwrapped.close()
+            if future is None or future.cancel() or wait([future], _PATIENCE_SECONDS).done:
+                break
         self.env.close()
 
     def _result(self) -> Any:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Several environments as one, with a worker process each and no other processes.
 
-A step sends every action before it waits for any answer, and writes what comes back
-into arrays that are made once. What it returns is what Gymnasium's `SyncVectorEnv`
+A step asks all workers together, as many at a time as there are cores, and writes what
+comes back into arrays that are made once. What it returns is what Gymnasium's `SyncVectorEnv`
 returns, in every autoreset mode; only programs may be chosen for each row.
 """
 
@@ -85,6 +85,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 env.close()
             raise
         self._executor: ThreadPoolExecutor | None = None
+        self._is_closing = False
         self._make_rows()
 
     def reset(
@@ -156,6 +157,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """End every session, also in the middle of a step."""
+        self._is_closing = True
         for row in getattr(self, "_rows", ()):
             row.abandon()
         if getattr(self, "_executor", None) is not None:
@@ -205,7 +207,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._executor = None
+        self._executor, self._is_closing = None, False
         self._make_rows()
 
     def _describe(self) -> None:
@@ -277,6 +279,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         channels = lockstep.begin(listed)
         if channels is None:
             return None
+        self._has_ended = True  # as long as it is not known, after an interrupt for example
         self._exchange(channels, listed)
         failures: dict[int, Exception] = {}
         others = lockstep.end(self._rewards, failures)
@@ -287,6 +290,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             for number in failures:
                 del results[number]
             return self._batch(self._conclude(results, {}, failures))
+        self._has_ended = False
         terminations, truncations, no_effects, new_spaces, one, other = lockstep.flags.copy()
         return (
             self._observations.copy() if self.copy else self._observations,
@@ -381,7 +385,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
         """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
         infos: dict[str, Any] = {}
-        if all(info.keys() == _USUAL for info in said):
+        if all(info.keys() == _USUAL and set(map(type, info.values())) == {bool} for info in said):
             for key in _USUAL:
                 infos[key] = np.array([info[key] for info in said], dtype=np.bool_)
                 infos[f"_{key}"] = np.ones(len(said), dtype=np.bool_)
@@ -467,7 +471,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 base.np_random = np.random.default_rng([seed, 1])
             chosen["benchmark"] = self._sampler(base)
         self._began[row] = self._clock
-        return self._rows[row].begin_reset(seed, chosen or None)
+        begun = self._rows[row].begin_reset(seed, chosen or None)
+        if self._is_closing:  # by another thread, which may not have seen the session of this row
+            self.envs[row].unwrapped.close()
+            self._require_open()
+        return begun
 
     def _end_reset(self, row: int, options: dict[str, Any] | None) -> ResetResult:
         for _ in range(_TRIES - 1):
@@ -524,7 +532,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return env.get_wrapper_attr(name)
 
     def _require_open(self) -> None:
-        if self.closed:
+        if self.closed or self._is_closing:
             raise ServiceIsClosed("the vector environment is closed")
 
 

@@ -187,7 +187,10 @@ class WorkerConnection:
 
     def abandon(self) -> None:
         """End the worker even in the middle of a request."""
-        if self.channel is not None and self.channel.awaits:
+        channel = self.channel
+        if channel is not None:
+            channel.cut()  # nothing can be sent from now on: either it was or it will not be
+        if channel is not None and channel.awaits:
             self._discard()
         else:
             self.close()

@@ -43,7 +43,7 @@ class Connection(Protocol):
 
     @property
     def channel(self) -> Channel | None:
-        """What holds a request that was kept back, if there is one."""
+        """What a request that was kept back is sent through; None if there is nothing to send."""
         ...
 
     @property

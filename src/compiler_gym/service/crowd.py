@@ -17,7 +17,7 @@ _LEAST_RELUCTANT, _MOST_RELUCTANT = 2, 256
 
 
 class Crowd:
-    """The requests that wait for their replies, by any key.
+    """The requests that wait for their replies: of a connection, or of a wave of several.
 
     They come in waves: a vector environment sends all of them before it reads a reply.
     The size of a wave is that of the one before until it is larger, so that its first
@@ -43,7 +43,10 @@ class Crowd:
         self._judge()
 
     def takes_turns(self, count: int) -> bool:
-        """Return whether `count` requests had better be computed one on each core at a time."""
+        """Return whether each core had better get its own of the next `count` requests.
+
+        To ask counts, after replies that were late.
+        """
         if count <= self.cores:
             return False
         if self._at_once_for:
@@ -100,4 +103,4 @@ class Crowd:
 
 
 crowd = Crowd(len(os.sched_getaffinity(0)))
-"""The connections of this process, by identity, that wait for a reply."""
+"""The requests of this process that wait for a reply."""

@@ -8,6 +8,7 @@ its share would lie idle while others wait for another one.
 """
 
 from collections.abc import Iterable
+from threading import get_ident
 
 from compiler_gym._line import exchange_at_once, exchange_in_turn
 from compiler_gym.service.connection import Connection
@@ -33,9 +34,9 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
     With `seconds`, what each is expected to take, they are given to the cores in turn, the
     longest first.
     """
-    key = id(channels)
-    crowd.enter(key, len(channels))
+    wave = "wave", get_ident()  # the next one takes the place of one that was interrupted
     try:
+        crowd.enter(wave, len(channels))
         if seconds is None:
             awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
             first = awake_seconds if crowd.client_may_look else 0.0
@@ -46,13 +47,15 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
             if timed:
                 crowd.took_turns(was_late=late > timed * _MANY)
     finally:
-        crowd.leave(key)
+        crowd.leave(wave)
 
 
 def finish(connections: Iterable[Connection]) -> None:
     """Do what is left of requests side by side, so that `gather` has nothing to wait for."""
-    left = list(connections)
+    left = [connection for connection in connections if not connection.advance()]
     while left:
+        channels = [connection.channel for connection in left]
+        exchange([channel for channel in channels if channel is not None])
         left = [connection for connection in left if not connection.advance()]
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -118,7 +119,8 @@ class Zygote:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            with suppress(subprocess.TimeoutExpired):  # an interrupt may have left it locked
+                self._process.wait(timeout=5)
         if self._process.returncode != 0:  # it could not clean up after itself
             shutil.rmtree(self._scratch, ignore_errors=True)
 

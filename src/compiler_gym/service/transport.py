@@ -70,6 +70,10 @@ class Channel(Line):
         """Send one short frame together with an open file."""
         socket.send_fds(self.socket, [_LENGTH.pack(len(payload)) + payload], [descriptor])
 
+    def cut(self) -> None:
+        """Send and receive nothing more; the other side does not see it before `close`."""
+        super().close()
+
     def close(self) -> None:
         """Close this end; the other side sees the end of the stream."""
         super().close()

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -128,6 +129,11 @@ def _work(session: Session) -> None:
         session.number = session.number
 
 
+def _thread(session: Session) -> None:
+    session.number += 1
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+
 def _warn(session: Session) -> None:
     session.number += 1
     warnings.warn("careful with that number", stacklevel=1)
@@ -168,5 +174,6 @@ BEHAVIOURS: dict[str, Callable[[Session], Any]] = {
     "write_file": _write_file,
     "warn": _warn,
     "work": _work,
+    "thread": _thread,
 }
 """Those, and actions that do worse."""

@@ -74,6 +74,7 @@ class FakeSession(CompilerSession):
         ObservationSpaceSpec(
             "packed", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The vector, as bytes."
         ),
+        ObservationSpaceSpec("floats", BoxSpec(-1e9, 1e9, (3,), "float64"), "Thrice the program."),
         ObservationSpaceSpec(
             "summary",
             DictSpec({"even": DiscreteSpec(2), "text": TextSpec()}),
@@ -214,6 +215,7 @@ _OBSERVE: dict[str, Callable[[FakeSession], Any]] = {
     "number": lambda s: s.number,
     "digits": lambda s: str(s.number),
     "vector": lambda s: _vector(s.number),
+    "floats": lambda s: struct.pack("<3d", *[s.number] * 3),
     "packed": lambda s: struct.pack("<3q", *_vector(s.number)),
     "summary": lambda s: {"even": int(s.number % 2 == 0), "text": str(s.number)},
     "json": lambda s: f'{{"number": {s.number}}}',
