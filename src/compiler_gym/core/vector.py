@@ -123,7 +123,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
         Raises `InvalidActionError` before anything is applied if one is no action.
         """
-        self._require_open()
+        if self._is_closing:
+            self._require_open()
         lockstep = self._lockstep
         if lockstep is not None and not self._has_ended:
             batch = self._step_together(lockstep, actions)
@@ -280,7 +281,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if channels is None:
             return None
         self._has_ended = True  # as long as it is not known, after an interrupt for example
-        self._exchange(channels, listed)
+        if len(channels) <= crowd.cores:
+            exchange(channels)
+        else:
+            self._exchange(channels, listed)
         failures: dict[int, Exception] = {}
         others = lockstep.end(self._rewards, failures)
         self._clock += 1

@@ -72,14 +72,18 @@ class Crowd:
         """Whether a core is left for who waits for a reply."""
         return sum(self._waiting.values()) < self.cores
 
-    def enter(self, key: object, count: int = 1) -> None:
-        """Note that `count` requests are made under this key, in place of those before."""
+    def enter(self, key: object, count: int = 1) -> int:
+        """Note that `count` requests are made under this key, in place of those before.
+
+        Returns how many wait in all.
+        """
         self._waiting[key] = count
         total = sum(self._waiting.values())
         if total > self._most:
             self._most = total
             if total > self._before:
                 self._judge()
+        return total
 
     def leave(self, key: object) -> None:
         """Note that its replies have come, or never will."""

@@ -36,10 +36,10 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
     """
     wave = "wave", get_ident()  # the next one takes the place of one that was interrupted
     try:
-        crowd.enter(wave, len(channels))
+        waiting = crowd.enter(wave, len(channels))
         if seconds is None:
             awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
-            first = awake_seconds if crowd.client_may_look else 0.0
+            first = awake_seconds if waiting < crowd.cores else 0.0
             exchange_at_once(channels, first, awake_seconds)
         elif seconds:
             share = _share(sum(seconds) / len(seconds))
