@@ -15,8 +15,8 @@ def test_actions_and_rows_are_told_apart() -> None:
     for _ in range(3000):
         row, action = int(generator.integers(3)), int(generator.integers(20))
         noise = float(np.exp(generator.normal(0, 0.2)))
-        durations.learn(row, action, float(effort[action] * size[row]) * noise)
-    guesses = np.array([[durations.guess(row, action) for action in range(20)] for row in range(3)])
+        durations.learn([row], [action], [float(effort[action] * size[row]) * noise])
+    guesses = np.array([durations.guess([row] * 20, range(20)) for row in range(3)])
     assert np.allclose(guesses, effort * size[:, None], rtol=0.7)
     for row in guesses:
         assert np.corrcoef(np.log(row), np.log(effort))[0, 1] > 0.98
@@ -26,13 +26,22 @@ def test_actions_and_rows_are_told_apart() -> None:
 def test_other_actions_have_the_pace_of_their_row(action: object) -> None:
     durations = Durations(2)
     for _ in range(50):
-        durations.learn(0, action, 1e-4)
-        durations.learn(1, action, 1e-1)
-    assert durations.guess(0, action) == pytest.approx(1e-4, rel=0.01)
-    assert durations.guess(1, action) == pytest.approx(1e-1, rel=0.01)
+        durations.learn([0, 1], [action] * 2, [1e-4, 1e-1])
+    assert durations.guess([0, 1], [action] * 2) == pytest.approx([1e-4, 1e-1], rel=0.01)
 
 
 def test_nothing_at_all_is_no_problem() -> None:
     durations = Durations(1)
-    durations.learn(0, 0, 0.0)
-    assert durations.guess(0, 0) < 1e-3
+    before = durations.guess([0], [0])
+    durations.learn([0], [0], [0.0])
+    assert durations.guess([0], [0]) == before
+    durations.learn([0], [0], [1e-9])
+    assert durations.guess([0], [0]) == pytest.approx([1e-9])
+
+
+def test_only_so_many_actions_are_remembered() -> None:
+    durations = Durations(1)
+    for action in range(20_000):
+        durations.learn([0], [action], [1e-5])
+    known = durations.guess([0] * 20_000, range(20_000)).count(pytest.approx(1e-5, rel=1e-6))
+    assert 10_000 < known < 20_000

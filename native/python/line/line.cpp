@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -61,8 +62,15 @@ Cores Cores::of_thread() {
   return cores;
 }
 
-bool Cores::has(int core) const {
-  return CPU_ISSET_S(core, sizeof(words), reinterpret_cast<const cpu_set_t*>(words));
+std::vector<int> Cores::numbers() const {
+  constexpr int kBits = 8 * sizeof(words[0]);
+  std::vector<int> found;
+  for (int word = 0; word < kMost / kBits; ++word) {
+    for (unsigned long left = words[word]; left != 0; left &= left - 1) {
+      found.push_back(word * kBits + std::countr_zero(left));
+    }
+  }
+  return found;
 }
 
 Trouble::Trouble(int number, const std::string& text) : std::runtime_error(text), number(number) {}

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "nanobind/nanobind.h"
 
@@ -39,7 +40,7 @@ struct Cores {
 
   // Those of this thread; none where nobody can say.
   static Cores of_thread();
-  bool has(int core) const;
+  std::vector<int> numbers() const;
 };
 
 // What a socket does wrong, or the clock. What Python code raises, a signal's handler for

@@ -28,12 +28,9 @@ double extended(double deadline, double limit, double computed, std::size_t othe
 
 // The cores that this thread may use. Its own comes last: it is busy until the thread sleeps.
 std::vector<int> cores_of_thread() {
-  const Cores all = Cores::of_thread();
-  std::vector<int> cores;
+  std::vector<int> cores = Cores::of_thread().numbers();
   const int here = sched_getcpu();
-  for (int core = 0; core < Cores::kMost; ++core) {
-    if (core != here && all.has(core)) cores.push_back(core);
-  }
+  cores.erase(std::remove(cores.begin(), cores.end(), here), cores.end());
   cores.push_back(here);
   return cores;
 }

@@ -6,6 +6,7 @@ only says who computes when: whatever it is, every row gives the same results.
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = ["Durations"]
@@ -22,30 +23,38 @@ class Durations:
 
     >>> durations = Durations(2)
     >>> for _ in range(20):
-    ...     for row, factor in enumerate((1, 10)):
-    ...         durations.learn(row, 0, factor * 1e-3); durations.learn(row, 1, factor * 2e-3)
-    >>> [round(durations.guess(row, 1) / durations.guess(0, 0)) for row in (0, 1)]
-    [2, 20]
+    ...     for action in (0, 1):
+    ...         durations.learn([0, 1], [action] * 2, [(action + 1) * 1e-3, (action + 1) * 1e-2])
+    >>> one, other = durations.guess([0, 1], [0, 1])
+    >>> round(other / one)
+    20
     """
 
     def __init__(self, rows: int) -> None:
         self._pace = [math.log(1e-3)] * rows
         self._effort: dict[Any, float] = {}
 
-    def guess(self, row: int, action: Any) -> float:
-        """Return seconds; only whole numbers are told apart as actions."""
-        return math.exp(self._logarithm(row, action))
+    def guess(self, rows: Iterable[int], actions: Iterable[Any]) -> list[float]:
+        """Return the seconds of each action; only whole numbers are told apart as actions."""
+        pace, effort = self._pace, self._effort
+        return [
+            math.exp(pace[row] + (effort.get(action, 0.0) if type(action) is int else 0.0))
+            for row, action in zip(rows, actions, strict=True)
+        ]
 
-    def learn(self, row: int, action: Any, seconds: float) -> None:
-        """Take in that `action` took `seconds` in `row`."""
-        wrong_by = math.log(max(seconds, 1e-7)) - self._logarithm(row, action)
-        if type(action) is not int:
-            self._pace[row] += _RATE * wrong_by
-        elif action in self._effort:
-            self._pace[row] += _RATE / 2 * wrong_by
-            self._effort[action] += _RATE * wrong_by
-        elif len(self._effort) < _MOST_ACTIONS:
-            self._effort[action] = wrong_by
-
-    def _logarithm(self, row: int, action: Any) -> float:
-        return self._pace[row] + (self._effort.get(action, 0.0) if type(action) is int else 0.0)
+    def learn(self, rows: Iterable[int], actions: Iterable[Any], seconds: Iterable[float]) -> None:
+        """Take in what each action took in its row; 0 is not known."""
+        pace, effort = self._pace, self._effort
+        for row, action, taken in zip(rows, actions, seconds, strict=True):
+            if not taken:
+                continue
+            is_known = type(action) is int and action in effort
+            expected = pace[row] + (effort[action] if is_known else 0.0)
+            wrong_by = math.log(taken) - expected
+            if is_known:
+                pace[row] += _RATE / 2 * wrong_by
+                effort[action] += _RATE * wrong_by
+            elif type(action) is not int:
+                pace[row] += _RATE * wrong_by
+            elif len(effort) < _MOST_ACTIONS:
+                effort[action] = wrong_by

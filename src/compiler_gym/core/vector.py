@@ -355,11 +355,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             exchange(channels)
             return
         durations, numbers = self._durations, rows or range(len(channels))
-        guesses = [durations.guess(*asked) for asked in zip(numbers, actions, strict=True)]
-        exchange(channels, guesses)
-        for row, action, channel in zip(numbers, actions, channels, strict=True):
-            if channel.seconds:
-                durations.learn(row, action, channel.seconds)
+        exchange(channels, durations.guess(numbers, actions))
+        durations.learn(numbers, actions, [channel.seconds for channel in channels])
 
     def _conclude(
         self,

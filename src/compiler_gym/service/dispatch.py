@@ -21,11 +21,12 @@ _LATE_SECONDS = 1e-3
 """A reply that comes so much later than it was computed had no core: others have it."""
 _MANY = 0.125
 """The share of a wave's replies that must be late before its cores are taken to be wanted."""
-_SHORT_SECONDS, _LONG_SECONDS = 150e-6, 2e-3
-"""What is expected on average where nothing is won by being woken in between, and where all that
-is won: below the one all requests are given out at once, above the other one to each core."""
+_SHORT_SECONDS = 100e-6
+"""Below this on average all requests are sent at once: to place them takes as long as it wins."""
+_LONG_SECONDS = 2e-3
+"""Above this each core gets one at a time: to be woken in between costs little of it."""
 _SHARE = 0.7
-"""How much is given out at once between them; the rest corrects what was expected."""
+"""How much of the work is given out at once between them; the rest corrects what was expected."""
 
 
 def exchange(channels: list[Channel], seconds: list[float] | None = None) -> None:
@@ -37,15 +38,15 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
     wave = "wave", get_ident()  # the next one takes the place of one that was interrupted
     try:
         waiting = crowd.enter(wave, len(channels))
-        if seconds is None:
-            awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
-            first = awake_seconds if waiting < crowd.cores else 0.0
-            exchange_at_once(channels, first, awake_seconds)
-        elif seconds:
-            share = _share(sum(seconds) / len(seconds))
+        if seconds is not None and sum(seconds) > _SHORT_SECONDS * len(channels):
+            share = _SHARE if sum(seconds) < _LONG_SECONDS * len(channels) else 0.0
             timed, late = exchange_in_turn(channels, seconds, share, _LATE_SECONDS)
             if timed:
                 crowd.took_turns(was_late=late > timed * _MANY)
+        else:
+            awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
+            first = awake_seconds if waiting < crowd.cores else 0.0
+            exchange_at_once(channels, first, awake_seconds)
     finally:
         crowd.leave(wave)
 
@@ -57,10 +58,3 @@ def finish(connections: Iterable[Connection]) -> None:
         channels = [connection.channel for connection in left]
         exchange([channel for channel in channels if channel is not None])
         left = [connection for connection in left if not connection.advance()]
-
-
-def _share(seconds: float) -> float:
-    """Return how much of requests that take so long on average is given out at once."""
-    if seconds < _SHORT_SECONDS:
-        return 1.0
-    return _SHARE if seconds < _LONG_SECONDS else 0.0
