@@ -32,11 +32,10 @@ class Lockstep:
         self._rows = rows
         self._envs = [row.env for row in rows]
         self._observations = observations
-        self.flags = np.zeros((6, len(rows)), dtype=np.bool_)
-        """What a step that is as usual in every row says, [6, rows]: terminations, truncations,
-        actions without effect, new action spaces, and twice that this is said of all rows."""
-        self.flags[4:] = True
-        self._no_effects = self.flags[2]
+        self.no_effects = np.zeros(len(rows), dtype=np.bool_)
+        """Which actions changed nothing, [rows]."""
+        self.nowhere, self.everywhere = self.no_effects.copy(), ~self.no_effects
+        """What is true of no row, [rows], and what is of all."""
         self._plans: list[Plan] = []
         self._values: list[RawValues] = []
         self._connections: list[WorkerConnection] = []
@@ -98,7 +97,7 @@ class Lockstep:
         values, actions = self._values, self._actions
         seen_at, cost_at, cost_is_float, *_ = values[0]
         costs = settle(
-            self._channels, self._observations, self._no_effects, seen_at, cost_at, cost_is_float
+            self._channels, self._observations, self.no_effects, seen_at, cost_at, cost_is_float
         )
         others: dict[int, StepResult] = {}
         for number, env in enumerate(self._envs):
@@ -129,7 +128,7 @@ class Lockstep:
                 False,
                 {"action_had_no_effect": bool(unchanged), "new_action_space": False},
             )
-            for number, unchanged in enumerate(self._no_effects)
+            for number, unchanged in enumerate(self.no_effects)
         }
 
     def _adopt(self) -> None:

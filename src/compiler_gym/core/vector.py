@@ -295,17 +295,17 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 del results[number]
             return self._batch(self._conclude(results, {}, failures))
         self._has_ended = False
-        terminations, truncations, no_effects, new_spaces, one, other = lockstep.flags.copy()
+        nowhere, everywhere = lockstep.nowhere, lockstep.everywhere
         return (
             self._observations.copy() if self.copy else self._observations,
             self._rewards.copy(),
-            terminations,
-            truncations,
+            nowhere.copy(),
+            nowhere.copy(),
             {
-                "action_had_no_effect": no_effects,
-                "_action_had_no_effect": one,
-                "new_action_space": new_spaces,
-                "_new_action_space": other,
+                "action_had_no_effect": lockstep.no_effects.copy(),
+                "_action_had_no_effect": everywhere.copy(),
+                "new_action_space": nowhere.copy(),
+                "_new_action_space": everywhere.copy(),
             },
         )
 
