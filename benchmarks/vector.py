@@ -185,7 +185,7 @@ def _pool_rate(count: int) -> float:
 
 
 def _above_the_engine() -> float:
-    """Return the time of a step of 8 that costs the engine little, less its own on all cores, in µs."""
+    """Return the µs of a step of 8 that costs the engine little, less its share on all cores."""
     with make_vec(ENVIRONMENT, 8, benchmark="cbench-v1/crc32") as vector:
         space = vector.envs[0].action_space
         contents = vector.envs[0].datasets.benchmark("cbench-v1/crc32").contents
