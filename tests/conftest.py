@@ -28,9 +28,9 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             os.environ[name] = value
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def interrupts_are_heard() -> None:
-    """Undo what a shell does to a background job: it, and what it starts, ignores SIGINT."""
+    """Undo what a shell does to a background job, which ignores SIGINT, and a library to us."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
