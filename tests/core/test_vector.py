@@ -389,6 +389,24 @@ def test_a_row_that_cannot_begin_leaves_no_other_unread(make_vector: MakeVector)
     assert [vector.envs[row].observation["number"] for row in (0, 2)] == [3, 5]
 
 
+HANGS_AT_START = {"benchmark": "benchmark://fake-v0/7?start=hang"}
+
+
+def begun(act: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
+    """Return a thread that does `act`, and a list of what that raises."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, raised
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("wrap", [lambda env: env, Counter], ids=["direct", "wrapped"])
 @pytest.mark.parametrize("doing", ["step", "reset"])
@@ -400,19 +418,14 @@ def test_closing_while_another_thread_waits_leaves_nothing(
     )
     vector.reset()
     pids = [worker_pid(env.unwrapped) for env in vector.envs]
-    raised: list[BaseException] = []
 
     def wait() -> None:
-        try:
-            if doing == "step":
-                vector.step([ACTIONS["hang"]] * count)
-            else:
-                vector.reset(options={"benchmark": "benchmark://fake-v0/7?start=hang"})
-        except BaseException as error:
-            raised.append(error)
+        if doing == "step":
+            vector.step([ACTIONS["hang"]] * count)
+        else:
+            vector.reset(options=HANGS_AT_START)
 
-    thread = threading.Thread(target=wait)
-    thread.start()
+    thread, raised = begun(wait)
     time.sleep(0.3)
     vector.close()
     thread.join(10)
@@ -688,16 +701,7 @@ def test_closing_just_before_a_session_is_opened_leaves_none(
         return connect(env)
 
     monkeypatch.setattr(FakeEnv, "_connect", late)
-    raised: list[BaseException] = []
-
-    def reset() -> None:
-        try:
-            vector.reset(options={"benchmark": "benchmark://fake-v0/7?start=hang"})
-        except BaseException as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=reset)
-    thread.start()
+    thread, raised = begun(lambda: vector.reset(options=HANGS_AT_START))
     assert about_to.wait(10)
     threading.Timer(0.1, closed.set).start()
     began = time.monotonic()

@@ -1,5 +1,6 @@
 // One end of a stream socket that carries frames, or requests and replies: waiting for one, awake
-// or asleep, and reading it, without the interpreter in between. A pass leaves little of it in the caches.
+// or asleep, and reading it, without the interpreter in between. A pass leaves little of that in
+// the caches.
 // A module of its own, since who asks a worker does not load a compiler.
 #pragma once
 

@@ -77,7 +77,6 @@ class CachingConnection:
         self._answer: Reply | None = None
         self._failure: Exception | None = None
         self._until: float | None = None
-        self._requests = 0
         self._later = False
         self._first: Start | None = None
         self._history: list[Any] | None = None
@@ -110,7 +109,7 @@ class CachingConnection:
             self.abandon()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         self._until = None if timeout is None else time.monotonic() + timeout
-        self._requests, self._later = 0, later
+        self._later = later
         self._answer = self._known(request)
         if self._answer is None:
             self._adopt()  # it may be one that has to catch up
@@ -135,11 +134,6 @@ class CachingConnection:
     def channel(self) -> Channel | None:
         """What holds the session's next request, if that was kept back."""
         return None if self._work is None or self._inner is None else self._inner.channel
-
-    @property
-    def seconds(self) -> float:
-        """How long the session's step took, if it was one request and no more."""
-        return 0.0 if self._inner is None or self._requests != 1 else self._inner.seconds
 
     def fileno(self) -> int | None:
         """The descriptor that becomes readable when `advance` need not wait, if one does."""
@@ -207,7 +201,6 @@ class CachingConnection:
                 request = next(work)
             else:
                 request = work.send(reply)
-            self._requests += 1
             self._session().submit(request, self._left, later=self._later)
         except StopIteration as end:
             self._work, self._answer = None, end.value

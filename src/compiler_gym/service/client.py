@@ -138,11 +138,6 @@ class WorkerConnection:
         """The descriptor that becomes readable when a reply has come; None if none will."""
         return None if self.channel is None else self.channel.descriptor
 
-    @property
-    def seconds(self) -> float:
-        """How long the last step took the worker; 0 if unknown."""
-        return 0.0 if self.channel is None else self.channel.seconds
-
     def advance(self) -> bool:
         """Return True: there is one reply, and `gather` takes it."""
         return True

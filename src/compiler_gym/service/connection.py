@@ -46,11 +46,6 @@ class Connection(Protocol):
         """What a request that was kept back is sent through; None if there is nothing to send."""
         ...
 
-    @property
-    def seconds(self) -> float:
-        """How long the last step took the session, without the way there and back; 0 if unknown."""
-        ...
-
     def fileno(self) -> int | None:
         """What becomes readable when `advance` need not wait, or None if it need not now."""
         ...

@@ -29,8 +29,6 @@ class LocalConnection:
         self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
         """`Servicer.apply`, or what raises `ServiceIsClosed`."""
         self._reply: Reply | None = None
-        self.seconds = 0.0
-        """Not known: there is no way there and back."""
         self.channel = None
         """None: replies come as they are."""
 
