@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.service import crowd
+from compiler_gym.service import busy_workers
 from compiler_gym.testing import descendants
 
 
@@ -40,16 +40,16 @@ def set_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]
     there = sorted(os.sched_getaffinity(0))
 
     def set_to(count: int) -> None:
-        monkeypatch.setattr(crowd, "cores", count)
+        monkeypatch.setattr(busy_workers, "cores", count)
         os.sched_setaffinity(0, there[:count])
-        crowd.clear()
+        busy_workers.clear()
 
     yield set_to
     for pid in (os.getpid(), *descendants(os.getpid())):  # what began meanwhile may stay
         with suppress(ProcessLookupError):
             os.sched_setaffinity(pid, there)
     monkeypatch.undo()
-    crowd.clear()
+    busy_workers.clear()
 
 
 @pytest.fixture

@@ -18,7 +18,13 @@ from compiler_gym.errors import (
     ServiceIsClosed,
     WorkerDied,
 )
-from compiler_gym.service import Limits, LocalConnection, SessionSource, WorkerConnection, crowd
+from compiler_gym.service import (
+    Limits,
+    LocalConnection,
+    SessionSource,
+    WorkerConnection,
+    busy_workers,
+)
 from compiler_gym.service.messages import Failed
 from compiler_gym.testing import (
     FakeEnv,
@@ -302,7 +308,7 @@ class TestLocalConnection:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_request_that_nobody_gathers_is_counted_no_longer_than_its_connection() -> None:
-    waiting = crowd._waiting
+    waiting = busy_workers._waiting
     connection = WorkerConnection.open(FAKE, Limits())
     connection.submit(start())
     assert id(connection) in waiting

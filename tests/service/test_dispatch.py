@@ -19,7 +19,7 @@ from compiler_gym.errors import (
     WorkerCrashedError,
     WorkerTimeoutError,
 )
-from compiler_gym.service import WorkerConnection, crowd, dispatch, exchange
+from compiler_gym.service import WorkerConnection, busy_workers, dispatch, exchange
 from compiler_gym.service.messages import Failed, Stepped
 from compiler_gym.testing import is_running, wait_until
 from service.workers import Open, number, start, step
@@ -147,7 +147,7 @@ def test_every_failure_is_that_of_its_own(open_worker: Open, in_turn: bool) -> N
     ]
     assert numbers([good, last]) == [8, 14]
     assert not any(worker.is_open for worker in (dead, late, gone, closed))
-    assert not crowd._waiting
+    assert not busy_workers._waiting
 
 
 @ways
@@ -230,7 +230,7 @@ def test_where_others_want_the_cores_all_are_asked_at_once(
         in_turns = []
         for late_seconds in (10.0, 1e-9, 10.0, 10.0, 10.0, 10.0, 10.0):
             monkeypatch.setattr(dispatch, "_LATE_SECONDS", late_seconds)
-            in_turns.append(crowd.takes_turns(len(workers)))
+            in_turns.append(busy_workers.takes_turns(len(workers)))
             hold(workers, "add", "add", "add")
             assert asked(workers, in_turn=in_turns[-1]) == [Stepped] * 3
         return in_turns
@@ -323,17 +323,17 @@ def test_a_deadline_may_be_without_an_end(open_worker: Open, in_turn: bool) -> N
 def test_an_interrupted_wave_counts_no_more_after_the_next(open_worker: Open) -> None:
     workers = [open_worker() for _ in range(3)]
     hold(workers, "add", "add", "add")
-    leave = crowd.leave
-    crowd.leave = lambda key: None  # type: ignore[method-assign]  # interrupted before it
+    leave = busy_workers.leave
+    busy_workers.leave = lambda key: None  # type: ignore[method-assign]  # interrupted before it
     try:
         exchange([worker.channel for worker in workers])  # type: ignore[misc]
     finally:
-        crowd.leave = leave  # type: ignore[method-assign]
-    assert crowd._waiting
+        busy_workers.leave = leave  # type: ignore[method-assign]
+    assert busy_workers._waiting
     assert [type(worker.gather()) for worker in workers] == [Stepped] * 3
     hold(workers, "add", "add", "add")
     assert asked(workers, in_turn=False) == [Stepped] * 3
-    assert not crowd._waiting
+    assert not busy_workers._waiting
 
 
 def test_threads_of_a_worker_have_all_cores_again_too(open_worker: Open) -> None:

@@ -16,7 +16,7 @@ from compiler_gym.core.plan import Plan, RawValues
 from compiler_gym.core.requests import StepResult
 from compiler_gym.core.row import DirectRow, Row
 from compiler_gym.errors import CompilerError, ServiceError
-from compiler_gym.service import Channel, WorkerConnection, crowd
+from compiler_gym.service import Channel, WorkerConnection, busy_workers
 from compiler_gym.service.messages import Step, encode
 
 __all__ = ["Lockstep"]
@@ -57,8 +57,11 @@ class Lockstep:
         """Prepare a step and return what holds its requests; None if the rows must do it."""
         if type(actions) is not list or len(actions) != len(self._envs):
             return None
-        if crowd.worker_may_look is not self._stay_awake or len(self._payloads) > _MOST_PAYLOADS:
-            self._stay_awake, self._payloads = crowd.worker_may_look, {}
+        if (
+            busy_workers.worker_may_look is not self._stay_awake
+            or len(self._payloads) > _MOST_PAYLOADS
+        ):
+            self._stay_awake, self._payloads = busy_workers.worker_may_look, {}
         known, payloads = self._payloads, []
         for env, action, plan, connection in zip(
             self._envs, actions, self._plans, self._connections, strict=False

@@ -31,7 +31,7 @@ from compiler_gym.errors import (
     InvalidParameterError,
     ServiceIsClosed,
 )
-from compiler_gym.service import Channel, Connection, crowd, exchange, finish
+from compiler_gym.service import Channel, Connection, busy_workers, exchange, finish
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -281,7 +281,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if channels is None:
             return None
         self._has_ended = True  # as long as it is not known, after an interrupt for example
-        if len(channels) <= crowd.cores:
+        if len(channels) <= busy_workers.cores:
             exchange(channels)
         else:
             self._exchange(channels, listed)
@@ -351,7 +351,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self, channels: list[Channel], actions: list[Any], rows: Sequence[int] | None = None
     ) -> None:
         """Send what `channels` hold for `actions` of `rows`, all if None, and await the replies."""
-        if not crowd.takes_turns(len(channels)):
+        if not busy_workers.takes_turns(len(channels)):
             exchange(channels)
             return
         durations, numbers = self._durations, rows or range(len(channels))

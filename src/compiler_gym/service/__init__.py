@@ -17,9 +17,9 @@ from compiler_gym.errors import (
     ServiceTransportError,
     SessionNotFound,
 )
+from compiler_gym.service.busy_workers import busy_workers
 from compiler_gym.service.client import WorkerConnection, describe_source
 from compiler_gym.service.connection import Connection
-from compiler_gym.service.crowd import crowd
 from compiler_gym.service.dispatch import exchange, finish
 from compiler_gym.service.limits import Limits, run_child
 from compiler_gym.service.local import LocalConnection
@@ -42,7 +42,7 @@ __all__ = [
     "SessionNotFound",
     "SessionSource",
     "WorkerConnection",
-    "crowd",
+    "busy_workers",
     "describe_source",
     "exchange",
     "finish",

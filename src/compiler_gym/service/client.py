@@ -22,7 +22,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
     error_from_name,
 )
-from compiler_gym.service.crowd import CLIENT_AWAKE_SECONDS, crowd
+from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
 from compiler_gym.service.messages import (
     Description,
@@ -64,7 +64,7 @@ class WorkerConnection:
         channel.pid = pid
         _live.add(self)
         # Nobody may be left to gather the reply to its last request.
-        weakref.finalize(self, crowd.leave, id(self)).atexit = False
+        weakref.finalize(self, busy_workers.leave, id(self)).atexit = False
 
     @classmethod
     def open(cls, source: SessionSource, limits: Limits) -> "WorkerConnection":
@@ -94,7 +94,7 @@ class WorkerConnection:
             self._discard()
             raise ServiceIsClosed("the last request was interrupted: call reset()")
         if type(request) is Step:
-            request.stay_awake = crowd.worker_may_look
+            request.stay_awake = busy_workers.worker_may_look
         seconds = self.limits.step_seconds if timeout is None else timeout
         channel.hold(encode(request), seconds)
         if not later:
@@ -102,7 +102,7 @@ class WorkerConnection:
 
     def _send(self, channel: Channel) -> None:
         """Send what was kept back. What goes wrong is for `gather`."""
-        crowd.enter(id(self))
+        busy_workers.enter(id(self))
         try:
             if channel.is_placed:
                 channel.place(-1)
@@ -120,9 +120,9 @@ class WorkerConnection:
             self._send(channel)
         deadline = channel.deadline if timeout is None else time.monotonic() + timeout
         try:
-            awake_seconds = CLIENT_AWAKE_SECONDS if crowd.client_may_look else 0.0
+            awake_seconds = CLIENT_AWAKE_SECONDS if busy_workers.client_may_look else 0.0
             reply = decode_reply(channel.receive(deadline, awake_seconds))
-            crowd.leave(id(self))
+            busy_workers.leave(id(self))
         except (OSError, ValueError) as error:
             self._raise_for(error, channel)
         except BaseException:
@@ -156,7 +156,7 @@ class WorkerConnection:
             )
             reply = decode_reply(payload)
             channel.awaits = False
-            crowd.leave(id(self))
+            busy_workers.leave(id(self))
         except (OSError, ValueError) as error:
             self._raise_for(error, channel)
         except BaseException:
@@ -175,7 +175,7 @@ class WorkerConnection:
 
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
-        crowd.leave(id(self))
+        busy_workers.leave(id(self))
         channel, self.channel = self.channel, None
         if channel is not None:
             channel.close()
@@ -271,7 +271,7 @@ def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
 
 
 def _after_fork_in_child() -> None:
-    crowd.clear()
+    busy_workers.clear()
     for connection in list(_live):
         connection.close()
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from threading import get_ident
 
 from compiler_gym._line import exchange_at_once, exchange_in_turn
+from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.connection import Connection
-from compiler_gym.service.crowd import CLIENT_AWAKE_SECONDS, crowd
 from compiler_gym.service.transport import Channel
 
 __all__ = ["exchange", "finish"]
@@ -37,18 +37,18 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
     """
     wave = "wave", get_ident()  # the next one takes the place of one that was interrupted
     try:
-        waiting = crowd.enter(wave, len(channels))
+        waiting = busy_workers.enter(wave, len(channels))
         if seconds is not None and sum(seconds) > _SHORT_SECONDS * len(channels):
             share = _SHARE if sum(seconds) < _LONG_SECONDS * len(channels) else 0.0
             timed, late = exchange_in_turn(channels, seconds, share, _LATE_SECONDS)
             if timed:
-                crowd.took_turns(was_late=late > timed * _MANY)
+                busy_workers.took_turns(was_late=late > timed * _MANY)
         else:
-            awake_seconds = CLIENT_AWAKE_SECONDS if crowd.worker_may_look else 0.0
-            first = awake_seconds if waiting < crowd.cores else 0.0
+            awake_seconds = CLIENT_AWAKE_SECONDS if busy_workers.worker_may_look else 0.0
+            first = awake_seconds if waiting < busy_workers.cores else 0.0
             exchange_at_once(channels, first, awake_seconds)
     finally:
-        crowd.leave(wave)
+        busy_workers.leave(wave)
 
 
 def finish(connections: Iterable[Connection]) -> None:

@@ -7,7 +7,7 @@ meanwhile. That is a gain only while nobody else of ours could use the core.
 
 import os
 
-__all__ = ["CLIENT_AWAKE_SECONDS", "Crowd", "crowd"]
+__all__ = ["CLIENT_AWAKE_SECONDS", "BusyWorkers", "busy_workers"]
 
 CLIENT_AWAKE_SECONDS = 5e-3
 """How long a client looks for a reply before it sleeps: longer than most passes take. It sleeps
@@ -16,17 +16,17 @@ _LEAST_RELUCTANT, _MOST_RELUCTANT = 2, 256
 """How many waves are made at once after one in turn was late."""
 
 
-class Crowd:
+class BusyWorkers:
     """The requests that wait for their replies: of a connection, or of a wave of several.
 
     They come in waves: a vector environment sends all of them before it reads a reply.
     The size of a wave is that of the one before until it is larger, so that its first
     requests are known to be of many.
 
-    >>> crowd = Crowd(cores=2)
+    >>> busy_workers = BusyWorkers(cores=2)
     >>> for worker in "abc":
-    ...     crowd.enter(worker)
-    >>> crowd.client_may_look, crowd.worker_may_look
+    ...     busy_workers.enter(worker)
+    >>> busy_workers.client_may_look, busy_workers.worker_may_look
     (False, False)
     """
 
@@ -106,5 +106,5 @@ class Crowd:
         self.worker_may_look = size <= self.cores
 
 
-crowd = Crowd(len(os.sched_getaffinity(0)))
+busy_workers = BusyWorkers(len(os.sched_getaffinity(0)))
 """The requests of this process that wait for a reply."""
