@@ -93,7 +93,7 @@ def test_a_usual_reply_is_taken_in(
     values=st.lists(plain, max_size=3),
     applied=st.integers(0, 3),
     failure=texts,
-    notices=warnings,
+    warnings=warnings,
     data=st.binary(min_size=SIZE, max_size=SIZE),
     is_array=st.booleans(),
 )
@@ -103,15 +103,15 @@ def test_a_reply_that_says_more_is_left_as_it_is(
     values: list[Any],
     applied: int,
     failure: Any,
-    notices: Any,
+    warnings: Any,
     data: bytes,
     is_array: bool,
 ) -> None:
     observations = [data, *values] if is_array else values
-    message = encode(Stepped(end, space, False, observations, applied, failure, notices))
+    message = encode(Stepped(end, space, False, observations, applied, failure, warnings))
     cost, seen, no_effect, left = settled(message)
     is_usual = (
-        (end, space, applied, failure, notices) == (False, None, 1, None, None)
+        (end, space, applied, failure, warnings) == (False, None, 1, None, None)
         and len(observations) > 1
         and type(observations[0]) is bytes
         and len(observations[0]) == SIZE

@@ -37,7 +37,7 @@ from compiler_gym.service.messages import (
     decode_reply,
     encode,
 )
-from compiler_gym.service.notices import give_again
+from compiler_gym.service.worker_warnings import give_again
 from compiler_gym.service.servicer import describe
 from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -130,8 +130,8 @@ class WorkerConnection:
             raise
         if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
-        if isinstance(reply, (Stepped, Started)) and reply.notices:
-            give_again(reply.notices)
+        if isinstance(reply, (Stepped, Started)) and reply.warnings:
+            give_again(reply.warnings)
         return reply
 
     def fileno(self) -> int | None:

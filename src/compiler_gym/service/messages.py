@@ -86,7 +86,7 @@ class Started(Struct, array_like=True, tag=18):
     action_space: ActionSpaceSpec | None
     """Only where the session starts with another space than the one it declares."""
     observations: list[Any]
-    notices: list[tuple[str, str]] | None = None
+    warnings: list[tuple[str, str]] | None = None
     """Class names and texts of warnings that the session gave."""
 
 
@@ -100,7 +100,7 @@ class Stepped(Struct, array_like=True, tag=19):
     applied: int
     failure: list[str] | None = None
     """Class name and message of an observation that could not be computed."""
-    notices: list[tuple[str, str]] | None = None
+    warnings: list[tuple[str, str]] | None = None
     """Class names and texts of warnings that the session gave."""
     core: int = -1
     """The number of the core that the worker is on, or -1."""

@@ -32,7 +32,7 @@ from compiler_gym.service.messages import (
     decode_request,
     encode,
 )
-from compiler_gym.service.notices import Collector
+from compiler_gym.service.worker_warnings import WarningCollector
 from compiler_gym.service.servicer import Servicer, failed
 from compiler_gym.service.sibling import fork_sibling
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -67,7 +67,7 @@ class Worker:
         self._scratch = scratch
         self._directories = 0
         self._servicer = Servicer(session_class, self._new_directory)
-        self._warnings = Collector()
+        self._warnings = WarningCollector()
 
     def run(self, memory_bytes: int) -> None:
         """Answer requests until the client closes its end, then end the process."""

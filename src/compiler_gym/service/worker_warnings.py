@@ -11,17 +11,17 @@ from typing import Any
 from compiler_gym.errors import warning_from_name
 from compiler_gym.service.messages import Reply, Started, Stepped
 
-__all__ = ["Collector", "give_again"]
+__all__ = ["WarningCollector", "give_again"]
 
-_Notice = tuple[str, str]
+_Warning = tuple[str, str]
 
 
-class Collector:
+class WarningCollector:
     """Takes the warnings of this process, each text once, until a reply can carry them."""
 
     def __init__(self) -> None:
-        self._waiting: list[_Notice] = []
-        self._given: set[_Notice] = set()
+        self._waiting: list[_Warning] = []
+        self._given: set[_Warning] = set()
 
     def install(self) -> None:
         """Collect from now on, whatever the owner's environment says of warnings."""
@@ -29,18 +29,18 @@ class Collector:
         warnings.showwarning = self._take
 
     def load(self, reply: Reply) -> None:
-        """Put what waits on `reply`, if it is of a kind that carries notices."""
+        """Put what waits on `reply`, if it is of a kind that carries warnings."""
         if self._waiting and isinstance(reply, (Started, Stepped)):
-            reply.notices, self._waiting = self._waiting, []
+            reply.warnings, self._waiting = self._waiting, []
 
     def _take(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        notice = (category.__name__, str(message))
-        if notice not in self._given:
-            self._given.add(notice)
-            self._waiting.append(notice)
+        warning = (category.__name__, str(message))
+        if warning not in self._given:
+            self._given.add(warning)
+            self._waiting.append(warning)
 
 
-def give_again(notices: list[_Notice]) -> None:
+def give_again(given: list[_Warning]) -> None:
     """Give each warning to the user of the environment."""
-    for name, text in notices:
+    for name, text in given:
         warnings.warn(warning_from_name(name, text), stacklevel=2)
