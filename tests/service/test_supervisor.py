@@ -24,14 +24,14 @@ from compiler_gym.service import (
     describe_source,
     supervisor,
 )
-from compiler_gym.service.supervisor import Zygote, zygote_for
+from compiler_gym.service.supervisor import ZygoteHandle, zygote_for
 from compiler_gym.testing import descendants, is_running, wait_until, worker_files
 from service.workers import FAKE, Open, number, start, step
 
 FAKES = "compiler_gym.testing.fakes"
 
 
-def process_of(zygote: Zygote) -> int:
+def process_of(zygote: ZygoteHandle) -> int:
     return zygote._process.pid
 
 
@@ -95,7 +95,7 @@ def test_an_interpreter_that_cannot_be_started_is_an_error(
 ) -> None:
     monkeypatch.setattr("sys.executable", "/no/such/python")
     with pytest.raises(ServiceInitError, match="cannot start /no/such/python"):
-        Zygote.start(FAKE)
+        ZygoteHandle.start(FAKE)
 
 
 def test_a_lost_zygote_takes_its_workers_along_and_is_replaced(open_worker: Open) -> None:
@@ -136,7 +136,7 @@ def test_threads_share_one_zygote() -> None:
 
 
 def test_a_closed_zygote_refuses() -> None:
-    zygote = Zygote.start(FAKE)
+    zygote = ZygoteHandle.start(FAKE)
     zygote.close()
     zygote.close()
     with pytest.raises(ServiceIsClosed, match="closed"):
@@ -166,7 +166,7 @@ def test_too_many_open_files_are_an_error_that_passes(open_worker: Open) -> None
         with pytest.raises(ServiceOSError, match="too many open files"):
             worker.fork()
         with pytest.raises(ServiceOSError, match="Too many open files"):
-            Zygote.start(FAKE)
+            ZygoteHandle.start(FAKE)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert number(worker, "add") == 8

@@ -37,10 +37,10 @@ from compiler_gym.service.messages import (
     decode_reply,
     encode,
 )
-from compiler_gym.service.worker_warnings import give_again
-from compiler_gym.service.servicer import describe
-from compiler_gym.service.supervisor import SessionSource, Zygote, zygote_for
+from compiler_gym.service.servicer import describe_session
+from compiler_gym.service.supervisor import SessionSource, ZygoteHandle, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
+from compiler_gym.service.worker_warnings import give_again
 from compiler_gym.service.zygote import prepared_session_class
 
 __all__ = ["WorkerConnection", "describe_source"]
@@ -53,7 +53,7 @@ _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
 class WorkerConnection:
     """A session in a process of its own."""
 
-    def __init__(self, zygote: Zygote, limits: Limits, channel: Channel, pid: int) -> None:
+    def __init__(self, zygote: ZygoteHandle, limits: Limits, channel: Channel, pid: int) -> None:
         self._zygote = zygote
         self.limits = limits
         """What the worker may use."""
@@ -241,7 +241,7 @@ def describe_source(source: SessionSource, *, in_process: bool) -> Description:
     """Return what the sessions of `source` offer."""
     if in_process:
         session_class = prepared_session_class(source.session, dict(source.options))
-        return describe(session_class)
+        return describe_session(session_class)
     description = zygote_for(source).description
     assert description is not None
     return description

@@ -37,7 +37,7 @@ from compiler_gym.service.messages import (
 )
 from compiler_gym.session import CompilerSession
 
-__all__ = ["Servicer", "describe", "failed"]
+__all__ = ["Servicer", "describe_session", "failed"]
 
 _RECOVERABLE = (
     InvalidActionError,
@@ -225,7 +225,7 @@ class Servicer:
         return self.session
 
 
-def describe(session_class: type[CompilerSession]) -> Description:
+def describe_session(session_class: type[CompilerSession]) -> Description:
     """Return what `session_class` offers, after its `prepare`."""
     return Description(
         PROTOCOL,

@@ -32,15 +32,15 @@ from compiler_gym.errors import (
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
 from compiler_gym.service.scratch import new_scratch
 from compiler_gym.service.transport import Channel, ChannelClosed
-from compiler_gym.service.zygote import Ended, Job, Reap, Spawn, Spawned
+from compiler_gym.service.zygote import Ended, Reap, Spawn, Spawned, ZygoteJob
 
-__all__ = ["SessionSource", "Zygote", "shut_down", "zygote_for"]
+__all__ = ["SessionSource", "ZygoteHandle", "shut_down", "zygote_for"]
 
 START_SECONDS = 60.0
 """The deadline of a zygote's start: loading a compiler on a busy machine."""
 
 _decode = msgspec.msgpack.Decoder(Reply | Spawned | Ended).decode
-_zygotes: dict["SessionSource", "Zygote"] = {}
+_zygotes: dict["SessionSource", "ZygoteHandle"] = {}
 _lock = threading.RLock()
 _T = TypeVar("_T", Spawned, Ended)
 
@@ -54,7 +54,7 @@ class SessionSource:
     options: tuple[tuple[str, str], ...] = field(default=())
 
 
-class Zygote:
+class ZygoteHandle:
     """The client's handle on a zygote process."""
 
     def __init__(self, process: subprocess.Popen[bytes], channel: Channel, scratch: Path) -> None:
@@ -65,10 +65,10 @@ class Zygote:
         self.description: Description | None = None
 
     @classmethod
-    def start(cls, source: SessionSource) -> "Zygote":
+    def start(cls, source: SessionSource) -> "ZygoteHandle":
         """Start a zygote and wait until its compiler is loaded."""
         scratch = new_scratch("workers")
-        job = Job(
+        job = ZygoteJob(
             session=source.session,
             options=dict(source.options),
             client=os.getpid(),
@@ -189,14 +189,14 @@ class Zygote:
         self.description = reply
 
 
-def zygote_for(source: SessionSource) -> Zygote:
+def zygote_for(source: SessionSource) -> ZygoteHandle:
     """Return this process's zygote for `source`, starting it if need be."""
     with _lock:
         zygote = _zygotes.get(source)
         if zygote is None or not zygote.is_alive:
             if zygote is not None:
                 zygote.close()
-            zygote = _zygotes[source] = Zygote.start(source)
+            zygote = _zygotes[source] = ZygoteHandle.start(source)
         return zygote
 
 
@@ -209,7 +209,7 @@ def shut_down() -> None:
         zygote.close()
 
 
-def _launch(job: Job, control: socket.socket) -> subprocess.Popen[bytes]:
+def _launch(job: ZygoteJob, control: socket.socket) -> subprocess.Popen[bytes]:
     debug = os.environ.get("COMPILER_GYM_DEBUG", "0") not in ("", "0")
     output = None if debug else subprocess.DEVNULL
     command = [sys.executable, "-c", "from compiler_gym.service.zygote import main; main()"]

@@ -32,10 +32,10 @@ from compiler_gym.service.messages import (
     decode_request,
     encode,
 )
-from compiler_gym.service.worker_warnings import WarningCollector
 from compiler_gym.service.servicer import Servicer, failed
 from compiler_gym.service.sibling import fork_sibling
 from compiler_gym.service.transport import Channel, ChannelClosed
+from compiler_gym.service.worker_warnings import WarningCollector
 from compiler_gym.session import CompilerSession
 
 __all__ = ["Worker"]

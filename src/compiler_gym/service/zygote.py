@@ -24,24 +24,24 @@ from msgspec import Struct
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
 from compiler_gym.service.limits import adopt_orphans, children_of, keep_freed_memory
 from compiler_gym.service.messages import encode
-from compiler_gym.service.servicer import describe, failed
+from compiler_gym.service.servicer import describe_session, failed
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker import Worker
 from compiler_gym.session import CompilerSession
 
 __all__ = [
     "Ended",
-    "Job",
     "Reap",
     "Spawn",
     "Spawned",
+    "ZygoteJob",
     "load_session_class",
     "main",
     "prepared_session_class",
 ]
 
 
-class Job(Struct):
+class ZygoteJob(Struct):
     """What a zygote is started with."""
 
     session: str
@@ -87,7 +87,7 @@ _decode = msgspec.msgpack.Decoder(Spawn | Reap).decode
 
 def main() -> None:
     """Run a zygote: its job is the first argument, its socket is descriptor 0."""
-    job = msgspec.json.decode(sys.argv[1].encode(), type=Job)
+    job = msgspec.json.decode(sys.argv[1].encode(), type=ZygoteJob)
     control = socket.socket(fileno=os.dup(0))
     control.set_inheritable(False)
     owner = os.pidfd_open(job.client)
@@ -98,7 +98,7 @@ def main() -> None:
     _end_with_peer(control, on=True)
     try:
         session_class = prepared_session_class(job.session, job.options)
-        described = encode(describe(session_class))
+        described = encode(describe_session(session_class))
     except BaseException as error:
         channel.send(encode(failed(_as_unsupported(error, job.session))))
         os._exit(1)
