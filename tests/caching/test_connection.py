@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 
 import compiler_gym
 from compiler_gym.caching import CachingConnection, TranspositionCache
-from compiler_gym.core import CompilerVectorEnv
+from compiler_gym.caching.lazy_session import LazySession
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, ServiceIsClosed, UnknownNameError
 from compiler_gym.service import LocalConnection, SessionSource, finish
@@ -26,6 +26,7 @@ from compiler_gym.service.messages import Start, Step
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.vector import CompilerVectorEnv
 
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 HARMLESS = ("add", "double", "negate", "nothing", "end", "raise", "fatal")
@@ -40,7 +41,7 @@ def cache() -> Iterator[TranspositionCache]:
 
 def session_of(env: Any) -> Any:
     """Return the session behind the cache; None if nothing needed it yet."""
-    connection = env.unwrapped._connection
+    connection = env.unwrapped.episode.connection
     assert isinstance(connection, CachingConnection)
     return connection.session
 
@@ -170,7 +171,7 @@ def test_actions_that_did_nothing_are_never_applied_again(cache: TranspositionCa
             env.step(3)
             env.step(0)
             env.step(3)
-        assert env._connection._waiting == [0]  # type: ignore[union-attr]  # it is ours
+        assert env.episode.connection.lazy.waiting == [0]
 
 
 def test_a_fork_of_a_lazy_episode_is_exact(cache: TranspositionCache) -> None:
@@ -440,13 +441,13 @@ def test_nothing_is_believed_after_a_parameter(cache: TranspositionCache) -> Non
 def test_forks_that_nobody_has_may_be_collected_while_another_is_made(
     monkeypatch: pytest.MonkeyPatch, cache: TranspositionCache
 ) -> None:
-    copy_of = CachingConnection._copy_of
+    copy_of = LazySession.copy_of
 
-    def collecting(self: CachingConnection, parent: CachingConnection) -> None:
+    def collecting(self: LazySession, parent: LazySession) -> None:
         gc.collect()  # what is allocated here may start it at any time
         copy_of(self, parent)
 
-    monkeypatch.setattr(CachingConnection, "_copy_of", collecting)
+    monkeypatch.setattr(LazySession, "copy_of", collecting)
     with FakeEnv(benchmark="benchmark://fake-v0/7", cache=cache) as env:
         env.reset()
         env.step(0)

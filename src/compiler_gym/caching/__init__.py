@@ -3,7 +3,7 @@
 
 ``memory`` and ``disk`` are the two places, ``cache`` puts them together, and
 ``connection`` stands between an environment and its session and asks the session only
-for what is not known.
+for what is not known; ``lazy_session`` spares the session all else.
 """
 
 from compiler_gym.caching.cache import CacheStatistics, TranspositionCache

@@ -166,7 +166,7 @@ class TranspositionCache:
         disk = self._disk
         self._at_exit = weakref.finalize(self, _close, disk, self._lock)
 
-    def _after_fork(self) -> None:
+    def after_fork(self) -> None:
         """Leave what waits to the parent, which still has it, and start a lock of our own."""
         self._lock = threading.RLock()
         self._at_exit.detach()
@@ -200,7 +200,7 @@ _caches: weakref.WeakSet[TranspositionCache] = weakref.WeakSet()
 
 def _after_fork() -> None:
     for cache in list(_caches):
-        cache._after_fork()
+        cache.after_fork()
 
 
 os.register_at_fork(after_in_child=_after_fork)

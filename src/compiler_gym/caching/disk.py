@@ -14,7 +14,7 @@ import fcntl
 import sqlite3
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,7 @@ class Disk:
         return self._database
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _turn(self) -> Generator[None]:
         """Let one process write at a time: the log is never emptied while others write."""
         with self.path.with_name(f"{self.path.name}-lock").open("w") as file:
             fcntl.lockf(file, fcntl.LOCK_EX)

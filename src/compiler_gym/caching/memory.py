@@ -3,7 +3,7 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 __all__ = ["Memory", "Transition"]
 
@@ -25,8 +25,8 @@ class Transition(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    transitions: dict[Any, Transition] = field(default_factory=dict)
-    observations: dict[str, Any] = field(default_factory=dict)
+    transitions: dict[Any, Transition] = field(default_factory=dict[Any, Transition])
+    observations: dict[str, Any] = field(default_factory=dict[str, Any])
     size: int = _ENTRY_BYTES
 
 
@@ -98,7 +98,7 @@ def size_of(value: Any) -> int:
     if isinstance(value, (bytes, str)):
         return 100 + len(value)
     if isinstance(value, dict):
-        return 100 + sum(100 + size_of(item) for item in value.values())
+        return 100 + sum(100 + size_of(item) for item in cast("dict[str, Any]", value).values())
     if isinstance(value, (list, tuple)):
-        return 100 + sum(map(size_of, value))
+        return 100 + sum(map(size_of, cast("list[Any]", value)))
     return 100
