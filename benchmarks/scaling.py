@@ -65,7 +65,7 @@ def _worker_megabytes() -> float:
             env.reset()
             for action in range(20):
                 env.step(action)
-        sizes = [_pss(env._connection.pid) for env in envs]
+        sizes = [_pss(env.episode.connection.pid) for env in envs]
     finally:
         for env in envs:
             env.close()

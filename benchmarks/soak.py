@@ -33,7 +33,7 @@ def soak(steps: int) -> list[Figure]:
                 failures += 1
                 env.reset()
             if step % (steps // 20) == 0:
-                sizes.append(_resident("self") + _resident(str(env._connection.pid)))
+                sizes.append(_resident("self") + _resident(str(env.episode.connection.pid)))
         seconds = time.perf_counter() - started
     early, late = max(sizes[2:10]), max(sizes[10:])
     return [

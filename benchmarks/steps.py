@@ -14,6 +14,7 @@ import json
 import operator
 import random
 import time
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -57,7 +58,7 @@ def measure() -> list[Figure]:
 
 def _timed(uri: str, **options: Any) -> CompilerEnv:
     env = LlvmEnv(benchmark=uri, **options)
-    env._source = TIMED
+    env.episode.sessions = replace(env.episode.sessions, source=TIMED)
     return env
 
 

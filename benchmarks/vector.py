@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from benchmarks.measure import Figure
 from compiler_gym import _llvm, make, make_vec
-from compiler_gym.core import StepPool
+from compiler_gym.vector import StepPool
 
 ENVIRONMENT = "llvm-autophase-ic-v0"
 SMALL, LARGE = "cbench-v1/sha", "cbench-v1/jpeg-d"

@@ -75,7 +75,7 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
         items = getattr(space, "items", None)
         if not isinstance(items, list) or len(items) > MOST_LISTED:
             # Made from what a compiler says of itself: another version has others.
-            spec = env._action_specs[space.name]
+            spec = env.episode.selection.action_specs[space.name]
             lines += [f"{spec.description}.", "", READ_FROM_THE_COMPILER, ""]
             continue
         lines += [f"{space.n} actions.", ""]

@@ -13,12 +13,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from compiler_gym.core import CompilerEnv, CompilerVectorEnv
+    from compiler_gym.core import CompilerEnv
+    from compiler_gym.vector import CompilerVectorEnv
 
 __all__ = ["COMPILER_GYM_ENVS", "Compiler", "EnvironmentId", "compilers", "make", "make_vec"]
 
 GROUP = "compiler_gym.compilers"
-_VECTORS = "compiler_gym.core.vector_entry"
+_VECTORS = "compiler_gym.vector.entry"
 """Where Gymnasium finds vector forms; a name, because nothing is loaded to register."""
 
 
@@ -109,7 +110,7 @@ def make_vec(
     are those of `CompilerVectorEnv` (``autoreset_mode``, ``sampler``, ``max_episode_steps``,
     ``copy``) and of the environment. Raises as `make` does.
     """
-    from compiler_gym.core import make_vector
+    from compiler_gym.vector import make_vector
 
     around = list(wrappers)
 

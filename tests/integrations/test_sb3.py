@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.integrations import _library
 from compiler_gym.integrations.learning import Recipe, learning_vec
 from compiler_gym.integrations.sb3 import as_sb3
 from compiler_gym.testing import FakeEnv
+from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import TimeLimit
 
 FEW = ("sroa", "simplifycfg", "instcombine", "early-cse", "dce", "gvn", "mem2reg", "inline")

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.spaces import Opaque
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
+from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import EpisodeRecorder, ForkOnStep, TimeLimit
 
 ADD, DOUBLE = 0, 1

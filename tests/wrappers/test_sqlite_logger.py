@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.errors import RecordingError
 from compiler_gym.spaces import Opaque
 from compiler_gym.testing import FakeEnv
+from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import ActionHistory, ForkOnStep, StepBudget, SynchronousSqliteLogger
 
 ADD, DOUBLE = 0, 1

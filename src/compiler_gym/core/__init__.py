@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: MIT
 """The one Gymnasium environment over a compiler session.
 
-``env`` is the environment, ``runnable`` one whose programs are run, ``episode``
-its numbers, ``plan`` what a step asks for, ``views`` what can be asked at any time,
-``describe`` turns a session's plain descriptions into Gymnasium spaces, ``state`` is
-the record that replays an episode and ``state_files`` reads and writes many of them.
-``vector`` is several environments as one, made of ``row``s that run on what a
-``sampler`` draws; ``vector_entry`` is where Gymnasium finds it. ``asynchronous`` steps
-many environments and takes what is done first. ``foreign`` forks through wrappers of
-Gymnasium. ``collector`` is for building large values.
+``env`` is the environment as users see it, ``episode`` does what it does: it holds the
+session, that ``sessions`` opens, and the ``history`` of what was done. A step or a reset that
+was begun is ``pending``, whoever drives it; ``lockstep`` is many of them at once.
+``selection`` knows the spaces and which are chosen, ``plan`` what a request must observe for
+them, ``views`` what can be asked at any time, and ``specs`` turns a session's plain
+descriptions into Gymnasium's spaces. ``arguments`` are the records that wrappers get,
+``repeated_runs`` is an environment whose programs are run, and ``forking`` goes through
+wrappers of Gymnasium. ``state`` is the record that replays an episode and ``state_files``
+reads and writes many of them. ``garbage`` is for building large values.
 """
 
-from compiler_gym.core.asynchronous import StepPool
-from compiler_gym.core.collector import uncollected
-from compiler_gym.core.env import CompilerEnv, OptionalArgumentValue
-from compiler_gym.core.foreign import fork_of
-from compiler_gym.core.runnable import RunnableEnv
+from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments, StepArguments
+from compiler_gym.core.env import CompilerEnv
+from compiler_gym.core.episode import Episode
+from compiler_gym.core.forking import fork_of
+from compiler_gym.core.garbage import uncollected
+from compiler_gym.core.lockstep import Lockstep
+from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
+from compiler_gym.core.repeated_runs import RunnableEnv
+from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
 from compiler_gym.core.state_files import CompilerEnvStateReader, CompilerEnvStateWriter
-from compiler_gym.core.vector import CompilerVectorEnv
-from compiler_gym.core.vector_entry import make_vector
 from compiler_gym.core.views import (
     DerivedObservation,
     ObservationSpaceSpec,
@@ -32,16 +35,24 @@ __all__ = [
     "CompilerEnvState",
     "CompilerEnvStateReader",
     "CompilerEnvStateWriter",
-    "CompilerVectorEnv",
     "DerivedObservation",
+    "Episode",
+    "Lockstep",
     "ObservationSpaceSpec",
     "ObservationView",
     "OptionalArgumentValue",
+    "Pending",
+    "ResetArguments",
+    "ResetResult",
     "RewardView",
     "RunnableEnv",
     "StateVersionWarning",
-    "StepPool",
+    "StepArguments",
+    "StepPending",
+    "StepResult",
     "fork_of",
-    "make_vector",
+    "plain_from_value",
+    "space_from_spec",
     "uncollected",
+    "value_from_plain",
 ]

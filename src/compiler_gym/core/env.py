@@ -2,45 +2,49 @@
 """The one Gymnasium environment over a compiler session.
 
 It names no compiler. A plug-in says which session to run and which rewards,
-derived observations and datasets to offer; everything else is here.
+derived observations and datasets to offer. What an environment does is done by its
+`Episode`; this is the face that users see of it.
 """
 
+import copy
 import warnings
-from collections.abc import Iterable
-from enum import Enum
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import gymnasium
 
 from compiler_gym.caching import TranspositionCache
-from compiler_gym.core.copies import Copies
-from compiler_gym.core.requests import StepResult
+from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
+from compiler_gym.core.episode import Episode, EpisodeSnapshot
+from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
+from compiler_gym.core.selection import Selection
+from compiler_gym.core.sessions import Isolation, Sessions
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
-from compiler_gym.core.views import DerivedObservation
+from compiler_gym.core.views import (
+    DerivedObservation,
+    ObservationSpaceSpec,
+    ObservationView,
+    RewardView,
+)
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, Datasets
 from compiler_gym.errors import (
-    CompilerError,
+    BenchmarkInitError,
     InvalidActionError,
     InvalidParameterError,
-    ServiceError,
     UnknownNameError,
 )
-from compiler_gym.service import Limits, LocalConnection, SessionSource, describe_source
-from compiler_gym.service.messages import Parameter, ParameterReply
+from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Reward
 from compiler_gym.version import __version__
 
-__all__ = ["CompilerEnv", "OptionalArgumentValue"]
-
-
-class OptionalArgumentValue(Enum):
-    """Tells "leave it as it is" from None, which takes a space away."""
-
-    UNCHANGED = 1
-
+__all__ = ["CompilerEnv"]
 
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 
-class CompilerEnv(Copies):
+class CompilerEnv(gymnasium.Env[Any, Any]):
     """Optimise a program one action at a time.
 
     Actions, observations and rewards are those of the compiler's plug-in; see
@@ -54,6 +58,8 @@ class CompilerEnv(Copies):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
+    command_line_styles: ClassVar[Mapping[str, Callable[..., gymnasium.Space[Any]]]] = {}
+    """How a plug-in's command lines are written, by the style its session names."""
     default_benchmark: ClassVar[str | None] = None
     """The program of a reset that was given none."""
     shown_rewards: ClassVar[tuple[str, ...] | None] = None
@@ -61,6 +67,14 @@ class CompilerEnv(Copies):
     state_observation: ClassVar[str | None] = None
     """An observation that is equal only where the program is, and all that can be done with it:
     a hash."""
+    _made_with: tuple[tuple[Any, ...], dict[str, Any]]
+    """What the constructor was called with."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Remember the arguments, so that another process can make the same environment."""
+        self = super().__new__(cls)
+        self._made_with = (args, kwargs)
+        return self
 
     def __init__(
         self,
@@ -73,7 +87,7 @@ class CompilerEnv(Copies):
         derived_observation_spaces: Iterable[DerivedObservation] = (),
         rewards: Iterable[Reward] = (),
         datasets: Iterable[Dataset] = (),
-        isolation: Literal["process", "in-process"] = "process",
+        isolation: Isolation = "process",
         limits: Limits | None = None,
         cache: TranspositionCache | None = None,
         render_mode: str | None = None,
@@ -85,19 +99,16 @@ class CompilerEnv(Copies):
         if render_mode not in (None, "human", "ansi"):
             raise InvalidParameterError(f"render_mode is {render_mode!r}: expected human or ansi")
         self.render_mode = render_mode
-        self.limits = limits or Limits()
-        """The bounds of this environment's worker."""
-        self.isolation = isolation
-        self.cache = cache
-        self.datasets = Datasets(datasets)
-        """The programs this environment can start from."""
-        self._source = source
-        self._start_without_episode()
-        self._offer(
-            describe_source(source, in_process=isolation == "in-process"),
+        self._datasets = Datasets(datasets)
+        sessions = Sessions(source, isolation, limits or Limits(), cache, self.state_observation)
+        select = partial(
+            Selection,
+            sessions.description,
             derived_observation_spaces,
             rewards,
+            self.command_line_styles,
         )
+        self._episode = Episode(sessions, select, self.commandline)
         if cache is not None and self.state_observation not in self.observation:
             raise InvalidParameterError(
                 f"{type(self).__name__} cannot use a cache: it names no hash of its program"
@@ -105,9 +116,15 @@ class CompilerEnv(Copies):
         self._next_benchmark = benchmark or self.default_benchmark
         if isinstance(self._next_benchmark, str):
             BenchmarkUri.from_string(self._next_benchmark)
-        self._set_action_space(action_space)
-        self.observation_space = observation_space
-        self.reward_space = reward_space
+        selection = self._episode.selection
+        selection.choose_actions(action_space)
+        selection.choose_observations(observation_space)
+        selection.choose_rewards(reward_space)
+
+    @property
+    def episode(self) -> Episode:
+        """What is driven by all that steps this environment: the session and its history."""
+        return self._episode
 
     @property
     def version(self) -> str:
@@ -117,18 +134,139 @@ class CompilerEnv(Copies):
     @property
     def compiler_version(self) -> str:
         """The version of the compiler."""
-        return self._compiler_version
+        return self.episode.sessions.description.compiler_version
+
+    @property
+    def datasets(self) -> Datasets:
+        """The programs this environment can start from."""
+        return self._datasets
+
+    @property
+    def isolation(self) -> Isolation:
+        """Whether the session has a process of its own: ``"process"`` or ``"in-process"``."""
+        return self.episode.sessions.isolation
+
+    @property
+    def cache(self) -> TranspositionCache | None:
+        """What is known of actions already, if anything is to be remembered."""
+        return self.episode.sessions.cache
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of this environment's worker. Setting them takes effect at the next one."""
+        return self.episode.sessions.limits
+
+    @limits.setter
+    def limits(self, value: Limits) -> None:
+        self.episode.sessions = replace(self.episode.sessions, limits=value)
+
+    @property
+    def observation(self) -> ObservationView:
+        """Every observation, on demand: ``env.observation["Autophase"]``."""
+        return self.episode.selection.observation
+
+    @property
+    def reward(self) -> RewardView:
+        """Every reward since it was last asked for: ``env.reward["..."]``."""
+        return self.episode.selection.reward
+
+    @property
+    def action_spaces(self) -> list[gymnasium.Space[Any]]:
+        """Every action space; set `action_space` to one of them or to its name."""
+        selection = self.episode.selection
+        return [selection.action_space_named(name) for name in selection.action_specs]
+
+    @property
+    def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
+        """The actions of the next `step`. Setting it takes effect at the next reset."""
+        return self.episode.selection.action_space
+
+    @action_space.setter
+    def action_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
+        self.episode.selection.choose_actions(value)
+
+    @property
+    def observation_space(self) -> gymnasium.Space[Any] | None:  # type: ignore[override]  # None: none is set
+        """The space of the observation that `step` returns, or None.
+
+        Set it to a name, to a list of names (a dictionary of them) or to None.
+        """
+        return self.episode.selection.observation_space
+
+    @observation_space.setter
+    def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
+        self.episode.selection.choose_observations(value)
+
+    @property
+    def observation_space_spec(self) -> ObservationSpaceSpec | None:
+        """The spec of the observation space, if one is set."""
+        return self.episode.selection.observations.lone
+
+    @property
+    def reward_space(self) -> Reward | None:
+        """The reward that `step` returns, or None. Set it to a name, a `Reward` or None."""
+        rewards = self.episode.selection.rewards.rewards
+        return rewards[0] if rewards else None
+
+    @reward_space.setter
+    def reward_space(self, value: Any) -> None:
+        self.episode.selection.choose_rewards(value)
+
+    @property
+    def reward_space_spec(self) -> Reward | None:
+        """The reward space, under the name it had in CompilerGym 0.2.5."""
+        return self.reward_space
+
+    @property
+    def reward_range(self) -> tuple[float, float]:
+        """The bounds of the reward space."""
+        space = self.reward_space
+        return (float("-inf"), float("inf")) if space is None else space.range
+
+    @property
+    def in_episode(self) -> bool:
+        """Whether `step` can be called."""
+        return self.episode.in_progress
+
+    @property
+    def benchmark(self) -> Benchmark | None:
+        """The program of the episode, or of the next one. Setting it takes effect at reset."""
+        if self._next_benchmark is not None and not self.in_episode:
+            return self._resolve(self._next_benchmark)
+        return self.episode.program
+
+    @benchmark.setter
+    def benchmark(self, value: str | Benchmark) -> None:
+        self._next_benchmark = self._resolve(value)
+
+    @property
+    def actions(self) -> list[Any]:
+        """The actions of the episode, in order."""
+        history = self.episode.history
+        return [] if history is None else list(history.actions)
+
+    @property
+    def episode_reward(self) -> float | None:
+        """The sum of the episode's rewards, or None without a reward space."""
+        history = self.episode.history
+        return None if history is None else history.reward
+
+    @property
+    def episode_walltime(self) -> float:
+        """Seconds since the last reset."""
+        history = self.episode.history
+        return 0.0 if history is None else history.walltime
 
     @property
     def state(self) -> CompilerEnvState:
         """The episode so far, as a record that replays it."""
-        episode = self._need_episode()
+        history = self.episode.require()
         return CompilerEnvState(
-            benchmark=episode.benchmark,
+            benchmark=history.benchmark,
             commandline=self.commandline(),
-            walltime=episode.walltime,
-            reward=episode.reward,
-            action_space=episode.action_space,
+            walltime=history.walltime,
+            reward=history.reward,
+            action_space=history.action_space,
             reward_space=None if self.reward_space is None else self.reward_space.name,
             environment=None if self.spec is None else self.spec.id,
             goal=self._goal(),
@@ -137,9 +275,13 @@ class CompilerEnv(Copies):
             state_hash=self._state_hash(),
         )
 
+    def commandline(self) -> str:
+        """Return the actions of the episode as the compiler's command line."""
+        return self.action_space.to_string(self.actions)  # type: ignore[attr-defined]  # ours has it
+
     def commandline_to_actions(self, commandline: str) -> list[Any]:
         """Return the actions that `commandline` stands for."""
-        return self._action_space.from_string(commandline)  # type: ignore[attr-defined]  # ours has it
+        return self.action_space.from_string(commandline)  # type: ignore[attr-defined]  # ours has it
 
     def reset(
         self,
@@ -151,50 +293,37 @@ class CompilerEnv(Copies):
         observation_space: Any = _UNCHANGED,
         reward_space: Any = _UNCHANGED,
         timeout: float | None = None,
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> ResetResult:
         """Start an episode and return ``(observation, info)``.
 
         `options` may hold any of the other arguments by name. `seed` also seeds
         the action space and the choice of random programs. Raises
         `BenchmarkInitError` when the program cannot be read.
         """
-        program, timeout = self._prepare_reset(
-            seed, options, benchmark, action_space, observation_space, reward_space, timeout
-        )
-        plain = self._begin(program, timeout)
-        return self._plan.observe(plain), {"benchmark": str(program.uri)}
+        return self.begin_reset(
+            ResetArguments(
+                seed, options, benchmark, action_space, observation_space, reward_space, timeout
+            )
+        ).result()
 
-    def _prepare_reset(
-        self,
-        seed: int | None = None,
-        options: dict[str, Any] | None = None,
-        benchmark: str | Benchmark | None = None,
-        action_space: Any = None,
-        observation_space: Any = _UNCHANGED,
-        reward_space: Any = _UNCHANGED,
-        timeout: float | None = None,
-    ) -> tuple[Benchmark, float | None]:
-        """Take the arguments of a reset; return the program to start on and the deadline."""
-        super().reset(seed=seed)
-        if seed is not None:
-            self._action_space.seed(seed)
-        chosen = dict(options or {})
-        benchmark = chosen.get("benchmark", benchmark)
-        timeout = chosen.get("timeout", timeout)
-        action_space = chosen.get("action_space", action_space)
-        observation_space = chosen.get("observation_space", observation_space)
-        reward_space = chosen.get("reward_space", reward_space)
-        self.datasets.generator = self.np_random
-        if action_space is not None:
-            self._set_action_space(action_space)
-            if seed is not None:
-                self._action_space.seed(seed)
-        if observation_space is not _UNCHANGED:
-            self.observation_space = observation_space
-        if reward_space is not _UNCHANGED:
-            self.reward_space = reward_space
-        self._restore_action_space()
-        return self._choose_benchmark(benchmark), timeout
+    def begin_reset(self, asked: ResetArguments) -> ResetPending:
+        """Choose what the next episode runs on and return what will be its start."""
+        super().reset(seed=asked.seed)
+        selection = self.episode.selection
+        if asked.seed is not None:
+            selection.action_space.seed(asked.seed)
+        asked = asked.settled()
+        self._datasets.generator = self.np_random
+        if asked.action_space is not None:
+            selection.choose_actions(asked.action_space)
+            if asked.seed is not None:
+                selection.action_space.seed(asked.seed)
+        if asked.observation_space is not _UNCHANGED:
+            selection.choose_observations(asked.observation_space)
+        if asked.reward_space is not _UNCHANGED:
+            selection.choose_rewards(asked.reward_space)
+        selection.restore_actions()
+        return self.episode.begin_reset(self._choose_benchmark(asked.benchmark), asked.timeout)
 
     def step(
         self,
@@ -211,29 +340,7 @@ class CompilerEnv(Copies):
         Raises `InvalidActionError` for an action outside the space and
         `SessionNotFound` without an episode; never for a failing compiler.
         """
-        connection, episode, plan = self._connection, self._episode, self._plan
-        if (
-            type(connection) is not LocalConnection
-            or not plan.is_bare
-            or observation_spaces is not None
-            or reward_spaces is not None
-            or type(action) is not int
-            or not 0 <= action < self._plain_action_count
-            or episode is None
-            or not episode.running
-        ):
-            return self._apply([action], observation_spaces, reward_spaces, timeout)
-        # In this process, with nothing to be seen: a request and a reply, and every call on
-        # the way, would cost more than some passes.
-        episode.actions.append(action)
-        try:
-            reply = connection.apply(action)
-        except (CompilerError, ServiceError) as error:
-            return self._failed_step(error, plan)
-        if type(reply) is bool:
-            info = {"action_had_no_effect": reply, "new_action_space": False}
-            return None, None, False, False, info
-        return self._conclude(reply, [action], [action], plan)
+        return self._episode.step(action, observation_spaces, reward_spaces, timeout)
 
     def multistep(
         self,
@@ -247,7 +354,9 @@ class CompilerEnv(Copies):
 
         The reward is for all of them together. No actions is a pure observation.
         """
-        return self._apply(list(actions), observation_spaces, reward_spaces, timeout)
+        return self._episode.begin(
+            list(actions), observation_spaces, reward_spaces, timeout
+        ).result()
 
     def render(self, mode: str | None = None) -> str | None:
         """Print the program as it is now, or return it as text in mode ``ansi``."""
@@ -263,10 +372,7 @@ class CompilerEnv(Copies):
     def close(self) -> None:
         """End the session and its process, also in the middle of a step that another thread waits
         for, which then raises `ServiceIsClosed`. Calling it twice is fine."""
-        connection, self._connection = self._connection, None
-        self._episode = None
-        if connection is not None:
-            connection.abandon()
+        self._episode.close()
 
     def __enter__(self) -> Self:
         return self
@@ -285,13 +391,34 @@ class CompilerEnv(Copies):
         """
         self._warn_of_another_compiler(state)
         actions = self.actions_of(state)
-        at_hand = self._benchmark is not None and str(self._benchmark.uri) == state.benchmark
-        self.reset(benchmark=self._benchmark if at_hand else state.benchmark)
+        program = self.episode.program
+        at_hand = program is not None and str(program.uri) == state.benchmark
+        self.reset(benchmark=program if at_hand else state.benchmark)
         if not actions:
             return
         _, _, _, truncated, info = self.multistep(actions)
         if truncated and "error" in info:
             raise info["error"]
+
+    def actions_of(self, state: CompilerEnvState) -> list[Any]:
+        """Choose the action space of `state` and return its actions."""
+        selection = self.episode.selection
+        current = selection.action_space_name
+        if state.action_space is not None:
+            if state.action_space != current:
+                selection.choose_actions(state.action_space)
+            return self.commandline_to_actions(state.commandline)
+        try:
+            return self.commandline_to_actions(state.commandline)
+        except InvalidActionError as refused:
+            for name in selection.action_specs:
+                selection.choose_actions(name)
+                try:
+                    return self.commandline_to_actions(state.commandline)
+                except (AttributeError, InvalidActionError):
+                    continue
+            selection.choose_actions(current)
+            raise refused
 
     def validate(self, state: CompilerEnvState | None = None) -> Any:
         """Replay `state` (default: the current one) and return a `ValidationResult`."""
@@ -308,31 +435,83 @@ class CompilerEnv(Copies):
         """
         replies: list[str] = []
         for key, value in parameters:
-            reply = self._call(Parameter(str(key), str(value)))
-            assert isinstance(reply, ParameterReply)
-            if reply.value is None:
+            reply = self.episode.send_parameter(str(key), str(value))
+            if reply is None:
                 raise InvalidParameterError(f"the session knows no parameter {key!r}")
-            replies.append(reply.value)
+            replies.append(reply)
         return replies
 
-    def actions_of(self, state: CompilerEnvState) -> list[Any]:
-        """Choose the action space of `state` and return its actions."""
-        if state.action_space is not None:
-            if state.action_space != self._action_space_name:
-                self._set_action_space(state.action_space)
-            return self.commandline_to_actions(state.commandline)
-        current = self._action_space_name
-        try:
-            return self.commandline_to_actions(state.commandline)
-        except InvalidActionError as refused:
-            for name in self._action_specs:
-                self._set_action_space(name)
-                try:
-                    return self.commandline_to_actions(state.commandline)
-                except (AttributeError, InvalidActionError):
-                    continue
-            self._set_action_space(current)
-            raise refused
+    def fork(self) -> Self:
+        """Return an independent environment in exactly the same state.
+
+        Its process is a copy of this one's. It has its own random generators,
+        which continue as these would. Raises `ServiceError` if the worker is lost on the
+        way; the next step then reports the end of the episode.
+        """
+        return self._copy(self._episode.fork)
+
+    def __copy__(self) -> Self:
+        raise TypeError("an environment has a process: use copy.deepcopy() or fork()")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.fork()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what makes this environment and where its episode stands.
+
+        Unpickling replays the episode in a new worker. Spaces that were added
+        after the environment was made are not part of it, but for rewards in use.
+        """
+        snapshot = _Snapshot(
+            self.spec,
+            self._next_benchmark,
+            self._np_random,
+            self._np_random_seed,
+            self._episode.snapshot(),
+        )
+        return self._remake, (*self._made_with, snapshot)
+
+    def _twin(self) -> Self:
+        """Return a new environment with these spaces and no episode."""
+        return self._copy(self._episode.restart)
+
+    def _copy(self, copy_episode: Callable[[Callable[[], str]], Episode]) -> Self:
+        """Return a copy around the episode that `copy_episode` makes.
+
+        What the plug-in added to this environment is shared by both.
+        """
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin._datasets = self._datasets.copy()
+        twin._np_random = copy.deepcopy(self._np_random)
+        twin._episode = copy_episode(twin.commandline)
+        return twin
+
+    @classmethod
+    def _remake(cls, args: tuple[Any, ...], kwargs: dict[str, Any], snapshot: "_Snapshot") -> Self:
+        env = cls(*args, **kwargs)
+        env.spec = snapshot.spec
+        env._next_benchmark = snapshot.next_benchmark
+        env._np_random, env._np_random_seed = snapshot.np_random, snapshot.np_random_seed
+        env._episode.restore(snapshot.episode)
+        return env
+
+    def _goal(self) -> str | None:
+        """Return what the program is optimised for, where the plug-in knows goals."""
+        return None
+
+    def _state_hash(self) -> str | None:
+        """Return a hash of the program now; a plug-in with one says it."""
+        return None
+
+    def _render_text(self) -> str:
+        names = list(self.observation)
+        history = self.episode.require()
+        lines = [f"{history.benchmark} after {len(history.actions)} actions"]
+        if names:
+            spec = self.observation.spec(names[0])
+            lines.append(spec.to_string(self.observation[names[0]]))
+        return "\n".join(lines)
 
     def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
         if state.compiler_version in (None, self.compiler_version):
@@ -344,19 +523,36 @@ class CompilerEnv(Copies):
             stacklevel=3,
         )
 
-    def _goal(self) -> str | None:
-        """Return what the program is optimised for, where the plug-in knows goals."""
-        return None
+    def _choose_benchmark(self, benchmark: str | Benchmark | None) -> Benchmark:
+        if benchmark is not None:
+            self._next_benchmark = None
+            return self._resolve(benchmark)
+        if self._next_benchmark is not None:
+            program = self._resolve(self._next_benchmark)
+            self._next_benchmark = None
+            return program
+        if self.episode.program is not None:
+            return self.episode.program
+        raise BenchmarkInitError(
+            "no benchmark is set: expected reset(benchmark=...) with a URI or a Benchmark"
+        )
 
-    def _render_text(self) -> str:
-        names = list(self.observation)
-        episode = self._need_episode()
-        lines = [f"{episode.benchmark} after {len(episode.actions)} actions"]
-        if names:
-            spec = self.observation.spec(names[0])
-            lines.append(spec.to_string(self.observation[names[0]]))
-        return "\n".join(lines)
+    def _resolve(self, benchmark: Any) -> Benchmark:
+        if isinstance(benchmark, Benchmark):
+            return benchmark
+        if isinstance(benchmark, (str, BenchmarkUri)):
+            return self.datasets.benchmark(str(benchmark))
+        raise BenchmarkInitError(
+            f"a benchmark is a URI or a Benchmark, found {type(benchmark).__name__}"
+        )
 
-    def _state_hash(self) -> str | None:
-        """Return a hash of the program now; a plug-in with one says it."""
-        return None
+
+@dataclass(frozen=True, slots=True)
+class _Snapshot:
+    """What a pickle says beyond the constructor's arguments."""
+
+    spec: Any
+    next_benchmark: str | Benchmark | None
+    np_random: Any
+    np_random_seed: int | None
+    episode: EpisodeSnapshot

@@ -1,46 +1,401 @@
 # SPDX-License-Identifier: MIT
-"""The numbers of one episode: what was done, earned and spent."""
+"""An episode is an object: a session, what was done in it, and the step or reset under way.
 
-import time
-from dataclasses import dataclass, field
+Everything that steps a program drives this one: a single environment, vectors, pools and
+wrappers. It turns every failure of a compiler into the result of a step.
+"""
+
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Episode"]
+from compiler_gym.core.history import History
+from compiler_gym.core.pending import ResetPending, ResetResult, StepPending, StepResult
+from compiler_gym.core.plan import Plan
+from compiler_gym.core.selection import Ask, Selection
+from compiler_gym.core.sessions import Sessions
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerError,
+    CompilerGymError,
+    ObservationError,
+    ServiceError,
+    SessionNotFound,
+    UnknownNameError,
+    error_from_name,
+)
+from compiler_gym.service import Connection
+from compiler_gym.service.messages import (
+    Failed,
+    Parameter,
+    ParameterReply,
+    Reply,
+    Start,
+    Started,
+    Step,
+    Stepped,
+)
+from compiler_gym.session import BenchmarkSpec
+from compiler_gym.spaces import Reward
+
+__all__ = ["Episode", "EpisodeSnapshot"]
 
 
-@dataclass(slots=True)
-class Episode:
-    """One episode, from reset to its end."""
+@dataclass(frozen=True, slots=True)
+class EpisodeSnapshot:
+    """All of an episode but its session, which a replay brings back."""
 
+    program: Benchmark | None
+    history: History | None
+    """None where no episode is under way."""
+    run_settings: Mapping[str, int]
     action_space: str
-    benchmark: str
-    """The URI of the program."""
-    actions: list[Any] = field(default_factory=list)
-    """The plain values of the actions applied, in order."""
-    reward: float | None = None
-    """The sum of the rewards of the environment's reward space."""
-    started: float = field(default_factory=time.monotonic)
-    running: bool = True
-    """False once the compiler ended it or failed."""
+    observation_space: Any
+    """What `Selection.choose_observations` takes."""
+    reward_space: Any
+    """What `Selection.choose_rewards` takes."""
+    rewards: Mapping[str, Reward]
+    """Every reward by its name, with the numbers it has."""
+
+
+class Episode:
+    """What an environment does, from reset to reset.
+
+    `select` makes its spaces, given what asks for observations; `commandline` says how a
+    failed step is repeated outside. One thread uses it at a time, but for `close`.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        select: Callable[[Ask], Selection],
+        commandline: Callable[[], str],
+    ) -> None:
+        self.sessions = sessions
+        """How sessions are opened: the next one is."""
+        self.selection = select(self.ask)
+        """The spaces there are, and those in use."""
+        self.program: Benchmark | None = None
+        """The program of the last reset."""
+        self.history: History | None = None
+        """What was done since; None before the first reset and after `close`."""
+        self.connection: Connection | None = None
+        """The line to the session; None as long as none was needed, and after `close`."""
+        self.run_settings: dict[str, int] = {}
+        """How programs are run: what each session is told when it starts."""
+        self._commandline = commandline
+        self._finalizer: weakref.finalize[..., Any] | None = None
 
     @property
-    def walltime(self) -> float:
-        """Seconds since the reset."""
-        return time.monotonic() - self.started
-
-    def earn(self, reward: float | list[float] | None) -> None:
-        """Add what a step of the environment's own reward space gave, if one is set."""
-        if reward is not None:
-            earned = sum(reward) if isinstance(reward, list) else reward
-            self.reward = earned + (self.reward or 0.0)
-
-    def fork(self) -> "Episode":
-        """Return a copy that goes its own way."""
-        return Episode(
-            self.action_space,
-            self.benchmark,
-            list(self.actions),
-            self.reward,
-            self.started,
-            self.running,
+    def in_progress(self) -> bool:
+        """Whether a step can be made."""
+        history, connection = self.history, self.connection
+        return (
+            history is not None
+            and history.running
+            and connection is not None
+            and connection.is_open
         )
+
+    def require(self) -> History:
+        """Return the history of the episode under way, or raise `SessionNotFound`."""
+        history = self.history
+        if history is None or not self.in_progress:
+            raise self._refusal()
+        return history
+
+    def step(
+        self, action: Any, observation_spaces: Any, reward_spaces: Any, timeout: float | None
+    ) -> StepResult:
+        """Apply one action and return what came of it."""
+        history, selection, connection = self.history, self.selection, self.connection
+        if (
+            selection.plan.is_bare
+            and observation_spaces is None
+            and reward_spaces is None
+            and type(action) is int
+            and 0 <= action < selection.action_count
+            and history is not None
+            and history.running
+            and connection is not None
+            and (apply := connection.apply) is not None
+        ):
+            # In this process, with nothing to be seen: a request and its reply, and every call
+            # on the way, would cost more than some passes.
+            history.actions.append(action)
+            try:
+                reply = apply(action)
+            except (CompilerError, ServiceError) as error:
+                return self.fail(error, selection.plan)
+            if reply is True or reply is False:
+                info = {"action_had_no_effect": reply, "new_action_space": False}
+                return None, None, False, False, info
+            return self.conclude(reply, [action], selection.plan)
+        return self.begin([action], observation_spaces, reward_spaces, timeout).result()
+
+    def begin(
+        self,
+        actions: list[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        timeout: float | None = None,
+    ) -> StepPending:
+        """Enter `actions` and return what will be the result of all of them together.
+
+        Raises `InvalidActionError` if one is not in the action space, `UnknownNameError` for
+        a space that does not exist and `SessionNotFound` without an episode.
+        """
+        history, connection, selection = self.history, self.connection, self.selection
+        if history is None or not history.running or connection is None:
+            raise self._refusal()
+        plain = selection.plain(actions)
+        plan = selection.plan
+        if observation_spaces is not None or reward_spaces is not None:
+            plan = selection.plan_for(observation_spaces, reward_spaces)
+        history.actions.extend(plain)
+        return StepPending(self, connection, Step(plain, plan.names), actions, plan, timeout)
+
+    def begin_reset(self, program: Benchmark, timeout: float | None = None) -> ResetPending:
+        """Forget the last episode and return what will be the start of one on `program`."""
+        self.history = None
+        selection = self.selection
+        return self._starting(program, selection.action_space_name, selection.plan.names, timeout)
+
+    def connect(self) -> tuple[Connection, bool]:
+        """Return a line to a session, and whether it was opened for this."""
+        connection = self.connection
+        if connection is not None and connection.is_open:
+            return connection, False
+        connection = self.sessions.open()
+        self._hold(connection)
+        return connection, True
+
+    def started(self, reply: Reply, program: Benchmark) -> ResetResult:
+        """Take the reply to the start of an episode on `program`, or raise what it says."""
+        selection, uri = self.selection, str(program.uri)
+        self._require_started(reply, uri)
+        assert isinstance(reply, Started)
+        self.program = program
+        history = self.history = History(selection.action_space_name, uri)
+        if reply.action_space is not None:
+            selection.replace_actions(reply.action_space)
+        plan, view = selection.plan, selection.observation
+        selection.reward.reset(uri, view)
+        plan.start(reply.observations, view)
+        if plan.rewards.rewards:
+            history.reward = 0.0
+        return plan.observe(reply.observations), {"benchmark": uri}
+
+    def conclude(self, reply: Reply, actions: list[Any], plan: Plan) -> StepResult:
+        """Return what the reply to a step of `actions` means for the user."""
+        if type(reply) is not Stepped:
+            assert isinstance(reply, Failed)
+            if self.history is not None:
+                taken = self.history.actions
+                del taken[len(taken) - len(actions) + reply.applied + 1 :]
+            return self.fail(error_from_name(reply.kind, reply.message), plan)
+        if reply.failure is not None:
+            return self.fail(error_from_name(*reply.failure), plan)
+        new_space, end = reply.action_space, reply.end
+        info: dict[str, Any] = {
+            "action_had_no_effect": reply.no_effect,
+            "new_action_space": new_space is not None,
+        }
+        if end or new_space is not None or reply.applied < len(actions):
+            self._follow(reply, len(actions))
+        if plan.is_bare:
+            return None, None, end, False, info
+        return self._valued(reply, actions, plan, info)
+
+    def fail(self, error: CompilerGymError, plan: Plan) -> StepResult:
+        """End the episode with `error` and return the result of the step that it struck."""
+        history = self.history
+        if history is None:  # closed by another thread
+            raise error
+        history.running = False
+        error.reproducer = self._reproducer()
+        reward = plan.reward_on_error(history.reward or 0.0)
+        if plan is self.selection.plan:
+            history.earn(reward)
+        info = {
+            "action_had_no_effect": False,
+            "new_action_space": False,
+            "error": error,
+            "error_type": type(error).__name__,
+            "error_details": str(error),
+            "reproducer": error.reproducer,
+        }
+        return plan.observations.defaults(), reward, False, True, info
+
+    def ask(self, names: list[str]) -> list[Any]:
+        """Return plain observations, or raise the typed error."""
+        reply = self._call(Step([], names))
+        assert isinstance(reply, Stepped)
+        if reply.failure is not None:
+            raise error_from_name(*reply.failure)
+        return reply.observations
+
+    def send_parameter(self, key: str, value: str) -> str | None:
+        """Hand a parameter to the session and return its reply; None if it knows no such key."""
+        reply = self._call(Parameter(key, value))
+        assert isinstance(reply, ParameterReply)
+        return reply.value
+
+    def fork(self, commandline: Callable[[], str]) -> "Episode":
+        """Return an episode in exactly the same state, in a copy of the session's process.
+
+        Raises `ServiceError` if the worker is lost on the way; the next step then reports
+        the end of the episode.
+        """
+        twin = self.restart(commandline)
+        if self.in_progress:
+            assert self.connection is not None
+            assert self.history is not None
+            twin.history = self.history.copy()
+            forked = self.connection.fork()
+            if forked is None:
+                twin._replay()
+            else:
+                twin._hold(forked)
+        return twin
+
+    def restart(self, commandline: Callable[[], str]) -> "Episode":
+        """Return an episode with the same choices, and nothing begun."""
+        twin = Episode(self.sessions, self.selection.copy, commandline)
+        twin.program = self.program
+        twin.run_settings = dict(self.run_settings)
+        return twin
+
+    def snapshot(self) -> EpisodeSnapshot:
+        """Return what brings another process to where this is."""
+        selection = self.selection
+        return EpisodeSnapshot(
+            program=self.program,
+            history=self.history.copy() if self.history and self.in_progress else None,
+            run_settings=dict(self.run_settings),
+            action_space=selection.action_space_name,
+            observation_space=selection.observations.names,
+            reward_space=selection.rewards.names,
+            rewards=selection.reward.spaces,
+        )
+
+    def restore(self, snapshot: EpisodeSnapshot) -> None:
+        """Go to where `snapshot` was taken: its actions are replayed.
+
+        Spaces that were added since the environment was made are lost, but for rewards in use.
+        """
+        selection = self.selection
+        self.program = snapshot.program
+        self.run_settings = dict(snapshot.run_settings)
+        selection.choose_actions(snapshot.action_space)
+        selection.choose_observations(snapshot.observation_space)
+        chosen = snapshot.reward_space
+        in_use = {chosen} if isinstance(chosen, str) else set(chosen or ())
+        for name, reward in snapshot.rewards.items():
+            if name in selection.reward or name in in_use:
+                selection.reward.add_space(reward)
+        selection.choose_rewards(chosen)
+        self.history = snapshot.history
+        if self.history is not None:
+            self._replay()
+
+    def close(self) -> None:
+        """End the session, also in the middle of a request of another thread."""
+        connection, self.connection = self.connection, None
+        self.history = None
+        if connection is not None:
+            connection.abandon()
+
+    def _refusal(self) -> SessionNotFound:
+        if self.history is None:
+            return SessionNotFound("no episode is running: call reset() first")
+        return SessionNotFound("the episode has ended: call reset() to start another")
+
+    def _starting(
+        self, program: Benchmark, action_space: str, names: list[str], timeout: float | None = None
+    ) -> ResetPending:
+        benchmark = BenchmarkSpec(
+            str(program.uri), program.contents, dict(program.parameters), program.packed_run()
+        )
+        limits = self.sessions.limits
+        told = {"growth": limits.growth, "growth_floor": float(limits.growth_floor)}
+        told |= {key: float(number) for key, number in self.run_settings.items()}
+        request = Start(benchmark, action_space, names, told)
+        return ResetPending(self, program, request, timeout)
+
+    def _require_started(self, reply: Reply, uri: str) -> None:
+        if isinstance(reply, Failed):
+            error = error_from_name(reply.kind, reply.message)
+            if isinstance(error, (BenchmarkInitError, ObservationError, UnknownNameError)):
+                raise error
+            raise BenchmarkInitError(f"cannot start on {uri}: {reply.message}") from error
+
+    def _replay(self) -> None:
+        """Bring a new session to where the history says; its numbers stay as they are."""
+        history, program = self.history, self.program
+        assert history is not None
+        assert program is not None
+        reply = self._starting(program, history.action_space, []).reply()
+        self._require_started(reply, history.benchmark)
+        if history.actions:
+            reply = self._call(Step(list(history.actions), []))
+        assert isinstance(reply, (Started, Stepped))
+        if reply.action_space is not None:
+            self.selection.replace_actions(reply.action_space)
+
+    def _follow(self, reply: Stepped, count: int) -> None:
+        """Take over what a reply says of the episode, besides its observations."""
+        history = self.history
+        if history is None:  # closed by another thread
+            return
+        if reply.applied < count:
+            del history.actions[reply.applied - count :]
+        if reply.action_space is not None:
+            self.selection.replace_actions(reply.action_space)
+        if reply.end:
+            history.running = False
+
+    def _valued(
+        self, reply: Stepped, actions: list[Any], plan: Plan, info: dict[str, Any]
+    ) -> StepResult:
+        try:
+            reward = plan.reward(actions, reply.observations, self.selection.observation)
+            observation = plan.observe(reply.observations)
+        except (CompilerError, ServiceError) as error:
+            return self.fail(error, plan)
+        if plan is self.selection.plan and self.history is not None:
+            self.history.earn(reward)
+        return observation, reward, reply.end, False, info
+
+    def _call(self, request: Step | Parameter) -> Reply:
+        history = self.require()
+        assert self.connection is not None
+        # A worker that is lost here closes its connection: the next step reports the end.
+        reply = self.connection.call(request)
+        if isinstance(reply, Failed):
+            if not reply.recoverable:
+                history.running = False
+            raise error_from_name(reply.kind, reply.message)
+        return reply
+
+    def _hold(self, connection: Connection) -> None:
+        """Use `connection` from now on, and close it when nobody holds this episode any more."""
+        self.connection = connection
+        if self._finalizer is not None:
+            self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, _close_if_owner, connection, os.getpid())
+
+    def _reproducer(self) -> str | None:
+        """Return the command that repeats the episode outside this library."""
+        try:
+            return self._commandline()
+        except (AttributeError, CompilerGymError):
+            return None
+
+
+def _close_if_owner(connection: Connection, owner: int) -> None:
+    if os.getpid() == owner:
+        connection.close()

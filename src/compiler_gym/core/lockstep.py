@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The step of most vectors: every row has a worker, and all see one array and earn one reward.
+"""One step of several episodes that all see one array and earn one reward, in workers each.
 
-Nothing is called for each row that need not be. After a pass little of the interpreter is in
-the caches, and all workers wait while this runs: what takes 2 µs by itself takes 10 here.
+Nothing is called for each episode that need not be. After a pass little of the interpreter is
+in the caches, and all workers wait while this runs: what takes 2 µs by itself takes 10 here.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym._line import hold_all, settle
+from compiler_gym.core.episode import Episode
+from compiler_gym.core.pending import StepPending, StepResult
 from compiler_gym.core.plan import Plan, RawValues
-from compiler_gym.core.requests import StepResult
-from compiler_gym.core.row import DirectRow, Row
 from compiler_gym.errors import CompilerError, ServiceError
 from compiler_gym.service import Channel, WorkerConnection, busy_workers
 from compiler_gym.service.messages import Step, encode
@@ -26,13 +26,12 @@ _MOST_PAYLOADS = 1 << 12
 
 
 class Lockstep:
-    """Steps `rows` and writes what they see into `observations`, an array with a row for each."""
+    """Steps `episodes` and writes what they see into `observations`, with a row for each."""
 
-    def __init__(self, rows: Sequence[DirectRow], observations: NDArray[Any]) -> None:
-        self._rows = rows
-        self._envs = [row.env for row in rows]
+    def __init__(self, episodes: Sequence[Episode], observations: NDArray[Any]) -> None:
+        self._episodes = episodes
         self._observations = observations
-        self.no_effects = np.zeros(len(rows), dtype=np.bool_)
+        self.no_effects = np.zeros(len(episodes), dtype=np.bool_)
         """Which actions changed nothing, [rows]."""
         self.nowhere, self.everywhere = self.no_effects.copy(), ~self.no_effects
         """What is true of no row, [rows], and what is of all."""
@@ -45,49 +44,42 @@ class Lockstep:
         self._stay_awake = False
         self._actions: list[int] = []
 
-    @classmethod
-    def over(cls, rows: Sequence[Row], observations: Any) -> "Lockstep | None":
-        """Return one if `rows` and `observations` allow for it."""
-        direct = [row for row in rows if isinstance(row, DirectRow)]
-        if len(direct) < len(rows) or not isinstance(observations, np.ndarray):
-            return None
-        return cls(direct, observations)
-
     def begin(self, actions: Any) -> list[Channel] | None:
-        """Prepare a step and return what holds its requests; None if the rows must do it."""
-        if type(actions) is not list or len(actions) != len(self._envs):
+        """Enter a step and return what holds its requests; None if each must do it by itself."""
+        numbers = cast("list[Any]", actions)
+        if type(actions) is not list or len(numbers) != len(self._episodes):
             return None
         if (
             busy_workers.worker_may_look is not self._stay_awake
             or len(self._payloads) > _MOST_PAYLOADS
         ):
             self._stay_awake, self._payloads = busy_workers.worker_may_look, {}
-        known, payloads = self._payloads, []
-        for env, action, plan, connection in zip(
-            self._envs, actions, self._plans, self._connections, strict=False
+        known, payloads = self._payloads, list[bytes]()
+        for episode, action, plan, connection in zip(
+            self._episodes, numbers, self._plans, self._connections, strict=False
         ):
-            episode = env._episode
+            history, selection = episode.history, episode.selection
             if (
                 type(action) is not int
-                or not 0 <= action < env._plain_action_count
-                or env._plan is not plan
-                or env._connection is not connection
-                or episode is None
-                or not episode.running
+                or not 0 <= action < selection.action_count
+                or selection.plan is not plan
+                or episode.connection is not connection
+                or history is None
+                or not history.running
             ):
                 break
             payload = known.get(action)
             if payload is None:
                 payload = known[action] = encode(Step([action], plan.names, self._stay_awake))
             payloads.append(payload)
-        if len(payloads) < len(actions):
+        if len(payloads) < len(numbers):
             self._adopt()
             return None
         if not hold_all(self._channels, payloads, self._seconds):
             return None
-        for env, action in zip(self._envs, actions, strict=True):
-            env._episode.actions.append(action)  # type: ignore[union-attr]  # seen above
-        self._actions = actions
+        for episode, action in zip(self._episodes, numbers, strict=True):
+            episode.history.actions.append(action)  # type: ignore[union-attr]  # seen above
+        self._actions = numbers
         return self._channels
 
     def end(
@@ -103,20 +95,18 @@ class Lockstep:
             self._channels, self._observations, self.no_effects, seen_at, cost_at, cost_is_float
         )
         others: dict[int, StepResult] = {}
-        for number, env in enumerate(self._envs):
+        for number, episode in enumerate(self._episodes):
             cost, action = costs[number], actions[number]
             try:
                 if cost is None:
-                    others[number] = self._rows[number].end_step_of(
-                        self._connections[number], action, self._plans[number]
-                    )
+                    others[number] = self._said_more(number, action)
                     continue
                 update = values[number].reward.update
-                reward = rewards[number] = float(update([action], [cost], env.observation))
-                episode = env._episode
-                episode.reward = reward + (episode.reward or 0.0)  # type: ignore[union-attr]
+                reward = float(update([action], [cost], episode.selection.observation))
+                rewards[number] = reward
+                episode.history.earn(reward)  # type: ignore[union-attr]  # it was under way
             except (CompilerError, ServiceError) as error:
-                others[number] = env._failed_step(error, env._plan)
+                others[number] = episode.fail(error, self._plans[number])
             except Exception as error:
                 failures[number] = error
         return others
@@ -134,14 +124,19 @@ class Lockstep:
             for number, unchanged in enumerate(self.no_effects)
         }
 
+    def _said_more(self, number: int, action: int) -> StepResult:
+        """Return the result of a step whose reply is not as usual."""
+        episode, connection = self._episodes[number], self._connections[number]
+        return StepPending(episode, connection, None, [action], self._plans[number]).result()
+
     def _adopt(self) -> None:
-        """Take over what the rows ask for, and whom, if they fit: the next step is for us then."""
+        """Take over what the episodes ask for, and whom, if they fit: the next step is for us."""
         self._plans, self._connections, self._payloads = [], [], {}
-        plans, connections, channels = [], [], []
-        first = self._envs[0]._plan
+        plans, connections, channels = list[Plan](), list[WorkerConnection](), list[Channel]()
+        first = self._episodes[0].selection.plan
         kind = self._observations.dtype.name, self._observations.shape[1:]
-        for env in self._envs:
-            plan, connection = env._plan, env._connection
+        for episode in self._episodes:
+            plan, connection = episode.selection.plan, episode.connection
             if (
                 first.raw is None
                 or plan.raw is None

@@ -6,7 +6,7 @@ to ask for, each once, and how the answers become the values the user sees.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import gymnasium
 
@@ -31,7 +31,8 @@ class ObservationChoice:
         if names is None:
             return cls([], "none")
         if isinstance(names, (list, tuple)):
-            return cls([view.spec(_name_of(name)) for name in names], "dict")
+            listed = cast("Sequence[Any]", names)
+            return cls([view.spec(_name_of(name)) for name in listed], "dict")
         return cls([view.spec(_name_of(names))], "one")
 
     @classmethod
@@ -39,6 +40,11 @@ class ObservationChoice:
         """Return the choice for one step: a list of names gives a list of values."""
         choice = cls.named(names, view)
         return cls(choice.specs, "list") if choice.shape == "dict" else choice
+
+    @property
+    def lone(self) -> ObservationSpaceSpec | None:
+        """The one space, where the choice is of one."""
+        return self.specs[0] if self.shape == "one" else None
 
     @property
     def names(self) -> Any:
@@ -80,8 +86,13 @@ class RewardChoice:
         if names is None:
             return cls([], "none")
         if isinstance(names, (list, tuple)):
-            return cls([find(_name_of(name)) for name in names], "list")
+            listed = cast("Sequence[Any]", names)
+            return cls([find(_name_of(name)) for name in listed], "list")
         return cls([find(_name_of(names))], "one")
+
+    def among(self, find: Callable[[str], Reward]) -> "RewardChoice":
+        """Return the same choice of the rewards that `find` returns by name."""
+        return RewardChoice([find(reward.name) for reward in self.rewards], self.shape)
 
     @property
     def names(self) -> Any:

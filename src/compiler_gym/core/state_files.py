@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any, Literal, Self, TextIO
+from typing import Any, Literal, Self, TextIO, cast
 
 from compiler_gym.core.state import CompilerEnvState
 from compiler_gym.errors import StateFileError
@@ -146,12 +146,13 @@ def _json_lines(text: str, name: str) -> Iterator[CompilerEnvState]:
             continue
         where = f"{name}, line {number}"
         try:
-            document = json.loads(line)
+            document: Any = json.loads(line)
         except json.JSONDecodeError as error:
             raise StateFileError(f"{where} is damaged or cut short: {error.msg}") from error
         if not isinstance(document, dict):
             raise StateFileError(f"{where} is no state: expected a JSON object")
-        yield _state({key: value for key, value in document.items() if key in _FIELDS}, where)
+        fields = cast("dict[str, Any]", document)
+        yield _state({key: value for key, value in fields.items() if key in _FIELDS}, where)
 
 
 def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:

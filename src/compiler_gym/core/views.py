@@ -13,8 +13,9 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
-from compiler_gym.core.describe import space_from_spec, value_from_plain
+from compiler_gym.core.specs import space_from_spec, value_from_plain
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.session import ObservationSpaceSpec as PlainObservationSpec
 from compiler_gym.session import SpaceSpec
@@ -141,10 +142,12 @@ class ObservationSpaceSpec:
         """Return a value of the space for observations whose session names no default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
+            box: gymnasium.Space[NDArray[Any]] = space
             shape = tuple(max(axis, 0) for axis in space.shape)
-            zero = np.zeros(shape, dtype=space.dtype)
-            return zero if space.contains(zero) else space.sample()
-        return next((value for value in (0, 0.0, False, "", b"", {}) if value in space), None)
+            zero = np.zeros(shape, dtype=box.dtype)
+            return zero if box.contains(zero) else box.sample()
+        simplest: tuple[Any, ...] = (0, 0.0, False, "", b"", {})
+        return next((value for value in simplest if value in space), None)
 
     def __repr__(self) -> str:
         return f"ObservationSpaceSpec({self.id})"

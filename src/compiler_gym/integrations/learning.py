@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.caching import TranspositionCache
-from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.registration import make, make_vec
+from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import (
     ActionHistory,
     ActionMasks,

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from compiler_gym.core import CompilerVectorEnv
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.integrations._library import library
+from compiler_gym.vector import CompilerVectorEnv
 
 __all__ = ["as_sb3"]
 

@@ -53,6 +53,9 @@ _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
 class WorkerConnection:
     """A session in a process of its own."""
 
+    apply = None
+    """None: every action is a request."""
+
     def __init__(self, zygote: ZygoteHandle, limits: Limits, channel: Channel, pid: int) -> None:
         self._zygote = zygote
         self.limits = limits

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What an environment needs of a session, wherever it runs."""
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from compiler_gym.service.messages import Reply, Request
 from compiler_gym.service.transport import Channel
@@ -15,6 +16,15 @@ class Connection(Protocol):
     @property
     def is_open(self) -> bool:
         """Whether a request can be made."""
+        ...
+
+    @property
+    def apply(self) -> Callable[[Any], bool | Reply] | None:
+        """What applies one action at once, where no process is to be reached; otherwise None.
+
+        It returns whether the action changed nothing, or a reply that says more. It raises
+        as `call` does.
+        """
         ...
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:

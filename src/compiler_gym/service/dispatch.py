@@ -9,10 +9,10 @@ its share would lie idle while others wait for another one.
 
 from collections.abc import Iterable
 from threading import get_ident
+from typing import Protocol
 
 from compiler_gym._line import exchange_at_once, exchange_in_turn
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
-from compiler_gym.service.connection import Connection
 from compiler_gym.service.transport import Channel
 
 __all__ = ["exchange", "finish"]
@@ -51,10 +51,23 @@ def exchange(channels: list[Channel], seconds: list[float] | None = None) -> Non
         busy_workers.leave(wave)
 
 
-def finish(connections: Iterable[Connection]) -> None:
-    """Do what is left of requests side by side, so that `gather` has nothing to wait for."""
-    left = [connection for connection in connections if not connection.advance()]
+class Unfinished(Protocol):
+    """What may take several requests: a connection, or what is pending on one."""
+
+    @property
+    def channel(self) -> Channel | None:
+        """What holds the next request, if one is kept back."""
+        ...
+
+    def advance(self) -> bool:
+        """Take a reply and hold what comes next; return True when nothing does."""
+        ...
+
+
+def finish(several: Iterable[Unfinished]) -> None:
+    """Do what is left of requests side by side, so that their results need no waiting."""
+    left = [one for one in several if not one.advance()]
     while left:
-        channels = [connection.channel for connection in left]
+        channels = [one.channel for one in left]
         exchange([channel for channel in channels if channel is not None])
-        left = [connection for connection in left if not connection.advance()]
+        left = [one for one in left if not one.advance()]

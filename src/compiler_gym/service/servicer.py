@@ -148,25 +148,21 @@ class Servicer:
         session = self.session
         if session is None:
             return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
-        end, new_space, no_effect = False, None, True
-        applied = 0
-        try:
-            for action in request.actions:
-                end, space, unchanged = session.apply_action(action)
-                applied += 1
-                if space is not None:
-                    new_space = space
-                if not unchanged:
-                    no_effect = False
-                    if self._memo:
-                        self._memo = {}
-                if end:
-                    break
-        except InvalidActionError as error:
-            return failed(error, applied=applied, recoverable=True)
-        except _RAISED as error:  # the border: whatever a session raises becomes a reply
-            self.stop()
-            return failed(error, applied=applied)
+        end, new_space, no_effect, applied = False, None, True, 0
+        for action in request.actions:
+            said = self.apply(action)
+            if type(said) is Failed:
+                said.applied = applied
+                return said
+            applied += 1
+            if type(said) is bool:
+                no_effect = no_effect and said
+                continue
+            assert type(said) is Stepped
+            no_effect, end = no_effect and said.no_effect, said.end
+            new_space = said.action_space or new_space
+            if end:
+                break
         if not request.observations:
             return Stepped(end, new_space, no_effect, [], applied)
         try:
@@ -181,7 +177,7 @@ class Servicer:
         return Stepped(end, new_space, no_effect, observations, applied)
 
     def apply(self, action: Any) -> bool | Reply:
-        """Apply one action as `step` does; its reply is left out where it says one bit only.
+        """Apply one action; its reply is left out where it says one bit only.
 
         That bit is whether the action changed nothing.
         """
@@ -192,7 +188,7 @@ class Servicer:
             end, new_space, no_effect = session.apply_action(action)
         except InvalidActionError as error:
             return failed(error, recoverable=True)
-        except _RAISED as error:  # the border, as in `step`
+        except _RAISED as error:  # the border: whatever a session raises becomes a reply
             self.stop()
             return failed(error)
         except BaseException:  # an interrupt: the session may be in the middle of anything
@@ -200,7 +196,7 @@ class Servicer:
             raise
         if not no_effect and self._memo:
             self._memo = {}
-        if end or new_space is not None:
+        if end is not False or new_space is not None:  # a number is for the client to refuse
             return Stepped(end, new_space, bool(no_effect), [], 1)
         return bool(no_effect)
 

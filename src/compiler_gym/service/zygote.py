@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 import msgspec
@@ -141,7 +142,7 @@ class _Zygote:
         os.set_blocking(self._wakeup, False)
         os.set_blocking(self._signals, False)
         signal.set_wakeup_fd(self._wakeup)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _wake_only)
 
     def serve(self) -> NoReturn:
         poll = select.poll()
@@ -240,6 +241,10 @@ class _Zygote:
         except OSError:
             pass
         os._exit(0)
+
+
+def _wake_only(number: int, frame: FrameType | None) -> None:
+    """Do nothing: that there is a handler wakes whoever polls."""
 
 
 def _end_with_peer(control: socket.socket, *, on: bool) -> None:

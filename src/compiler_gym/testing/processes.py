@@ -48,7 +48,7 @@ def wait_until(condition: Callable[[], bool], *, seconds: float = 10.0) -> bool:
 
 def worker_pid(env: CompilerEnv) -> int | None:
     """Return the process of the worker of `env`; None without one."""
-    connection = env._connection
+    connection = env.episode.connection
     return connection.pid if isinstance(connection, WorkerConnection) else None
 
 

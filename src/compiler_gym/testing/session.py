@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from compiler_gym.core import CompilerEnv
-from compiler_gym.core.describe import plain_from_value, space_from_spec
+from compiler_gym.core import CompilerEnv, plain_from_value, space_from_spec
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.service import SessionSource

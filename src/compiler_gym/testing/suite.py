@@ -89,14 +89,14 @@ class Suite:
     def test_the_compiler_describes_itself(self) -> None:
         with self.open() as env:
             assert env.compiler_version, "compiler_version is empty"
-            assert env._action_specs, "there are no action spaces"
+            assert env.episode.selection.action_specs, "there are no action spaces"
             names = list(env.observation)
             assert names, "there are no observation spaces"
             assert len(names) == len(set(names))
 
     def test_the_descriptions_survive_the_way_to_another_language(self) -> None:
         with self.open() as env:
-            for spec in env._action_specs.values():
+            for spec in env.episode.selection.action_specs.values():
                 data = msgspec.json.encode(spec)
                 assert msgspec.json.decode(data, type=ActionSpaceSpec) == spec
 
@@ -143,7 +143,7 @@ class Suite:
                     now = self.look(env)
                     if info.get("action_had_no_effect"):
                         claim = f"{env.actions[-1]!r} claims to have no effect"
-                        other.action_space = env._action_space_name
+                        other.action_space = env.episode.selection.action_space_name
                         for _ in self.walk(other, seed=4, steps=number):
                             pass
                         assert same(before, self.look(other)), claim
@@ -261,7 +261,7 @@ class Suite:
         for env in self.each_action_space():
             isolated = [self.look(env) for _ in self.walk(env, seed=12)]
             with self.make_env(isolation="in-process") as local:
-                local.action_space = env._action_space_name
+                local.action_space = env.episode.selection.action_space_name
                 assert same([self.look(local) for _ in self.walk(local, seed=12)], isolated)
 
     def test_a_crash_ends_the_episode_and_the_next_reset_works(self) -> None:
@@ -352,7 +352,7 @@ class Suite:
     def each_action_space(self) -> Iterator[CompilerEnv]:
         """Yield an environment once for each action space to test."""
         with self.open() as env:
-            for name in self.action_spaces or list(env._action_specs):
+            for name in self.action_spaces or list(env.episode.selection.action_specs):
                 env.action_space = name
                 yield env
 
@@ -392,7 +392,9 @@ class Suite:
 
     def changed(self, env: CompilerEnv) -> bool:
         """Return whether the episode has replaced the action space."""
-        return env.action_space != env._action_space_named(env._action_space_name)
+        return env.action_space != env.episode.selection.action_space_named(
+            env.episode.selection.action_space_name
+        )
 
     def worker(self, env: CompilerEnv) -> int:
         """Return the process of the worker of `env`."""

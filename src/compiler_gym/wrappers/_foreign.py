@@ -10,7 +10,7 @@ from typing import Any
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv, fork_of
+from compiler_gym.core import CompilerEnv, StepResult, fork_of
 from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
 
 __all__ = [
@@ -22,10 +22,6 @@ __all__ = [
     "multistep_of",
     "reset_of",
 ]
-
-
-StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
-"""Observation, reward, terminated, truncated, info."""
 
 
 def reset_of(

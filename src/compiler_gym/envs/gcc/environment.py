@@ -163,15 +163,15 @@ class GccEnv(RunnableEnv):
 
         Learners that know masks, such as MaskablePPO, call this.
         """
-        if self._action_space_name == CHOICES:
+        if self.episode.selection.action_space_name == CHOICES:
             raise InvalidActionError(f"the actions of {CHOICES} have no numbers: expected another")
-        if self._action_space_name == OPTION_THEN_VALUE:
+        if self.episode.selection.action_space_name == OPTION_THEN_VALUE:
             return self.observation["action_mask"].astype(bool)
         return np.ones(self.action_space.n, dtype=bool)  # type: ignore[attr-defined]  # discrete
 
     def commandline(self) -> str:
         """Return the command that compiles the program with what the episode has chosen."""
-        replay = Replay(self.gcc_spec.options, self._action_space_name)
+        replay = Replay(self.gcc_spec.options, self.episode.selection.action_space_name)
         choices, pending = replay.choices(self.actions)
         words = words_of(self.gcc_spec.options, choices)
         suffix, flags = self._program_needs()
@@ -186,7 +186,7 @@ class GccEnv(RunnableEnv):
         """
         options = self.gcc_spec.options
         choices, pending = CommandReader(options).read(commandline)
-        return Replay(options, self._action_space_name).actions(choices, pending)
+        return Replay(options, self.episode.selection.action_space_name).actions(choices, pending)
 
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and choose what its command line says."""
@@ -219,17 +219,12 @@ class GccEnv(RunnableEnv):
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""
         chosen = [choice + 1 for choice in checked(choices, self.gcc_spec.options)]
-        space = self._action_space_named(CHOICES)
-        kept, kept_spec = self._action_space, self._action_specs[self._action_space_name]
-        self._use_action_space(space, self._action_specs[CHOICES])
-        try:
-            return self._apply([chosen], None, None, None)
-        finally:
-            self._use_action_space(kept, kept_spec)
+        with self.episode.selection.actions_of(CHOICES):
+            return self.multistep([chosen])
 
     def _program_needs(self) -> tuple[str, tuple[str, ...]]:
         """Return the ending of the program's preprocessed source, and the flags that it needs."""
-        benchmark = self._benchmark
+        benchmark = self.episode.program
         if benchmark is None:
             return ".i", ()
         if self._known_needs is None or self._known_needs[0] is not benchmark:
@@ -249,5 +244,5 @@ class GccEnv(RunnableEnv):
 
     def _render_text(self) -> str:
         steps = len(self.actions)
-        head = f"# {self._need_episode().benchmark} after {steps} action{'s' * (steps != 1)}"
+        head = f"# {self.episode.require().benchmark} after {steps} action{'s' * (steps != 1)}"
         return f"{head}\n{self.commandline()}\n{self.asm}"

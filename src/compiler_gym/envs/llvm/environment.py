@@ -226,7 +226,7 @@ class LlvmEnv(RunnableEnv):
         if kind == "miscompile" and not names:
             raise MinimizationError("the program does what it should: there is nothing to report")
         with self._sibling() as start:
-            start.reset(benchmark=benchmark, action_space=self._action_space_name)
+            start.reset(benchmark=benchmark, action_space=self.episode.selection.action_space_name)
             module = start.observation["Bitcode"].tobytes()
             assert isinstance(start.action_space, LlvmCommandLine)
             pipeline = start.action_space.pipeline(actions)
@@ -249,15 +249,15 @@ class LlvmEnv(RunnableEnv):
         return twin
 
     def _goal(self) -> str | None:
-        episode = self._need_episode()
-        return BenchmarkUri.from_string(episode.benchmark).parameters.get("goal", "size")
+        history = self.episode.require()
+        return BenchmarkUri.from_string(history.benchmark).parameters.get("goal", "size")
 
     def _state_hash(self) -> str | None:
         return self.observation["IrHash"]
 
     def _render_text(self) -> str:
         steps = len(self.actions)
-        head = f"; {self._need_episode().benchmark} after {steps} action{'s' * (steps != 1)}"
+        head = f"; {self.episode.require().benchmark} after {steps} action{'s' * (steps != 1)}"
         return f"{head}\n{self.ir}"
 
 

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import compiler_gym
 from compiler_gym.caching import TranspositionCache
-from compiler_gym.core import CompilerVectorEnv
+from compiler_gym.core import Episode
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -31,6 +31,7 @@ from compiler_gym.service import Limits
 from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import Counter, RewardWrapper, TimeLimit
 
 MODES = list(AutoresetMode)
@@ -692,15 +693,15 @@ def test_closing_just_before_a_session_is_opened_leaves_none(
     vector = CompilerVectorEnv([lambda: wrap(fake(2))])
     vector.reset()
     about_to, closed = threading.Event(), threading.Event()
-    connect = FakeEnv._connect
+    connect = Episode.connect
 
-    def late(env: FakeEnv) -> Any:
+    def late(episode: Episode) -> Any:
         about_to.set()
         closed.wait(10)
         time.sleep(0.1)
-        return connect(env)
+        return connect(episode)
 
-    monkeypatch.setattr(FakeEnv, "_connect", late)
+    monkeypatch.setattr(Episode, "connect", late)
     thread, raised = begun(lambda: vector.reset(options=HANGS_AT_START))
     assert about_to.wait(10)
     threading.Timer(0.1, closed.set).start()

@@ -7,14 +7,14 @@ longer than the making.
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 __all__ = ["uncollected"]
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def uncollected() -> Generator[None]:
     """Leave the collector off inside, and as it was found after."""
     was_on = gc.isenabled()
     gc.disable()

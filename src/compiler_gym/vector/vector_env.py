@@ -6,32 +6,29 @@ comes back into arrays that are made once. What it returns is what Gymnasium's `
 returns, in every autoreset mode; only programs may be chosen for each row.
 """
 
+import copy as copying
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from copy import deepcopy
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
+from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from compiler_gym.core.durations import Durations
-from compiler_gym.core.env import CompilerEnv
-from compiler_gym.core.foreign import fork_of
-from compiler_gym.core.lockstep import Lockstep
-from compiler_gym.core.requests import StepResult
-from compiler_gym.core.row import DirectRow, ResetResult, Row, ThreadRow
-from compiler_gym.core.sampler import Sampler, sampler_of
+from compiler_gym.core import Lockstep, Pending, ResetResult, StepResult, fork_of
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
     InvalidParameterError,
     ServiceIsClosed,
 )
-from compiler_gym.service import Channel, Connection, busy_workers, exchange, finish
+from compiler_gym.service import Channel, busy_workers, exchange, finish
+from compiler_gym.vector.batch import Batch, infos_as_usual
+from compiler_gym.vector.durations import Durations
+from compiler_gym.vector.rows import Rows
+from compiler_gym.vector.sampler import Sampler, sampler_of
 
 __all__ = ["CompilerVectorEnv", "VectorStepResult"]
 
@@ -54,6 +51,13 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     A failure of the compiler truncates the episode of its row; ``infos["error"]`` holds
     the typed error there and the other rows go on.
     """
+
+    _rows = Rows((), None)
+    """None yet: what a constructor that fails has to close."""
+
+    single_action_space: gymnasium.Space[Any]
+    single_observation_space: gymnasium.Space[Any]
+    action_space: gymnasium.Space[Any]
 
     def __init__(
         self,
@@ -79,14 +83,19 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """The sub-environments."""
         try:
             self.envs.extend(make() for make in env_fns)
-            self._describe()
+            self._require_alike()
         except BaseException:
             for env in self.envs:
                 env.close()
             raise
-        self._executor: ThreadPoolExecutor | None = None
+        self._describe()
         self._is_closing = False
-        self._make_rows()
+        self._has_ended = False
+        self._clock = 0
+        self._began = [0] * self.num_envs
+        self._durations = Durations(self.num_envs)
+        self._batch = Batch(self.single_observation_space, self.num_envs)
+        self._rows = Rows(self.envs, self._batch.observations)
 
     def reset(
         self,
@@ -104,19 +113,19 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seeds = self._seeds(seed)
         chosen = dict(options or {})
         mask = self._mask(chosen.pop("reset_mask", None))
-        rows = [int(row) for row in np.flatnonzero(mask)]
         failures: dict[int, Exception] = {}
-        begun = self._begin_resets(rows, failures, [seeds[row] for row in rows], chosen)
+        rows = [int(row) for row in np.flatnonzero(mask)]
+        begun = self._begin_resets(rows, failures, seeds, chosen)
         exchange(list(_channels(begun).values()))
         results = self._end_resets(begun, failures, chosen)
         if failures:
             raise failures[min(failures)]
         infos: dict[str, Any] = {}
         for row, (observation, info) in results.items():
-            self._enter(row, observation, 0.0, False, False)
+            self._batch.enter(row, observation, 0.0, False, False)
             infos = self._add_info(infos, info, row)
         self._has_ended = bool(self._ended())
-        return self._observe(), infos
+        return self._batch.observe(copy=self.copy), infos
 
     def step(self, actions: Any) -> VectorStepResult:
         """Apply an action in every row and return the batch.
@@ -125,7 +134,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         if self._is_closing:
             self._require_open()
-        lockstep = self._lockstep
+        lockstep = self._rows.lockstep
         if lockstep is not None and not self._has_ended:
             batch = self._step_together(lockstep, actions)
             if batch is not None:
@@ -137,46 +146,42 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 f"the episodes of rows {ended} have ended: "
                 "expected reset(options={'reset_mask': ...}) before the next step"
             )
-        return self._batch(self._step_each(listed, ended))
+        return self._returned(self._step_each(listed, ended))
 
     def fork(self) -> Self:
         """Return an independent vector environment in the same state."""
         self._require_open()
-        twin = object.__new__(type(self))
+        # What the memo knows is not copied: programs are shared, environments are forked.
+        memo: dict[int, Any] = {id(self._sampler): self._sampler}
         forks: list[Any] = []
         try:
-            forks.extend(fork_of(env) for env in self.envs)
-            memo: dict[int, Any] = {id(self): twin, id(self.envs): forks, id(self._rows): []}
-            memo |= {id(old): new for old, new in zip(self.envs, forks, strict=True)}
-            state = {k: v for k, v in self.__dict__.items() if k not in _UNCOPIED}
-            twin.__setstate__({**deepcopy(state, memo), "envs": forks, "_sampler": self._sampler})
+            for env in self.envs:
+                forks.append(fork_of(env))
+                memo[id(env)] = forks[-1]
+            return copying.deepcopy(self, memo)
         except BaseException:
             for fork in forks:
                 fork.close()
             raise
-        return twin
 
     def close_extras(self, **kwargs: Any) -> None:
         """End every session, also in the middle of a step."""
         self._is_closing = True
-        for row in getattr(self, "_rows", ()):
-            row.abandon()
-        if getattr(self, "_executor", None) is not None:
-            assert self._executor is not None
-            self._executor.shutdown(wait=True)
+        self._rows.close()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the attribute `name` of every row, or what it returns if it is a method."""
-        values = [self._attribute(env, name) for env in self.envs]
+        values = self.get_attr(name)
         return tuple(value(*args, **kwargs) if callable(value) else value for value in values)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
         """Return the attribute `name` of every row."""
-        return tuple(self._attribute(env, name) for env in self.envs)
+        return tuple(env.get_wrapper_attr(name) for env in self.envs)
 
     def set_attr(self, name: str, values: Any) -> None:
         """Set the attribute `name`: one value for all rows, or a list with one for each."""
-        listed = list(values) if isinstance(values, (list, tuple)) else [values] * self.num_envs
+        is_several = isinstance(values, (list, tuple))
+        listed = list(cast("Sequence[Any]", values)) if is_several else [values] * self.num_envs
         if len(listed) != self.num_envs:
             raise InvalidParameterError(f"expected {self.num_envs} values, found {len(listed)}")
         for env, value in zip(self.envs, listed, strict=True):
@@ -202,16 +207,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def __exit__(self, *args: Any) -> None:
         self.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle the environments and the arrays; each episode is replayed when it is read."""
-        return {key: value for key, value in self.__dict__.items() if key not in _UNCOPIED}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._executor, self._is_closing = None, False
-        self._make_rows()
-
-    def _describe(self) -> None:
+    def _require_alike(self) -> None:
+        """Raise `InvalidParameterError` if the sub-environments are no vector."""
         if not self.envs:
             raise InvalidParameterError("expected at least one environment, found none")
         first = self.envs[0]
@@ -228,47 +225,21 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                         f"sub-environments differ: the {name} of row 0 is {mine!r}, "
                         f"that of row {number} is {other!r}"
                     )
-        self.num_envs = count = len(self.envs)
+
+    def _describe(self) -> None:
+        """Say what Gymnasium asks of a vector."""
+        first = self.envs[0]
+        self.num_envs = len(self.envs)
         self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = first.render_mode
         self.single_action_space = first.action_space
         self.single_observation_space = first.observation_space
-        self.action_space = batch_space(self.single_action_space, count)
-        self.observation_space = batch_space(self.single_observation_space, count)
-        self._observations: Any = create_empty_array(
-            self.single_observation_space, n=count, fn=np.zeros
-        )
-        self._is_array = isinstance(self._observations, np.ndarray)
-        self._seen: list[Any] = [None] * count
-        self._rewards = np.zeros(count)
-        self._terminations = [False] * count
-        self._truncations = [False] * count
-        self._has_ended = False
-        self._clock = 0
-        self._began = [0] * count
-        self._durations = Durations(count)
-
-    def _make_rows(self) -> None:
-        self._rows: list[Row] = [
-            DirectRow(env)
-            if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper)
-            else ThreadRow(env, self._threads)
-            for env in self.envs
-        ]
-        self._lockstep = Lockstep.over(self._rows, self._observations)
-
-    def _threads(self) -> Executor:
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(self.num_envs, "vector-environment")
-        return self._executor
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
     def _ended(self) -> list[int]:
         """Return the rows whose episodes have ended and are yet to be followed by others."""
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            return []
-        if True not in self._terminations and True not in self._truncations:
-            return []
-        return [n for n in range(self.num_envs) if self._terminations[n] or self._truncations[n]]
+        return [] if self.autoreset_mode is AutoresetMode.SAME_STEP else self._batch.ended()
 
     def _step_together(self, lockstep: Lockstep, actions: Any) -> VectorStepResult | None:
         """Step all rows in the usual way; return None if one needs another, or an action is none.
@@ -285,20 +256,21 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             exchange(channels)
         else:
             self._exchange(channels, listed)
+        batch = self._batch
         failures: dict[int, Exception] = {}
-        others = lockstep.end(self._rewards, failures)
+        others = lockstep.end(batch.rewards, failures)
         self._clock += 1
         limit = self.max_episode_steps
         if others or failures or (limit is not None and self._clock - min(self._began) >= limit):
-            results = {**lockstep.results(self._rewards), **others}
+            results = {**lockstep.results(batch.rewards), **others}
             for number in failures:
                 del results[number]
-            return self._batch(self._conclude(results, {}, failures))
+            return self._returned(self._conclude(results, {}, failures))
         self._has_ended = False
         nowhere, everywhere = lockstep.nowhere, lockstep.everywhere
         return (
-            self._observations.copy() if self.copy else self._observations,
-            self._rewards.copy(),
+            batch.observations.copy() if self.copy else batch.observations,
+            batch.rewards.copy(),
             nowhere.copy(),
             nowhere.copy(),
             {
@@ -309,40 +281,34 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             },
         )
 
-    def _batch(self, infos: dict[str, Any]) -> VectorStepResult:
-        return (
-            self._observe(),
-            self._rewards.copy(),
-            np.array(self._terminations, dtype=np.bool_),
-            np.array(self._truncations, dtype=np.bool_),
-            infos,
-        )
+    def _returned(self, infos: dict[str, Any]) -> VectorStepResult:
+        batch = self._batch
+        return batch.observe(copy=self.copy), batch.rewards.copy(), *batch.ends(), infos
 
     def _step_each(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
         """Step the rows one by one, reset those of `resets` instead, and return the infos.
 
         All are waited for together, and what is raised is as by `_step_together`.
         """
-        rows = self._rows
         failures: dict[int, Exception] = {}
-        begun: dict[int, Connection | None] = {}
+        begun: dict[int, Pending[StepResult]] = {}
         self._clock += 1
         for number in range(self.num_envs):
             if number not in resets:
                 try:
-                    begun[number] = rows[number].begin_step(actions[number])
+                    begun[number] = self._rows[number].begin_step(actions[number])
+                    begun[number].send(later=True)
                 except Exception as error:
                     failures[number] = error
         restarts = self._begin_resets(resets, failures)
-        asked = {**restarts, **begun}
-        channels = _channels(asked)
+        channels = _channels({**restarts, **begun})
         self._exchange(list(channels.values()), [actions[row] for row in channels], list(channels))
-        finish(connection for connection in asked.values() if connection is not None)
+        finish([*restarts.values(), *begun.values()])
         restarted = self._end_resets(restarts, failures)
         results: dict[int, StepResult] = {}
-        for number in begun:
+        for number, pending in begun.items():
             try:
-                results[number] = rows[number].end_step()
+                results[number] = pending.result()
             except Exception as error:
                 failures[number] = error
         return self._conclude(results, restarted, failures)
@@ -369,11 +335,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         finals: dict[int, Any] = {}
         limit = math.inf if self.max_episode_steps is None else self.max_episode_steps
         for number, (seen, info) in restarted.items():
-            self._enter(number, seen, 0.0, False, False)
+            self._batch.enter(number, seen, 0.0, False, False)
             said[number] = info
         for number, (seen, reward, terminated, truncated, info) in sorted(results.items()):
             truncated = truncated or self._clock - self._began[number] >= limit
-            self._enter(number, seen, reward, terminated, truncated)
+            self._batch.enter(number, seen, reward, terminated, truncated)
             said[number] = info
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 finals[number] = seen
@@ -385,27 +351,12 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
         """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
-        infos: dict[str, Any] = {}
-        if all(info.keys() == _USUAL and set(map(type, info.values())) == {bool} for info in said):
-            for key in _USUAL:
-                infos[key] = np.array([info[key] for info in said], dtype=np.bool_)
-                infos[f"_{key}"] = np.ones(len(said), dtype=np.bool_)
-            return infos
-        for row, info in enumerate(said):
-            infos = self._add_info(infos, info, row)
+        infos = infos_as_usual(said)
+        if infos is None:
+            infos = {}
+            for row, info in enumerate(said):
+                infos = self._add_info(infos, info, row)
         return infos
-
-    def _enter(self, row: int, seen: Any, reward: float, terminated: bool, truncated: bool) -> None:
-        self._see(row, seen)
-        self._rewards[row] = reward
-        self._terminations[row] = terminated
-        self._truncations[row] = truncated
-
-    def _see(self, row: int, seen: Any) -> None:
-        if self._is_array:
-            self._observations[row] = seen
-        else:
-            self._seen[row] = seen
 
     def _follow_up(self, finals: dict[int, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
         """Start the next episodes in the same step; what was last goes into the infos."""
@@ -420,7 +371,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if failures:
             raise failures[min(failures)]
         for row, (seen, info) in restarted.items():
-            self._see(row, seen)
+            self._batch.see(row, seen)
             infos = self._add_info(infos, info, row)
         return infos
 
@@ -430,63 +381,67 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         failures: dict[int, Exception],
         seeds: Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> dict[int, Connection | None]:
-        begun: dict[int, Connection | None] = {}
-        for number, row in enumerate(rows):
+    ) -> dict[int, Pending[ResetResult]]:
+        """Begin resets of `rows`, each with its own of `seeds`, and hold their requests."""
+        begun: dict[int, Pending[ResetResult]] = {}
+        for row in rows:
             try:
-                seed = None if seeds is None else seeds[number]
-                begun[row] = self._begin_reset(row, seed, options)
+                begun[row] = self._begin_reset(row, None if seeds is None else seeds[row], options)
             except Exception as error:
                 failures[row] = error
         return begun
 
     def _end_resets(
         self,
-        begun: Iterable[int],
+        begun: dict[int, Pending[ResetResult]],
         failures: dict[int, Exception],
         options: dict[str, Any] | None = None,
     ) -> dict[int, ResetResult]:
         """Return what the resets return; every one is waited for."""
         results: dict[int, ResetResult] = {}
-        for row in begun:
+        for row, pending in begun.items():
             try:
-                results[row] = self._end_reset(row, options)
+                results[row] = self._end_reset(row, pending, options)
             except Exception as error:
                 failures[row] = error
         return results
 
     def _begin_reset(
         self, row: int, seed: int | None, options: dict[str, Any] | None
-    ) -> Connection | None:
+    ) -> Pending[ResetResult]:
         chosen = dict(options or {})
         programs = chosen.get("benchmark")
         if isinstance(programs, (list, tuple)):
-            if len(programs) != self.num_envs:
+            listed = cast("Sequence[Any]", programs)
+            if len(listed) != self.num_envs:
                 raise InvalidParameterError(
-                    f"expected {self.num_envs} programs, found {len(programs)}"
+                    f"expected {self.num_envs} programs, found {len(listed)}"
                 )
-            chosen["benchmark"] = programs[row]
+            chosen["benchmark"] = listed[row]
         elif programs is None and self._sampler is not None:
             base = self.envs[row].unwrapped
             if seed is not None:  # the reset starts the generator of later draws from the seed
                 base.np_random = np.random.default_rng([seed, 1])
             chosen["benchmark"] = self._sampler(base)
         self._began[row] = self._clock
-        begun = self._rows[row].begin_reset(seed, chosen or None)
+        pending = self._rows[row].begin_reset(seed, chosen or None)
+        pending.send(later=True)
         if self._is_closing:  # by another thread, which may not have seen the session of this row
             self.envs[row].unwrapped.close()
             self._require_open()
-        return begun
+        return pending
 
-    def _end_reset(self, row: int, options: dict[str, Any] | None) -> ResetResult:
+    def _end_reset(
+        self, row: int, pending: Pending[ResetResult], options: dict[str, Any] | None
+    ) -> ResetResult:
         for _ in range(_TRIES - 1):
             try:
-                return self._rows[row].end_reset()
+                return pending.result()
             except BenchmarkInitError:
                 if self._sampler is None or (options or {}).get("benchmark") is not None:
                     raise
-                self._begin_reset(row, None, options)
-        return self._rows[row].end_reset()
+                pending = self._begin_reset(row, None, options)
+        return pending.result()
 
     def _actions(self, actions: Any, ended: list[int]) -> list[Any]:
         """Return one action per row, or raise `InvalidActionError`; any will do for `ended`."""
@@ -503,14 +458,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                     f"{action!r} is not an action of {row.env.action_space!r} in row {number}"
                 )
         return listed
-
-    def _observe(self) -> Any:
-        if self._is_array:
-            return self._observations.copy() if self.copy else self._observations
-        self._observations = concatenate(
-            self.single_observation_space, self._seen, self._observations
-        )
-        return deepcopy(self._observations) if self.copy else self._observations
 
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None or isinstance(seed, (int, np.integer)):
@@ -529,24 +476,12 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             )
         return array
 
-    def _attribute(self, env: Any, name: str) -> Any:
-        return env.get_wrapper_attr(name)
-
     def _require_open(self) -> None:
         if self.closed or self._is_closing:
             raise ServiceIsClosed("the vector environment is closed")
 
 
-def _channels(connections: Mapping[int, Connection | None]) -> dict[int, Channel]:
-    """Return what holds the requests of `connections`, where something is to be asked."""
-    return {
-        row: connection.channel
-        for row, connection in connections.items()
-        if connection is not None and connection.channel is not None
-    }
-
-
-_USUAL = dict.fromkeys(("action_had_no_effect", "new_action_space")).keys()
-"""What an environment's info holds after a step that went well: two truth values."""
-_UNCOPIED = ("_rows", "_lockstep", "_executor")
-"""What is made anew for a copy."""
+def _channels(pending: Mapping[int, Pending[Any]]) -> dict[int, Channel]:
+    """Return what holds the requests of `pending`, where something is to be asked."""
+    found = {row: one.channel for row, one in pending.items()}
+    return {row: channel for row, channel in found.items() if channel is not None}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from compiler_gym.core.vector import CompilerVectorEnv
+from compiler_gym.vector.vector_env import CompilerVectorEnv
 
 __all__ = ["make_vector"]
 

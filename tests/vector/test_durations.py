@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from compiler_gym.core.durations import Durations
+from compiler_gym.vector.durations import Durations
 
 
 def test_actions_and_rows_are_told_apart() -> None:

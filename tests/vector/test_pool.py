@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from compiler_gym.caching import TranspositionCache
-from compiler_gym.core import StepPool
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, WorkerTimeoutError
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.vector import StepPool
 from compiler_gym.wrappers import TimeLimit
 
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}

@@ -7,15 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from compiler_gym.core.env import CompilerEnv
-from compiler_gym.core.requests import StepResult
-from compiler_gym.errors import (
-    CompilerError,
-    InvalidActionError,
-    InvalidParameterError,
-    ServiceError,
-)
-from compiler_gym.service.messages import Step
+from compiler_gym.core import CompilerEnv, StepPending, StepResult
+from compiler_gym.errors import InvalidActionError, InvalidParameterError
 
 __all__ = ["StepPool"]
 
@@ -24,11 +17,9 @@ _LONG_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Pending:
+class _Submitted:
     env: CompilerEnv
-    actions: list[Any]
-    plain: list[Any]
-    plan: Any
+    pending: StepPending
     deadline: float
 
 
@@ -48,7 +39,7 @@ class StepPool:
     """
 
     def __init__(self) -> None:
-        self._pending: dict[int, _Pending] = {}
+        self._submitted: dict[int, _Submitted] = {}
         self._ready: list[tuple[CompilerEnv, StepResult]] = []
         self._poll = select.poll()
 
@@ -56,30 +47,22 @@ class StepPool:
         self, env: CompilerEnv, actions: Iterable[Any], timeout: float | None = None
     ) -> None:
         """Begin a `multistep`. Raises as it does, and for an environment that is busy."""
-        base = env.unwrapped
-        if base is not env:
+        if env.unwrapped is not env:
             raise InvalidParameterError(f"a pool steps environments without wrappers, found {env}")
-        if any(pending.env is env for pending in self._pending.values()):
+        if any(one.env is env for one in self._submitted.values()):
             raise InvalidParameterError(f"{env} is busy: expected its result to be taken first")
         several = list(actions)
         for action in several:
             if not env.action_space.contains(action):
                 raise InvalidActionError(f"{action!r} is not an action of {env.action_space!r}")
-        plain, plan = env._prepare(several)
-        connection = env._connection
-        assert connection is not None
-        try:
-            connection.submit(Step(plain, plan.names), timeout)
-        except (CompilerError, ServiceError) as error:
-            self._ready.append((env, env._failed_step(error, plan)))
+        pending = env.episode.begin(several, timeout=timeout)
+        pending.send()
+        number = pending.fileno()
+        if number is None:  # what is known, has failed, or was done by a session in this process
+            self._ready.append((env, pending.result()))
             return
         seconds = env.limits.step_seconds if timeout is None else timeout
-        pending = _Pending(env, several, plain, plan, time.monotonic() + seconds)
-        number = connection.fileno()
-        if number is None:  # what is known, or done by a session in this process
-            self._ready.append((env, self._conclude(pending)))
-            return
-        self._pending[number] = pending
+        self._submitted[number] = _Submitted(env, pending, time.monotonic() + seconds)
         self._poll.register(number, select.POLLIN)
 
     def next(self) -> tuple[CompilerEnv, StepResult]:
@@ -88,7 +71,7 @@ class StepPool:
         Raises `InvalidParameterError` when nothing was submitted.
         """
         while not self._ready:
-            if not self._pending:
+            if not self._submitted:
                 raise InvalidParameterError("nothing is under way: expected submit() first")
             self._wait()
         return self._ready.pop(0)
@@ -99,15 +82,14 @@ class StepPool:
             yield self.next()
 
     def __len__(self) -> int:
-        return len(self._pending) + len(self._ready)
+        return len(self._submitted) + len(self._ready)
 
     def close(self) -> None:
         """End the sessions of what is under way; their environments can be reset."""
-        pending, self._pending = self._pending, {}
-        for number, one in pending.items():
+        submitted, self._submitted = self._submitted, {}
+        for number, one in submitted.items():
             self._poll.unregister(number)
-            if one.env._connection is not None:
-                one.env._connection.abandon()
+            one.pending.abandon()
         self._ready.clear()
 
     def __enter__(self) -> Self:
@@ -118,23 +100,15 @@ class StepPool:
 
     def _wait(self) -> None:
         """Wait for a reply or a deadline, and take what is there."""
-        nearest = min(pending.deadline for pending in self._pending.values())
+        nearest = min(one.deadline for one in self._submitted.values())
         seconds = min(max(nearest - time.monotonic(), 0.0), _LONG_SECONDS)
         done = [number for number, _ in self._poll.poll(seconds * 1000 + 1)]
-        late = [n for n, one in self._pending.items() if one.deadline <= time.monotonic()]
+        late = [n for n, one in self._submitted.items() if one.deadline <= time.monotonic()]
         for number in dict.fromkeys((*done, *late)):
-            connection = self._pending[number].env._connection
-            if number not in late and connection is not None and not connection.advance():
+            one = self._submitted[number]
+            if number not in late and not one.pending.advance():
                 continue
             self._poll.unregister(number)
-            pending = self._pending.pop(number)
-            self._ready.append((pending.env, self._conclude(pending, is_late=number not in done)))
-
-    def _conclude(self, pending: _Pending, *, is_late: bool = False) -> StepResult:
-        env, connection = pending.env, pending.env._connection
-        assert connection is not None
-        try:
-            reply = connection.gather(0.0 if is_late else None)
-        except (CompilerError, ServiceError) as error:
-            return env._failed_step(error, pending.plan)
-        return env._conclude(reply, pending.actions, pending.plain, pending.plan)
+            del self._submitted[number]
+            is_late = number not in done
+            self._ready.append((one.env, one.pending.result(0.0 if is_late else None)))

@@ -2,7 +2,7 @@
 """Forks of environments with wrappers of Gymnasium around them, which know nothing of forks."""
 
 import copy
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 
@@ -18,9 +18,6 @@ def fork_of(env: Any) -> Any:
         return env.fork()
     if not isinstance(env, gymnasium.Wrapper):
         raise InvalidParameterError(f"{type(env).__name__} cannot be forked")
-    below = fork_of(env.env)
-    twin = object.__new__(type(env))
-    memo: dict[int, Any] = {id(env): twin, id(env.env): below}
-    for name, value in env.__dict__.items():
-        twin.__dict__[name] = copy.deepcopy(value, memo)
-    return twin
+    wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
+    # The memo knows the copy of what is below: the wrapper's own state is copied around it.
+    return copy.deepcopy(wrapper, {id(wrapper.env): fork_of(wrapper.env)})

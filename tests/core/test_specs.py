@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import compiler_gym.core.describe
+import compiler_gym.core.specs
 from compiler_gym import spaces
-from compiler_gym.core.describe import plain_from_value, space_from_spec, value_from_plain
+from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.errors import SessionError, UnknownNameError
 from compiler_gym.session import (
     BoxSpec,
@@ -245,4 +245,4 @@ def test_bytes_and_lists_decode_to_the_same_array(data: st.DataObject, dtype: st
 
 
 def test_documented_examples_run() -> None:
-    assert doctest.testmod(compiler_gym.core.describe).failed == 0
+    assert doctest.testmod(compiler_gym.core.specs).failed == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler_gym.core.env import CompilerEnv
+from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
 from compiler_gym.errors import InvalidParameterError
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""What a reset and a step are asked for, as records that wrappers can look at and change."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from compiler_gym.datasets import Benchmark
+
+__all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments"]
+
+
+class OptionalArgumentValue(Enum):
+    """Tells "leave it as it is" from None, which takes a space away."""
+
+    UNCHANGED = 1
+
+
+_UNCHANGED = OptionalArgumentValue.UNCHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class ResetArguments:
+    """What `CompilerEnv.reset` is given."""
+
+    seed: int | None = None
+    """Seeds the environment, its action space and the choice of random programs."""
+    options: dict[str, Any] | None = None
+    """The fields below by name, as Gymnasium hands them on; they count more than the fields."""
+    benchmark: str | Benchmark | None = None
+    """The program: None is the one set for the next reset, or the last one again."""
+    action_space: Any = None
+    """The name of an action space, or a space that has one; None leaves it."""
+    observation_space: Any = _UNCHANGED
+    """What `CompilerEnv.observation_space` is to be set to."""
+    reward_space: Any = _UNCHANGED
+    """What `CompilerEnv.reward_space` is to be set to."""
+    timeout: float | None = None
+    """The seconds until the worker is given up; None is the environment's limit."""
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were given, by name, but for `seed` and `options`."""
+        named = {
+            "benchmark": self.benchmark,
+            "action_space": self.action_space,
+            "timeout": self.timeout,
+        }
+        spaces = {"observation_space": self.observation_space, "reward_space": self.reward_space}
+        return {name: value for name, value in named.items() if value is not None} | {
+            name: value for name, value in spaces.items() if value is not _UNCHANGED
+        }
+
+    def settled(self) -> "ResetArguments":
+        """Return the same with the options in their fields.
+
+        >>> ResetArguments(options={"benchmark": "cbench-v1/sha"}).settled().benchmark
+        'cbench-v1/sha'
+        """
+        if not self.options:
+            return self
+        known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
+        return ResetArguments(self.seed, None, **{**self.given(), **known})
+
+
+_OPTIONS = ("benchmark", "action_space", "observation_space", "reward_space", "timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class StepArguments:
+    """What `CompilerEnv.multistep` is given."""
+
+    actions: list[Any]
+    """The actions, in order; none is a pure observation."""
+    observation_spaces: Any = None
+    """What to observe instead of the environment's space: a name or a list of names."""
+    reward_spaces: Any = None
+    """What to earn instead of the environment's reward: a name or a list of names."""
+    timeout: float | None = None
+    """The seconds until the worker is given up; None is the environment's limit."""

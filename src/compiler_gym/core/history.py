@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What was done and earned since a reset: facts, with no session behind them."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["History"]
+
+
+@dataclass(slots=True)
+class History:
+    """One episode, from its reset to its end."""
+
+    action_space: str
+    """The name of the action space at the reset."""
+    benchmark: str
+    """The URI of the program."""
+    actions: list[Any] = field(default_factory=list[Any])
+    """The plain values of the actions applied, in order."""
+    reward: float | None = None
+    """The sum of the rewards of the environment's reward space."""
+    started: float = field(default_factory=time.monotonic)
+    running: bool = True
+    """False once the compiler ended the episode or failed."""
+
+    @property
+    def walltime(self) -> float:
+        """Seconds since the reset."""
+        return time.monotonic() - self.started
+
+    def earn(self, reward: float | list[float] | None) -> None:
+        """Add what a step of the environment's own reward space gave, if one is set."""
+        if reward is not None:
+            earned = sum(reward) if isinstance(reward, list) else reward
+            self.reward = earned + (self.reward or 0.0)
+
+    def copy(self) -> "History":
+        """Return a copy that goes its own way."""
+        return History(
+            self.action_space,
+            self.benchmark,
+            list(self.actions),
+            self.reward,
+            self.started,
+            self.running,
+        )

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""A step or a reset that was begun: one protocol for whoever drives episodes.
+
+A single environment sends and waits at once, a vector sends many together, a pool takes
+whichever is done first; they all call the same few methods.
+"""
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from compiler_gym.core.plan import Plan
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerError,
+    CompilerGymError,
+    ServiceError,
+    ServiceIsClosed,
+    WorkerTimeoutError,
+)
+from compiler_gym.service import Channel, Connection
+from compiler_gym.service.messages import Reply, Start, Step
+
+if TYPE_CHECKING:
+    from compiler_gym.core.episode import Episode
+
+__all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult"]
+
+StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
+"""Observation, reward, terminated, truncated, info."""
+ResetResult = tuple[Any, dict[str, Any]]
+"""Observation, info."""
+_Result = TypeVar("_Result", covariant=True)
+
+
+class Pending(Protocol[_Result]):
+    """What was begun and has a result."""
+
+    def send(self, *, later: bool = False) -> None:
+        """Ask the session; with `later` the request may be kept back in `channel`.
+
+        What the compiler or its worker does wrong is for `result`.
+        """
+        ...
+
+    @property
+    def channel(self) -> Channel | None:
+        """What a request that was kept back goes through; None if there is nothing to send."""
+        ...
+
+    def fileno(self) -> int | None:
+        """What becomes readable when `advance` need not wait; None if it need not now."""
+        ...
+
+    def advance(self) -> bool:
+        """Do what can be done before `result`; return False if that is to be called again."""
+        ...
+
+    def result(self) -> _Result:
+        """Return the result. It sends what was not sent, and waits. Called once."""
+        ...
+
+
+class StepPending:
+    """A step of `episode`: its actions are entered, its result is none before `result`."""
+
+    __slots__ = ("_actions", "_connection", "_episode", "_error", "_plan", "_request", "_timeout")
+
+    def __init__(
+        self,
+        episode: "Episode",
+        connection: Connection,
+        request: Step | None,
+        actions: list[Any],
+        plan: Plan,
+        timeout: float | None = None,
+    ) -> None:
+        self._episode = episode
+        self._connection = connection
+        self._request = request  # None once it was sent
+        self._actions = actions
+        self._plan = plan
+        self._timeout = timeout
+        self._error: CompilerGymError | None = None
+
+    def send(self, *, later: bool = False) -> None:
+        """Ask the session, as `Pending` says."""
+        request, self._request = self._request, None
+        assert request is not None
+        try:
+            self._connection.submit(request, self._timeout, later=later)
+        except (CompilerError, ServiceError) as error:
+            self._error = error
+
+    @property
+    def channel(self) -> Channel | None:
+        """What holds the request, if it was kept back."""
+        return self._connection.channel if self._error is None else None
+
+    def fileno(self) -> int | None:
+        """What becomes readable when `advance` need not wait."""
+        return self._connection.fileno() if self._error is None else None
+
+    def advance(self) -> bool:
+        """Do what can be done before `result`."""
+        return self._error is not None or self._connection.advance()
+
+    def result(self, timeout: float | None = None) -> StepResult:
+        """Return the step's result; a failure of the compiler is one.
+
+        The reply is waited for until the deadline of the request; `timeout` seconds from
+        now if given.
+        """
+        if self._request is not None:
+            self.send()
+        if self._error is not None:
+            return self._episode.fail(self._error, self._plan)
+        try:
+            reply = self._connection.gather(timeout)
+        except (CompilerError, ServiceError) as error:
+            return self._episode.fail(error, self._plan)
+        return self._episode.conclude(reply, self._actions, self._plan)
+
+    def abandon(self) -> None:
+        """End the session, also in the middle of the request; its environment can be reset."""
+        self._connection.abandon()
+
+
+class ResetPending:
+    """A reset of `episode` to `program`; a worker that was lost since is replaced once."""
+
+    def __init__(
+        self, episode: "Episode", program: Benchmark, request: Start, timeout: float | None
+    ) -> None:
+        self._episode = episode
+        self._program = program
+        self._request = request
+        self._timeout = timeout
+        self._is_sent = self._was_fresh = False
+        self._error: ServiceError | None = None
+
+    def send(self, *, later: bool = False) -> None:
+        """Ask the session, as `Pending` says. Raises where none can be opened."""
+        self._is_sent, self._error = True, None
+        connection, self._was_fresh = self._episode.connect()
+        try:
+            connection.submit(self._request, self._timeout, later=later)
+        except ServiceError as error:
+            self._error = error
+
+    @property
+    def channel(self) -> Channel | None:
+        """What holds the request, if it was kept back."""
+        connection = self._connection
+        return None if connection is None else connection.channel
+
+    def fileno(self) -> int | None:
+        """What becomes readable when `advance` need not wait."""
+        connection = self._connection
+        return None if connection is None else connection.fileno()
+
+    def advance(self) -> bool:
+        """Do what can be done before `result`."""
+        connection = self._connection
+        return connection is None or connection.advance()
+
+    def result(self) -> ResetResult:
+        """Return the reset's result, or raise `BenchmarkInitError`."""
+        return self._episode.started(self.reply(), self._program)
+
+    def reply(self) -> Reply:
+        """Return the session's reply, or raise `BenchmarkInitError`."""
+        if not self._is_sent:
+            self.send()
+        while True:
+            try:
+                if self._error is not None:
+                    raise self._error
+                connection = self._episode.connection
+                if connection is None:
+                    raise ServiceIsClosed("the environment is closed")
+                return connection.gather()
+            except ServiceError as error:
+                self._raise_if_final(error)
+            self.send()
+
+    @property
+    def _connection(self) -> Connection | None:
+        return self._episode.connection if self._error is None else None
+
+    def _raise_if_final(self, error: ServiceError) -> None:
+        if self._episode.connection is None:
+            raise ServiceIsClosed("the environment was closed during its reset") from error
+        if self._was_fresh or isinstance(error, WorkerTimeoutError):
+            raise BenchmarkInitError(f"cannot start on {self._program.uri}: {error}") from error

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""An environment whose programs are also run: how often is told to its sessions."""
+
+import operator
+from typing import SupportsIndex
+
+from compiler_gym.core.env import CompilerEnv
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = ["RunnableEnv"]
+
+
+class RunnableEnv(CompilerEnv):
+    """A `CompilerEnv` whose session takes ``limits.runtime_observation_count`` and its like."""
+
+    @property
+    def runtime_observation_count(self) -> int:
+        """How many times an observation of the run time holds; it lasts over resets."""
+        return self.episode.run_settings.get("runtime_observation_count", 1)
+
+    @runtime_observation_count.setter
+    def runtime_observation_count(self, value: int) -> None:
+        self._set_run("runtime_observation_count", value, least=1)
+
+    @property
+    def runtime_warmup_runs_count(self) -> int:
+        """How many runs come before those that are measured; it lasts over resets."""
+        return self.episode.run_settings.get("runtime_warmup_runs_count", 0)
+
+    @runtime_warmup_runs_count.setter
+    def runtime_warmup_runs_count(self, value: int) -> None:
+        self._set_run("runtime_warmup_runs_count", value, least=0)
+
+    def _set_run(self, setting: str, value: object, *, least: int) -> None:
+        if not isinstance(value, SupportsIndex) or operator.index(value) < least:
+            raise InvalidParameterError(
+                f"{setting} is {value!r}: expected a whole number of at least {least}"
+            )
+        self.episode.run_settings[setting] = operator.index(value)
+        if self.in_episode:
+            self.send_param(f"limits.{setting}", str(value))

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""The spaces of an environment: which there are, which are chosen, what a request must observe.
+
+It turns names into spaces and plans. It makes no request to a session.
+"""
+
+import copy
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import gymnasium
+
+from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
+from compiler_gym.core.specs import plain_from_value, space_from_spec
+from compiler_gym.core.views import (
+    DerivedObservation,
+    ObservationSpaceSpec,
+    ObservationView,
+    RewardView,
+)
+from compiler_gym.errors import InvalidActionError, UnknownNameError
+from compiler_gym.service.messages import Description
+from compiler_gym.session import ActionSpaceSpec, CommandlineSpec
+from compiler_gym.spaces import Reward
+
+__all__ = ["Ask", "Selection"]
+
+Ask = Callable[[list[str]], list[Any]]
+"""Returns plain observations of the running episode by their names, or raises."""
+_Space = gymnasium.Space[Any]
+
+
+class Selection:
+    """What an environment offers, and what of it is chosen; nothing is at first but actions.
+
+    `styles` says how command lines are written, by the style that the session names.
+    """
+
+    def __init__(
+        self,
+        description: Description,
+        derived: Iterable[DerivedObservation],
+        rewards: Iterable[Reward],
+        styles: Mapping[str, Callable[..., _Space]],
+        ask: Ask,
+    ) -> None:
+        self.action_specs = {spec.name: spec for spec in description.action_spaces}
+        """The session's description of every action space, by name."""
+        self._styles = styles
+        self._built: dict[str, _Space] = {}
+        self.observation = ObservationView(
+            ask, map(ObservationSpaceSpec.from_plain, description.observation_spaces)
+        )
+        """Every observation, on demand."""
+        for item in derived:
+            self.observation.spaces[item.id] = self.observation.spec(item.base_id).derive(item)
+        self.reward = RewardView(rewards, self.observation)
+        """Every reward, on demand."""
+        self.observations = ObservationChoice.named(None, self.observation)
+        """The observations that a step returns."""
+        self.observation_space = self.observations.space()
+        """The space of what a step returns, or None."""
+        self.rewards = RewardChoice.named(None, self.reward.spec)
+        """The rewards that a step returns."""
+        self.plan = Plan(self.observations, self.rewards, self.observation)
+        """What a step must observe for that."""
+        self.choose_actions(None)
+
+    def choose_actions(self, value: Any) -> None:
+        """Choose an action space: a name or a space that has one; None is the first."""
+        name = next(iter(self.action_specs)) if value is None else getattr(value, "name", value)
+        space = self.action_space_named(name)
+        self.action_space_name: str = name
+        """The name of the chosen action space."""
+        self._use(space)
+
+    def choose_observations(self, value: Any) -> None:
+        """Choose what a step returns: a name, a list of names (a dictionary of them) or None."""
+        self.observations = ObservationChoice.named(value, self.observation)
+        self.observation_space = self.observations.space()
+        self._replan()
+
+    def choose_rewards(self, value: Any) -> None:
+        """Choose what a step earns: a name, a `Reward`, a list of names or None."""
+        if isinstance(value, Reward):
+            self.reward.add_space(value)
+        self.rewards = RewardChoice.named(value, self.reward.spec)
+        self._replan()
+
+    def action_space_named(self, name: Any) -> _Space:
+        """Return the action space `name`, or raise `UnknownNameError`."""
+        if not isinstance(name, str) or name not in self.action_specs:
+            raise UnknownNameError(
+                f"no action space {name!r}; there are {', '.join(self.action_specs)}"
+            )
+        if name not in self._built:
+            self._built[name] = self._build(self.action_specs[name])
+        return self._built[name]
+
+    def replace_actions(self, spec: ActionSpaceSpec) -> None:
+        """Use the actions of `spec` for the rest of the episode: its session says so."""
+        self._use(self._build(spec))
+
+    def restore_actions(self) -> None:
+        """Undo what `replace_actions` did in the last episode."""
+        chosen = self._built[self.action_space_name]
+        if self.action_space is not chosen:
+            self._use(chosen)
+
+    @contextmanager
+    def actions_of(self, name: str) -> Generator[None]:
+        """Take actions of the space `name` inside; the chosen one stays chosen."""
+        kept = self.action_space
+        self._use(self.action_space_named(name))
+        try:
+            yield
+        finally:
+            self._use(kept)
+
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the actions."""
+        if type(action) is int and 0 <= action < self.action_count:
+            return True
+        return self.action_space.contains(action)
+
+    def plain(self, actions: list[Any]) -> list[Any]:
+        """Return `actions` as a session takes them, or raise `InvalidActionError`."""
+        count, space = self.action_count, self.action_space
+        for action in actions:
+            if type(action) is not int or not 0 <= action < count:
+                break
+        else:
+            return actions
+        for action in actions:
+            if not space.contains(action):
+                raise InvalidActionError(
+                    f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
+                )
+        if count:
+            return list(map(int, actions))
+        return [plain_from_value(space, action) for action in actions]
+
+    def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> Plan:
+        """Return the plan of one step that asks for other spaces; None leaves what is chosen."""
+        observations, rewards = self.observations, self.rewards
+        if observation_spaces is not None:
+            observations = ObservationChoice.requested(observation_spaces, self.observation)
+        if reward_spaces is not None:
+            rewards = RewardChoice.named(reward_spaces, self.reward.spec)
+        return Plan(observations, rewards, self.observation)
+
+    def copy(self, ask: Ask) -> "Selection":
+        """Return a selection of the same spaces with random generators and numbers of its own."""
+        twin = copy.copy(self)
+        # Together: the space in use is one of those built, unless an action replaced it.
+        twin._built, twin.action_space = copy.deepcopy((self._built, self.action_space))
+        twin.observation = ObservationView(ask, self.observation.spaces.values())
+        twin.reward = self.reward.copy(twin.observation)
+        twin.rewards = self.rewards.among(twin.reward.spec)
+        twin._replan()
+        return twin
+
+    def _use(self, space: _Space) -> None:
+        self.action_space = space
+        """The actions of the next step."""
+        numbers = space if isinstance(space, gymnasium.spaces.Discrete) else None
+        self.action_count = int(numbers.n) if numbers is not None and numbers.start == 0 else 0
+        """How many actions there are, if they are the numbers from 0 on; otherwise 0."""
+
+    def _build(self, spec: ActionSpaceSpec) -> _Space:
+        if isinstance(spec.space, CommandlineSpec):
+            return space_from_spec(spec.space, spec.name, styles=self._styles)
+        return space_from_spec(spec.space, spec.name)
+
+    def _replan(self) -> None:
+        self.plan = Plan(self.observations, self.rewards, self.observation)

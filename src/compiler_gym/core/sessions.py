@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""How an environment opens its sessions: where they run, within which limits, over which cache."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
+
+from compiler_gym.caching import CachingConnection, TranspositionCache
+from compiler_gym.service import (
+    Connection,
+    Limits,
+    LocalConnection,
+    SessionSource,
+    WorkerConnection,
+    describe_source,
+)
+from compiler_gym.service.messages import Description
+from compiler_gym.version import __version__
+
+__all__ = ["Isolation", "Sessions"]
+
+Isolation = Literal["process", "in-process"]
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Sessions of one compiler, as one environment wants them."""
+
+    source: SessionSource
+    """Where the sessions' class is."""
+    isolation: Isolation
+    """Whether each has a process of its own."""
+    limits: Limits
+    """The bounds of a worker."""
+    cache: TranspositionCache | None = None
+    """What is known of actions already, if anything is to be remembered."""
+    key: str | None = None
+    """The observation that tells states apart; a cache needs it."""
+
+    @cached_property
+    def description(self) -> Description:
+        """What the sessions offer."""
+        return describe_source(self.source, in_process=self.isolation == "in-process")
+
+    def open(self) -> Connection:
+        """Return a connection to a new session."""
+        if self.cache is None:
+            return self._opener()()
+        assert self.key is not None
+        return CachingConnection(
+            self._opener(),
+            self.cache,
+            key=self.key,
+            steady=[s.name for s in self.description.observation_spaces if s.deterministic],
+            version=f"{__version__} {self.description.compiler_version} {self.source}",
+        )
+
+    def _opener(self) -> Callable[[], Connection]:
+        if self.isolation == "in-process":
+            return partial(LocalConnection, self.source)
+        return partial(WorkerConnection.open, self.source, self.limits)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What a vector environment returns: arrays that are made once, and infos gathered by row."""
+
+from copy import deepcopy
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector.utils import concatenate, create_empty_array
+from numpy.typing import NDArray
+
+__all__ = ["Batch", "infos_as_usual"]
+
+_USUAL = dict.fromkeys(("action_had_no_effect", "new_action_space")).keys()
+"""What an environment's info holds after a step that went well: two truth values."""
+
+
+class Batch:
+    """The last observations, rewards and ends of `count` rows."""
+
+    def __init__(self, observation_space: gymnasium.Space[Any], count: int) -> None:
+        self._space = observation_space
+        self.observations: Any = create_empty_array(observation_space, n=count, fn=np.zeros)
+        """What the rows see: an array with a row for each, or what its parts are."""
+        self._is_array = isinstance(self.observations, np.ndarray)
+        self._seen: list[Any] = [None] * count
+        self.rewards: NDArray[np.float64] = np.zeros(count)
+        """What the rows earned, [rows]."""
+        self._terminations = [False] * count
+        self._truncations = [False] * count
+
+    def enter(self, row: int, seen: Any, reward: float, terminated: bool, truncated: bool) -> None:
+        """Take in the result of one row."""
+        self.see(row, seen)
+        self.rewards[row] = reward
+        self._terminations[row] = terminated
+        self._truncations[row] = truncated
+
+    def see(self, row: int, seen: Any) -> None:
+        """Take in what one row sees."""
+        if self._is_array:
+            self.observations[row] = seen
+        else:
+            self._seen[row] = seen
+
+    def observe(self, *, copy: bool) -> Any:
+        """Return what all rows see: the same arrays each time, or a copy."""
+        if self._is_array:
+            return self.observations.copy() if copy else self.observations
+        self.observations = concatenate(self._space, self._seen, self.observations)
+        return deepcopy(self.observations) if copy else self.observations
+
+    def ends(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which rows were terminated and which truncated, [rows] each."""
+        return (
+            np.array(self._terminations, dtype=np.bool_),
+            np.array(self._truncations, dtype=np.bool_),
+        )
+
+    def ended(self) -> list[int]:
+        """Return the numbers of the rows whose episodes have ended."""
+        if True not in self._terminations and True not in self._truncations:
+            return []
+        ends = zip(self._terminations, self._truncations, strict=True)
+        return [row for row, (terminated, truncated) in enumerate(ends) if terminated or truncated]
+
+
+def infos_as_usual(said: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the infos of rows that all say the two things most steps do; None if one differs.
+
+    >>> infos_as_usual([{"action_had_no_effect": True, "new_action_space": False}])
+    {'action_had_no_effect': array([ True]), '_action_had_no_effect': array([ True]), \
+'new_action_space': array([False]), '_new_action_space': array([ True])}
+    """
+    if not all(info.keys() == _USUAL and set(map(type, info.values())) == {bool} for info in said):
+        return None
+    infos: dict[str, Any] = {}
+    for key in _USUAL:
+        infos[key] = np.array([info[key] for info in said], dtype=np.bool_)
+        infos[f"_{key}"] = np.ones(len(said), dtype=np.bool_)
+    return infos

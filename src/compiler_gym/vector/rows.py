@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""One sub-environment of a vector: what begins its steps and resets.
+
+An environment of ours begins them itself, and their workers compute while others are asked.
+A wrapped environment does all of it in a thread instead, because its wrappers want to be
+called in between.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from typing import Any, Generic, Protocol, TypeVar, cast
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.core import (
+    CompilerEnv,
+    Lockstep,
+    Pending,
+    ResetArguments,
+    ResetResult,
+    StepResult,
+)
+
+__all__ = ["DirectRow", "Row", "Rows", "ThreadRow"]
+
+_Result = TypeVar("_Result")
+_PATIENCE_SECONDS = 0.05
+"""How long a thread whose session was closed is waited for before that is done again."""
+
+
+class Row(Protocol):
+    """What a vector environment needs of a sub-environment."""
+
+    env: Any
+    """The sub-environment."""
+
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the sub-environment's."""
+        ...
+
+    def begin_step(self, action: Any) -> Pending[StepResult]:
+        """Begin a step; a failure of the compiler is a result."""
+        ...
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Pending[ResetResult]:
+        """Begin a reset, whose result may raise `BenchmarkInitError`."""
+        ...
+
+    def abandon(self) -> None:
+        """Close the sub-environment, also while something is pending."""
+        ...
+
+
+class Rows:
+    """The rows of a vector, and what steps all of them at once where it can.
+
+    `observations` is the array that they write to, if what they see is one. A copy or a
+    pickle is made anew around the copies of `envs`.
+    """
+
+    def __init__(self, envs: Sequence[Any], observations: Any) -> None:
+        self._parts = envs, observations
+        self._executor: ThreadPoolExecutor | None = None
+        self._rows = [self._row(env) for env in envs]
+        self.lockstep: Lockstep | None = None
+        """What steps them together; None if one has wrappers or sees something else."""
+        episodes = [row.env.episode for row in self._rows if isinstance(row, DirectRow)]
+        if len(episodes) == len(envs) > 0 and isinstance(observations, np.ndarray):
+            self.lockstep = Lockstep(episodes, cast("NDArray[Any]", observations))
+
+    def __getitem__(self, number: int) -> Row:
+        return self._rows[number]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, self._parts
+
+    def close(self) -> None:
+        """End every session, also in the middle of a step, and the threads."""
+        for row in self._rows:
+            row.abandon()
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
+
+    def _row(self, env: Any) -> Row:
+        if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper):
+            return DirectRow(env)
+        return ThreadRow(env, self._threads)
+
+    def _threads(self) -> Executor:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(len(self._rows), "vector-environment")
+        return self._executor
+
+
+class DirectRow:
+    """A `CompilerEnv` without wrappers."""
+
+    def __init__(self, env: CompilerEnv) -> None:
+        self.env = env
+
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the environment's."""
+        return self.env.episode.selection.takes(action)
+
+    def begin_step(self, action: Any) -> Pending[StepResult]:
+        """Begin a step."""
+        return self.env.episode.begin([action])
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Pending[ResetResult]:
+        """Begin a reset."""
+        return self.env.begin_reset(ResetArguments(seed, options))
+
+    def abandon(self) -> None:
+        """Close the environment and its worker, also in the middle of a request."""
+        self.env.close()
+
+
+class ThreadRow:
+    """An environment with wrappers, used by one thread of `executor` at a time."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], executor: Callable[[], Executor]) -> None:
+        self.env: Any = env
+        self._executor = executor
+        self._running: Future[Any] | None = None
+
+    def takes(self, action: Any) -> bool:
+        """Return whether `action` is one of the environment's."""
+        return bool(self.env.action_space.contains(action))
+
+    def begin_step(self, action: Any) -> Pending[StepResult]:
+        """Begin a step, in a thread when it is sent."""
+        return _ThreadPending(lambda: self._submit(self.env.step, action))
+
+    def begin_reset(self, seed: int | None, options: dict[str, Any] | None) -> Pending[ResetResult]:
+        """Begin a reset, in a thread when it is sent."""
+        return _ThreadPending(lambda: self._submit(self.env.reset, seed=seed, options=options))
+
+    def abandon(self) -> None:
+        """End what the thread waits for, then close."""
+        future = self._running
+        while True:  # the thread may be about to open a session
+            self.env.unwrapped.close()
+            if future is None or future.cancel() or wait([future], _PATIENCE_SECONDS).done:
+                break
+        self.env.close()
+
+    def _submit(self, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+        future = self._running = self._executor().submit(call, *args, **kwargs)
+        return future
+
+
+class _ThreadPending(Generic[_Result]):
+    """What a thread does once it is sent; there is nothing for others to send or to wait for."""
+
+    channel = None
+
+    def __init__(self, start: Callable[[], Future[_Result]]) -> None:
+        self._start = start
+        self._future: Future[_Result] | None = None
+
+    def send(self, *, later: bool = False) -> None:
+        """Start now: nothing of it can be kept back."""
+        self._future = self._start()
+
+    def fileno(self) -> None:
+        """Return None: a thread has no descriptor."""
+
+    def advance(self) -> bool:
+        """Return True: only `result` waits."""
+        return True
+
+    def result(self) -> _Result:
+        """Wait for the thread."""
+        if self._future is None:
+            self.send()
+        assert self._future is not None
+        return self._future.result()
