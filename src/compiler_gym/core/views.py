@@ -13,7 +13,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from numpy.typing import NDArray
 
 from compiler_gym.core.specs import space_from_spec, value_from_plain
 from compiler_gym.errors import UnknownNameError
@@ -142,10 +141,9 @@ class ObservationSpaceSpec:
         """Return a value of the space for observations whose session names no default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
-            box: gymnasium.Space[NDArray[Any]] = space
             shape = tuple(max(axis, 0) for axis in space.shape)
-            zero = np.zeros(shape, dtype=box.dtype)
-            return zero if box.contains(zero) else box.sample()
+            zero = np.zeros(shape, dtype=str(space.dtype))
+            return zero if space.contains(zero) else self.space.sample()
         simplest: tuple[Any, ...] = (0, 0.0, False, "", b"", {})
         return next((value for value in simplest if value in space), None)
 

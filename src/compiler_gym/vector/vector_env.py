@@ -462,9 +462,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _seeds(self, seed: Any) -> list[int | None]:
         if seed is None or isinstance(seed, (int, np.integer)):
             return [None if seed is None else int(seed) + row for row in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise InvalidParameterError(f"expected {self.num_envs} seeds, found {len(seed)}")
-        return list(seed)
+        seeds = list(cast("Sequence[int | None]", seed))
+        if len(seeds) != self.num_envs:
+            raise InvalidParameterError(f"expected {self.num_envs} seeds, found {len(seeds)}")
+        return seeds
 
     def _mask(self, mask: Any) -> NDArray[np.bool_]:
         if mask is None:
