@@ -9,7 +9,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -142,7 +142,7 @@ class ObservationSpaceSpec:
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
             shape = tuple(max(axis, 0) for axis in space.shape)
-            zero = np.zeros(shape, dtype=str(space.dtype))
+            zero = np.zeros(shape, cast("np.dtype[Any]", space.dtype))
             return zero if space.contains(zero) else self.space.sample()
         simplest: tuple[Any, ...] = (0, 0.0, False, "", b"", {})
         return next((value for value in simplest if value in space), None)

@@ -460,8 +460,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return listed
 
     def _seeds(self, seed: Any) -> list[int | None]:
-        if seed is None or isinstance(seed, (int, np.integer)):
-            return [None if seed is None else int(seed) + row for row in range(self.num_envs)]
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            first = int(cast("int", seed))
+            return [first + row for row in range(self.num_envs)]
         seeds = list(cast("Sequence[int | None]", seed))
         if len(seeds) != self.num_envs:
             raise InvalidParameterError(f"expected {self.num_envs} seeds, found {len(seeds)}")
