@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym import _columns, _line, _llvm
+from compiler_gym import _columns, _llvm, _service
 
 from .conftest import need
 
@@ -63,7 +63,7 @@ def test_no_symbol_of_llvm_leaves_the_extension():
     assert [line for line in listing.splitlines() if "llvm" in line and "PyInit" not in line] == []
 
 
-@pytest.mark.parametrize("module", [_llvm, _columns, _line], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [_llvm, _columns, _service], ids=lambda module: module.__name__)
 def test_the_stub_is_what_nanobind_generates(module):
     stubgen = pytest.importorskip("nanobind.stubgen", reason="needs nanobind")
     generator = stubgen.StubGen(module)

@@ -5,7 +5,7 @@
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/IR2Vec.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/CommandLine.h"
+#include "options.h"
 #include "reader.h"
 
 namespace compiler_gym::llvm {
@@ -14,23 +14,9 @@ struct Ir2VecVocabulary::Held {
   ::llvm::ir2vec::Vocabulary vocabulary;
 };
 
-namespace {
-
-// LLVM reads the path from its command line only.
-void choose_file(const std::string& path) {
-  auto* option = ::llvm::cl::getRegisteredOptions().lookup("ir2vec-vocab-path");
-  if (!option) throw UnsupportedError("this LLVM has no IR2Vec");
-  option->reset();
-  if (option->addOccurrence(0, "ir2vec-vocab-path", path)) {
-    throw InitError("LLVM refuses the path " + path);
-  }
-}
-
-}  // namespace
-
 Ir2VecVocabulary::Ir2VecVocabulary(const std::string& path) {
   start();
-  choose_file(path);
+  set_option("ir2vec-vocab-path", path);  // LLVM reads it from there only
   std::string errors;
   ::llvm::LLVMContext context;
   collect_errors(context, errors);

@@ -10,7 +10,7 @@ its share would lie idle while others wait for another one.
 from collections.abc import Iterable
 from threading import get_ident
 
-from compiler_gym._line import exchange_at_once, exchange_in_turn
+from compiler_gym._service import exchange_at_once, exchange_in_turn
 from compiler_gym.service.connection import Connection
 from compiler_gym.service.crowd import CLIENT_AWAKE_SECONDS, crowd
 from compiler_gym.service.transport import Channel
