@@ -101,3 +101,21 @@ def test_running_out_of_memory_ends_the_process_when_asked_to(corpus, tmp_path):
 
     assert run("exit").returncode == _llvm.OUT_OF_MEMORY_STATUS
     assert run("raise").stdout == b"raised\n"
+
+
+def test_what_our_modules_ask_of_nanobind_is_not_asked_of_other_extensions():
+    program = (
+        "import ctypes; from compiler_gym import _columns, _llvm, _service\n"
+        "api = ctypes.pythonapi\n"
+        "api.PyInterpreterState_Get.restype = ctypes.c_void_p\n"
+        "api.PyInterpreterState_GetDict.argtypes = [ctypes.c_void_p]\n"
+        "api.PyInterpreterState_GetDict.restype = ctypes.py_object\n"
+        "state = api.PyInterpreterState_GetDict(api.PyInterpreterState_Get())\n"
+        "print(*(name for name in state if 'nb_internals' in str(name)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    (shared,) = done.stdout.split()
+    assert "compiler_gym" in shared
+    assert done.stderr == ""
