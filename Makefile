@@ -4,7 +4,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench docs wheel native clean
+.PHONY: help setup demo check test test-all bench docs wheel native native-format native-tidy \
+  native-sanitize clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,6 +14,8 @@ OUTPUT ?= demo-results
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Debian packages: to build and run, and the oracles that only the tests compare with.
+# Debian packages that only the checks need.
+CHECKERS := clang-format-22 clang-tidy-22
 SYSTEM := g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22-dev clang-22 \
   lld-22 libzstd-dev zlib1g-dev
 ORACLES := bzip2 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libclang-rt-22-dev libcsmith-dev libgsm-tools \
@@ -55,6 +58,23 @@ native: $(BIN)/.tested ## Build and run the C++ tests, without Python
 	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
 	cmake --build build/native -j2
 	ctest --test-dir build/native --output-on-failure
+
+native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
+	clang-format-22 --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
+
+native-tidy: $(BIN)/.tested ## Look for mistakes in the C++ files with clang-tidy, for minutes
+	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
+	run-clang-tidy-22 -p build/native -j2 -quiet 'native/(src|tests)/'
+	run-clang-tidy-22 -p build/$(WHEEL_TAG) -j2 -quiet 'native/python/'
+
+# LLVM's archives are not built with sanitizers. What they allocate in a container of the standard
+# library looks like an overflow to code that is, so that one check is off.
+native-sanitize: $(BIN)/.tested ## Run the C++ tests with address and undefined-behaviour sanitizers
+	cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON -DCOMPILER_GYM_SANITIZE=ON
+	cmake --build build/sanitize -j2
+	ASAN_OPTIONS=detect_container_overflow=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  ctest --test-dir build/sanitize --output-on-failure
 
 clean: ## Remove everything that was built
 	rm -rf build dist $(VENV) .pytest_cache .ruff_cache .hypothesis demo-results

@@ -22,7 +22,7 @@ Ir2VecVocabulary::Ir2VecVocabulary(const std::string& path) {
   collect_errors(context, errors);
   ::llvm::Module module("vocabulary", context);
   ::llvm::ModuleAnalysisManager analyses;
-  held_.reset(new Held{::llvm::IR2VecVocabAnalysis().run(module, analyses)});
+  held_ = std::make_unique<Held>(::llvm::IR2VecVocabAnalysis().run(module, analyses));
   if (!held_->vocabulary.isValid()) {
     throw InitError(errors.empty() ? "not a vocabulary of IR2Vec: " + path : trimmed(errors));
   }

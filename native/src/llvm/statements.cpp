@@ -51,14 +51,14 @@ class StatementWriter {
   std::string vector_or_aggregate(const ::llvm::Instruction& instruction);
   std::string operands(const ::llvm::Instruction& instruction);
 
-  std::string value(const ::llvm::Value& value, Numbers numbers = Numbers::Hidden);
-  std::string constant(const ::llvm::Constant& value, Numbers numbers);
-  std::string elements(const ::llvm::Constant& value, Numbers numbers);
-  std::string expression(const ::llvm::ConstantExpr& value, Numbers numbers);
+  std::string value(const ::llvm::Value& given, Numbers numbers = Numbers::Hidden);
+  std::string constant(const ::llvm::Constant& given, Numbers numbers);
+  std::string elements(const ::llvm::Constant& given, Numbers numbers);
+  std::string expression(const ::llvm::ConstantExpr& given, Numbers numbers);
   std::string typed(const ::llvm::Value& value, Numbers numbers = Numbers::Hidden) {
     return types_.type_of(value) + " " + this->value(value, numbers);
   }
-  std::string as(const std::string& type, const ::llvm::Value& value);
+  std::string as(const std::string& type, const ::llvm::Value& given);
   std::string argument(const ::llvm::CallBase& call, unsigned place);
 
   std::vector<std::string>& out_;

@@ -17,7 +17,7 @@ struct Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  void end() {
+  void end() const {
     if (pid > 0) {
       kill(pid, SIGKILL);
       waitpid(pid, nullptr, 0);
