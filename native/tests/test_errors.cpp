@@ -12,13 +12,13 @@ namespace {
 template <class... Errors>
 constexpr bool are_apart() {
   return (((std::is_base_of_v<Errors, InitError> + std::is_base_of_v<Errors, PipelineError> +
-           std::is_base_of_v<Errors, FatalError> + std::is_base_of_v<Errors, DiagnosticError> +
-           std::is_base_of_v<Errors, InvalidIrError> + std::is_base_of_v<Errors, TooLargeError> +
-           std::is_base_of_v<Errors, UnsupportedError>) == 1) &&
+            std::is_base_of_v<Errors, FatalError> + std::is_base_of_v<Errors, DiagnosticError> +
+            std::is_base_of_v<Errors, InvalidIrError> + std::is_base_of_v<Errors, TooLargeError> +
+            std::is_base_of_v<Errors, UnsupportedError>) == 1) &&
           ...);
 }
 static_assert(are_apart<InitError, PipelineError, FatalError, DiagnosticError, InvalidIrError,
-                          TooLargeError, UnsupportedError>());
+                        TooLargeError, UnsupportedError>());
 
 }  // namespace
 

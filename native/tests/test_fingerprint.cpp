@@ -160,7 +160,8 @@ constexpr Edit edits[] = {
     {"i32 1, align 4\n", "i32 1, align 4, !kind !0\n"},
     {"i32 1, align 4\n", "i32 1, align 4 \"key\"=\"value\"\n"},
     {"thread_local global", "thread_local(initialexec) global"},
-    {"@table = internal unnamed_addr constant", "@table = internal unnamed_addr addrspace(1) constant"},
+    {"@table = internal unnamed_addr constant",
+     "@table = internal unnamed_addr addrspace(1) constant"},
     {"thread_local global", "global"},
     {"section \"s\"", "section \"r\""},
     {", comdat($c)", ""},
@@ -322,11 +323,11 @@ TEST_CASE("there is a sample of every instruction that LLVM has") {
     }
   }
   const std::set<std::string> unused{"<Invalid operator>", "UserOp1", "UserOp2"};
-#define HANDLE_INST(number, opcode, Class)                                             \
-  {                                                                                    \
-    const std::string name = ::llvm::Instruction::getOpcodeName(number);               \
-    CAPTURE(name);                                                                     \
-    CHECK(met.count(name) + unused.count(name) == 1);                                  \
+#define HANDLE_INST(number, opcode, Class)                               \
+  {                                                                      \
+    const std::string name = ::llvm::Instruction::getOpcodeName(number); \
+    CAPTURE(name);                                                       \
+    CHECK(met.count(name) + unused.count(name) == 1);                    \
   }
 #define HANDLE_USER_INST(number, opcode, Class)
 #include "llvm/IR/Instruction.def"

@@ -84,8 +84,7 @@ void bind_channel(nb::module_& m) {
       .def("place", &Channel::place, "core"_a,
            "Let the process at the other end run on this core, or on all of ours (-1).")
       .def_prop_ro("is_held", &Channel::is_held, "Whether a request is kept back.")
-      .def_rw("awaits", &Channel::awaits,
-              "Whether a request was sent and its reply not received.")
+      .def_rw("awaits", &Channel::awaits, "Whether a request was sent and its reply not received.")
       .def_ro("is_placed", &Channel::is_placed, "Whether the other process has one core only.")
       .def_ro("deadline", &Channel::deadline,
               "When the reply to the last request is overdue, by `time.monotonic()`, if it did not "

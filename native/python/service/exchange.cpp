@@ -22,8 +22,8 @@ void bind_exchange(nb::module_& m) {
         const nb::tuple kept(channels);
         std::vector<double> expected;
         for (nb::handle item : seconds) expected.push_back(nb::cast<double>(item));
-        const service::Turns turns = service::exchange_in_turn(
-            channels_in(channels), expected, share, late_seconds, interpreter());
+        const service::Turns turns = service::exchange_in_turn(channels_in(channels), expected,
+                                                               share, late_seconds, interpreter());
         return nb::make_tuple(turns.timed, turns.late);
       },
       "channels"_a, "seconds"_a, "share"_a, "late_seconds"_a,

@@ -55,7 +55,8 @@ void refuse_scalable_vectors(const ::llvm::Module& module) {
     const bool is_met =
         !function.isDeclaration() &&
         (function.getReturnType()->isScalableTy() ||
-         ::llvm::any_of(function.args(), [](const auto& argument) { return is_scalable(&argument); }) ||
+         ::llvm::any_of(function.args(),
+                        [](const auto& argument) { return is_scalable(&argument); }) ||
          ::llvm::any_of(::llvm::instructions(function),
                         [](const auto& instruction) { return is_scalable(instruction); }));
     if (is_met) {
@@ -85,8 +86,9 @@ std::string emit(std::string_view bitcode, Extra extra) {
     if (extra == Extra::Blocks) {
       const auto& triple = module->getTargetTriple();
       if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
-        throw UnsupportedError("blocks are found in 64-bit ELF objects only, the module's target is '" +
-                               triple.str() + "'");
+        throw UnsupportedError(
+            "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
+            "'");
       }
       machine->Options.BBAddrMap = true;
       set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map

@@ -36,12 +36,11 @@ std::size_t Ir2VecVocabulary::dimension() const { return held_->vocabulary.getDi
 Ir2VecVectors Ir2VecVocabulary::embed(const ::llvm::Module& module, Ir2VecKind kind) const {
   Ir2VecVectors vectors;
   vectors.program.resize(dimension());
-  const auto mode = kind == Ir2VecKind::Symbolic ? ::llvm::IR2VecKind::Symbolic
-                                                 : ::llvm::IR2VecKind::FlowAware;
+  const auto mode =
+      kind == Ir2VecKind::Symbolic ? ::llvm::IR2VecKind::Symbolic : ::llvm::IR2VecKind::FlowAware;
   for (const auto& function : module) {
     if (function.isDeclaration()) continue;
-    const auto embedder =
-        ::llvm::ir2vec::Embedder::create(mode, function, held_->vocabulary);
+    const auto embedder = ::llvm::ir2vec::Embedder::create(mode, function, held_->vocabulary);
     if (!embedder) throw UnsupportedError("this LLVM has no such kind of IR2Vec");
     const auto found = embedder->getFunctionVector();
     vectors.names.push_back(function.getName().str());

@@ -38,7 +38,8 @@ long switches() {
 
 }  // namespace
 
-ChannelError::ChannelError(int number, const std::string& text) : std::runtime_error(text), number(number) {}
+ChannelError::ChannelError(int number, const std::string& text)
+    : std::runtime_error(text), number(number) {}
 ChannelError::ChannelError(int number) : ChannelError(number, std::strerror(number)) {}
 
 Channel::Channel(int descriptor, Host& host)
@@ -216,7 +217,7 @@ void Channel::read() {
 void Channel::finish(Length length) {
   if (length > longest_frame) {
     throw ChannelError(EPROTO,
-                  "a frame of " + std::to_string(length) + " bytes is not a message of ours");
+                       "a frame of " + std::to_string(length) + " bytes is not a message of ours");
   }
   const std::size_t end = header_size + length;
   if (have_ > end) {

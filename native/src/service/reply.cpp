@@ -54,8 +54,11 @@ class Reader {
       case 0xd1: return integer(static_cast<std::int16_t>(big(2)));
       case 0xd2: return integer(static_cast<std::int32_t>(big(4)));
       case 0xd3: return integer(static_cast<std::int64_t>(big(8)));
-      case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8:
-        return text((std::uint64_t{1} << (code - 0xd4)) + 1);
+      case 0xd4:
+      case 0xd5:
+      case 0xd6:
+      case 0xd7:
+      case 0xd8: return text((std::uint64_t{1} << (code - 0xd4)) + 1);
       case 0xd9: return text(big(1));
       case 0xda: return text(big(2));
       case 0xdb: return text(big(4));
@@ -178,11 +181,11 @@ std::optional<Stepped> read_stepped(std::string_view message) {
   const Item& core = items[place_of("core")];
   const Item& seconds = items[place_of("seconds")];
   stepped.no_effect = no_effect.kind == Item::Kind::True;
-  stepped.is_usual =
-      items[place_of("end")].kind == Item::Kind::False && is_nil(items[place_of("action_space")]) &&
-      (stepped.no_effect || no_effect.kind == Item::Kind::False) &&
-      applied.kind == Item::Kind::Integer && applied.integer == 1 &&
-      is_nil(items[place_of("failure")]) && is_nil(items[place_of("notices")]);
+  stepped.is_usual = items[place_of("end")].kind == Item::Kind::False &&
+                     is_nil(items[place_of("action_space")]) &&
+                     (stepped.no_effect || no_effect.kind == Item::Kind::False) &&
+                     applied.kind == Item::Kind::Integer && applied.integer == 1 &&
+                     is_nil(items[place_of("failure")]) && is_nil(items[place_of("notices")]);
   stepped.core = core.kind == Item::Kind::Integer ? static_cast<int>(core.integer) : -1;
   stepped.seconds = seconds.kind == Item::Kind::Float ? seconds.number : 0.0;
   return stepped;

@@ -15,8 +15,7 @@ void note_reply(Channel& channel) {
   const auto stepped = read_stepped(channel.frame());
   if (!stepped) return;
   channel.core = stepped->core;
-  channel.seconds =
-      stepped->seconds > 0 && std::isfinite(stepped->seconds) ? stepped->seconds : 0;
+  channel.seconds = stepped->seconds > 0 && std::isfinite(stepped->seconds) ? stepped->seconds : 0;
 }
 
 }  // namespace compiler_gym::service

@@ -75,9 +75,8 @@ void Wave::Core::forget(const IsOver& is_over) {
 void Wave::send_first() {
   const double now = seconds_now();
   while (!held_.empty()) {
-    Core& idlest =
-        *std::min_element(cores_.begin(), cores_.end(),
-                          [](const Core& a, const Core& b) { return a.load < b.load; });
+    Core& idlest = *std::min_element(cores_.begin(), cores_.end(),
+                                     [](const Core& a, const Core& b) { return a.load < b.load; });
     if (idlest.load > 0 && idlest.load >= load_at_first_) return;
     send_to(idlest, now);
   }
@@ -98,9 +97,8 @@ void Wave::send_to(Core& core, double now) {
 // caches there.
 Wave::Held Wave::take_for(const Core& core) {
   const auto choices = static_cast<std::ptrdiff_t>(std::min(cores_.size() + 1, held_.size()));
-  auto place = std::find_if(held_.begin(), held_.begin() + choices, [&](const Held& held) {
-    return held.channel->core == core.number;
-  });
+  auto place = std::find_if(held_.begin(), held_.begin() + choices,
+                            [&](const Held& held) { return held.channel->core == core.number; });
   if (place == held_.begin() + choices) place = held_.begin();
   const Held held = *place;
   held_.erase(place);

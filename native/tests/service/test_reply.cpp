@@ -24,8 +24,12 @@ TEST_CASE("a usual reply says what was seen, what it cost, and where it was comp
 }
 
 TEST_CASE("a reply that ends the episode, or says more, is not usual") {
-  for (const auto& [at, byte] : {std::pair<std::size_t, char>{2, '\xc3'}, {3, '\x90'}, {4, '\x05'},
-                                 {17, '\x02'}, {18, '\xc3'}, {19, '\x90'}}) {
+  for (const auto& [at, byte] : {std::pair<std::size_t, char>{2, '\xc3'},
+                                 {3, '\x90'},
+                                 {4, '\x05'},
+                                 {17, '\x02'},
+                                 {18, '\xc3'},
+                                 {19, '\x90'}}) {
     std::string message = usual_reply();
     message[at] = byte;
     CAPTURE(at);
