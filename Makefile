@@ -4,7 +4,8 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench docs wheel native clean
+.PHONY: help setup demo check test test-all bench docs wheel native native-format native-tidy \
+  native-sanitize clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,16 +13,17 @@ BIN := $(VENV)/bin
 OUTPUT ?= demo-results
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-# Debian packages: to build and run, and the oracles that only the tests compare with.
+# Debian packages: to build and run, the oracles that only the tests compare with, and what only
+# the checks run.
 SYSTEM := g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22-dev clang-22 \
   lld-22 libzstd-dev zlib1g-dev
-ORACLES := bzip2 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libclang-rt-22-dev libcsmith-dev libgsm-tools \
+ORACLES := bzip2 clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libclang-rt-22-dev libcsmith-dev libgsm-tools \
   libjpeg-turbo-progs libtiff-tools mpg123 openssl sox valgrind
 
 NATIVE := CMakeLists.txt $(shell find cmake native -name '*.cpp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake')
 
 help: ## List the verbs
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 setup: $(BIN)/.installed ## Install system packages, a virtual environment and this package
 	@echo "Ready: $(BIN)/compiler-gym --help"
@@ -29,7 +31,7 @@ setup: $(BIN)/.installed ## Install system packages, a virtual environment and t
 demo: setup ## Search for pass sequences that beat -Oz, for a minute, and show what was found
 	@$(BIN)/compiler-gym demo --output $(OUTPUT)
 
-check: $(BIN)/.tested ## Format, lint, types, layers
+check: $(BIN)/.tested native-format ## Format, lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
@@ -55,6 +57,24 @@ native: $(BIN)/.tested ## Build and run the C++ tests, without Python
 	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
 	cmake --build build/native -j2
 	ctest --test-dir build/native --output-on-failure
+
+native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
+	clang-format-22 --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
+
+native-tidy: $(BIN)/.tested ## Look for mistakes in the C++ files with clang-tidy, for minutes
+	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
+	run-clang-tidy-22 -p build/native -j2 -quiet 'native/(src|tests)/'
+	run-clang-tidy-22 -p $(dir $(firstword $(wildcard build/cp*/compile_commands.json))) -j2 -quiet \
+	  'native/python/'
+
+# LLVM's archives are not built with sanitizers. What they allocate in a container of the standard
+# library looks like an overflow to code that is, so that one check is off.
+native-sanitize: $(BIN)/.tested ## Run the C++ tests with address and undefined-behaviour sanitizers
+	cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=None \
+	  -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON -DCOMPILER_GYM_SANITIZE=ON
+	cmake --build build/sanitize -j2
+	ASAN_OPTIONS=detect_container_overflow=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	  ctest --test-dir build/sanitize --output-on-failure
 
 clean: ## Remove everything that was built
 	rm -rf build dist $(VENV) .pytest_cache .ruff_cache .hypothesis demo-results

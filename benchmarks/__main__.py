@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import Figure
+from compiler_gym._columns import keep_large_blocks
 
 ALL = (
     "engine",
@@ -34,6 +35,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
     parser.add_argument("--output", type=Path, default=Path("benchmarks/results.json"))
     options = parser.parse_args()
+    keep_large_blocks()
     console = Console()
     stored: dict[str, list[dict[str, object]]] = {}
     for name in options.names or ALL:

@@ -47,9 +47,8 @@ void translate(const std::exception_ptr& raised, void*) {
 void bind_errors(nb::module_&) {
   const auto errors = nb::module_::import_("compiler_gym.errors");
   classes = new Classes{errors.attr("BenchmarkInitError"), errors.attr("PipelineError"),
-                        errors.attr("CompilerFatalError"),
-                        errors.attr("CompilerDiagnosticError"),
-                        errors.attr("InvalidIrError"), errors.attr("ModuleTooLargeError"),
+                        errors.attr("CompilerFatalError"), errors.attr("CompilerDiagnosticError"),
+                        errors.attr("InvalidIrError"),     errors.attr("ModuleTooLargeError"),
                         errors.attr("ObservationError")};
   nb::register_exception_translator(translate, nullptr);
 }

@@ -12,8 +12,8 @@ namespace {
 
 nb::dict embed(const llvm::Ir2VecVocabulary& vocabulary, llvm::Module& module,
                llvm::Ir2VecKind kind) {
-  const auto vectors = inspected(
-      module, [&](const ::llvm::Module& ir) { return vocabulary.embed(ir, kind); });
+  const auto vectors =
+      inspected(module, [&](const ::llvm::Module& ir) { return vocabulary.embed(ir, kind); });
   nb::dict columns;
   columns["names"] = texts(vectors.names);
   columns["functions"] = raw(vectors.functions);

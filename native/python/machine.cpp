@@ -42,8 +42,7 @@ void bind_machine(nb::module_& m) {
   m.def(
       "object_code_with_blocks",
       [](llvm::Module& module) {
-        return unlocked_bytes(
-            [&] { return llvm::object_code_with_blocks_of(module.bitcode()); });
+        return unlocked_bytes([&] { return llvm::object_code_with_blocks_of(module.bitcode()); });
       },
       "module"_a, "The object file with a map of its blocks.");
 }

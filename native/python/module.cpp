@@ -18,7 +18,8 @@ llvm::Goal goal_from(const std::string& name) {
 
 llvm::Level level_from(const std::string& name) {
   if (const auto level = llvm::level_named(name)) return *level;
-  throw nb::value_error(("expected a level O0, O1, O2, O3, Os or Oz, found '" + name + "'").c_str());
+  throw nb::value_error(
+      ("expected a level O0, O1, O2, O3, Os or Oz, found '" + name + "'").c_str());
 }
 
 }  // namespace
@@ -32,8 +33,7 @@ void bind_module(nb::module_& m) {
             nb::gil_scoped_release unlocked;
             new (self) Module(bytes, name);
           },
-          "data"_a, "name"_a = "",
-          "Read bitcode or textual IR, or raise `BenchmarkInitError`.")
+          "data"_a, "name"_a = "", "Read bitcode or textual IR, or raise `BenchmarkInitError`.")
       .def("run", &Module::run, "pipeline"_a, Unlocked(),
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
       .def("limit_instructions", &Module::limit_instructions, "most"_a,
@@ -52,8 +52,7 @@ void bind_module(nb::module_& m) {
       .def("verify", &Module::verify, Unlocked(),
            "Raise `InvalidIrError` if the module is not valid IR.")
       .def(
-          "set_goal",
-          [](Module& self, const std::string& goal) { self.set_goal(goal_from(goal)); },
+          "set_goal", [](Module& self, const std::string& goal) { self.set_goal(goal_from(goal)); },
           "goal"_a, "Mark every definition for `size`, or take those marks off for `speed`.")
       .def(
           "apply_level",

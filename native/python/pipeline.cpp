@@ -10,8 +10,9 @@
 namespace compiler_gym::python {
 
 void bind_pipeline(nb::module_& m) {
-  m.def("check_pipeline", &llvm::check_pipeline, "pipeline"_a, Unlocked(),
-        "Raise `PipelineError` if the text is refused, or accepted and then fatal to all programs.");
+  m.def(
+      "check_pipeline", &llvm::check_pipeline, "pipeline"_a, Unlocked(),
+      "Raise `PipelineError` if the text is refused, or accepted and then fatal to all programs.");
   m.def(
       "registered_passes",
       [] {

@@ -15,12 +15,12 @@ struct Loop {
   std::unique_ptr<::llvm::Module> module =
       read_module(compiler_gym::tests::loop, "", context);
 
-  std::int64_t feature(const std::string& name) {
+  std::int64_t feature(const std::string& name) const {
     const auto names = autophase_names();
     return autophase(*module).at(std::find(names.begin(), names.end(), name) - names.begin());
   }
 
-  std::int64_t count(const std::string& name) {
+  std::int64_t count(const std::string& name) const {
     const auto names = inst_count_names();
     return inst_count(*module).at(std::find(names.begin(), names.end(), name) - names.begin());
   }

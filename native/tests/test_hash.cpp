@@ -28,8 +28,8 @@ TEST_CASE("a hash follows every edit and its reversal") {
   const auto before = hasher(*module);
 
   auto& sum = *std::find_if(function.begin(), function.end(), [](auto& block) {
-    return block.size() > 5;
-  })->getIterator();
+                 return block.size() > 5;
+               })->getIterator();
   for (auto& instruction : sum) {
     if (instruction.getOpcode() != ::llvm::Instruction::Add) continue;
     instruction.setHasNoSignedWrap(false);

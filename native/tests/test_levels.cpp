@@ -17,12 +17,9 @@ struct Loop {
   Loop() { start(); }
 
   ::llvm::LLVMContext context;
-  std::unique_ptr<::llvm::Module> module =
-      read_module(compiler_gym::tests::loop, "", context);
+  std::unique_ptr<::llvm::Module> module = read_module(compiler_gym::tests::loop, "", context);
 
-  bool has(Attribute::AttrKind kind) {
-    return module->getFunction("sum")->hasFnAttribute(kind);
-  }
+  bool has(Attribute::AttrKind kind) { return module->getFunction("sum")->hasFnAttribute(kind); }
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST_CASE("conflicting modules do not link") {
 }
 
 TEST_CASE("casts that do nothing go") {
-  const auto stripped = strip_noop_bitcasts(
-      "define ptr @f(ptr %p) { %q = bitcast ptr %p to ptr\n ret ptr %q }");
+  const auto stripped =
+      strip_noop_bitcasts("define ptr @f(ptr %p) { %q = bitcast ptr %p to ptr\n ret ptr %q }");
   CHECK(Module(stripped).instruction_count() == 1);
 }

@@ -44,8 +44,7 @@ TEST_CASE("a fatal error loses this module only") {
   Module module(loop), other(loop);
   CHECK_THROWS_WITH_AS(module.run("function(loop-simplify,lcssa),function(loop(licm))"),
                        doctest::Contains("MemorySSA"), FatalError);
-  CHECK_THROWS_WITH_AS(module.bitcode(), doctest::Contains("lost to an earlier error"),
-                       FatalError);
+  CHECK_THROWS_WITH_AS(module.bitcode(), doctest::Contains("lost to an earlier error"), FatalError);
   CHECK(other.run("function(sroa)"));
 }
 

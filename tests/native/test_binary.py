@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym import _columns, _line, _llvm
+from compiler_gym import _columns, _llvm, _service
 
 from .conftest import need
 
@@ -63,7 +63,7 @@ def test_no_symbol_of_llvm_leaves_the_extension():
     assert [line for line in listing.splitlines() if "llvm" in line and "PyInit" not in line] == []
 
 
-@pytest.mark.parametrize("module", [_llvm, _columns, _line], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [_llvm, _columns, _service], ids=lambda module: module.__name__)
 def test_the_stub_is_what_nanobind_generates(module):
     stubgen = pytest.importorskip("nanobind.stubgen", reason="needs nanobind")
     generator = stubgen.StubGen(module)
@@ -101,3 +101,21 @@ def test_running_out_of_memory_ends_the_process_when_asked_to(corpus, tmp_path):
 
     assert run("exit").returncode == _llvm.OUT_OF_MEMORY_STATUS
     assert run("raise").stdout == b"raised\n"
+
+
+def test_what_our_modules_ask_of_nanobind_is_not_asked_of_other_extensions():
+    program = (
+        "import ctypes; from compiler_gym import _columns, _llvm, _service\n"
+        "api = ctypes.pythonapi\n"
+        "api.PyInterpreterState_Get.restype = ctypes.c_void_p\n"
+        "api.PyInterpreterState_GetDict.argtypes = [ctypes.c_void_p]\n"
+        "api.PyInterpreterState_GetDict.restype = ctypes.py_object\n"
+        "state = api.PyInterpreterState_GetDict(api.PyInterpreterState_Get())\n"
+        "print(*(name for name in state if 'nb_internals' in str(name)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, text=True
+    )
+    (shared,) = done.stdout.split()
+    assert "compiler_gym" in shared
+    assert done.stderr == ""

@@ -2,6 +2,7 @@
 """Lists from columns: what Python's own indexing gives, errors for what is not there."""
 
 import gc
+import subprocess
 import sys
 
 import numpy as np
@@ -68,3 +69,23 @@ def test_texts_are_decoded_as_python_does(parts: list[bytes]) -> None:
 def test_an_end_outside_the_data_is_an_error(ends: list[int]) -> None:
     with pytest.raises(IndexError, match="expected ends"):
         texts(b"abc", column(ends))
+
+
+def page_faults_of_large_lists(*, asked: bool) -> int:
+    program = (
+        "import resource, sys; import numpy as np\n"
+        "from compiler_gym._columns import keep_large_blocks, taken\n"
+        "if sys.argv[1] == 'asked': keep_large_blocks()\n"
+        "places = np.zeros(200_000, dtype=np.int32)\n"
+        "def take():\n"
+        "    for _ in range(4): [taken(['a'], places) for _ in range(3)]\n"
+        "    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+        "before = take(); print(take() - before)\n"
+    )
+    command = [sys.executable, "-c", program, "asked" if asked else "unasked"]
+    return int(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def test_the_c_library_keeps_large_blocks_only_where_that_is_asked_for() -> None:
+    assert page_faults_of_large_lists(asked=True) < 100
+    assert page_faults_of_large_lists(asked=False) > 1000

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Messages survive the way there and back, and nothing else is taken for one."""
 
+import subprocess
+import sys
+
 import msgspec
 import pytest
 
@@ -17,6 +20,7 @@ from compiler_gym.service.messages import (
     Stepped,
     Stop,
     Stopped,
+    check_layout,
     decode_reply,
     decode_request,
     encode,
@@ -62,3 +66,30 @@ def test_a_reply_survives(reply: msgspec.Struct) -> None:
 def test_what_is_no_request_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         decode_request(data)
+
+
+@pytest.mark.parametrize(
+    "drifted",
+    [
+        "STEPPED_TAG = 20",
+        "STEPPED_FIELDS = _service.STEPPED_FIELDS[:-1]",
+        "STEPPED_FIELDS = _service.STEPPED_FIELDS[::-1]",
+        "STEPPED_FIELDS = (*_service.STEPPED_FIELDS, 'more')",
+    ],
+)
+def test_messages_that_the_native_module_would_misread_are_not_imported(drifted: str) -> None:
+    program = (
+        f"from compiler_gym import _service\n_service.{drifted}\n"
+        "import compiler_gym.service.messages\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "ImportError: expected Stepped with tag" in done.stderr
+
+
+def test_a_layout_is_the_tag_and_the_fields_in_their_order() -> None:
+    check_layout(Forked, 20, ("pid",))
+    with pytest.raises(ImportError, match="expected Forked with tag 20 and fields"):
+        check_layout(Forked, 20, ("process",))
+    with pytest.raises(ImportError, match="found 20"):
+        check_layout(Forked, 21, ("pid",))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler_gym._line import exchange_at_once, hold_all, settle
+from compiler_gym._service import exchange_at_once, hold_all, settle
 from compiler_gym.service.messages import Failed, Stepped, decode_reply, encode
 from compiler_gym.service.transport import Channel
 from compiler_gym.session import ActionSpaceSpec, NamedDiscreteSpec
@@ -167,9 +167,9 @@ def test_each_row_is_its_own() -> None:
 def test_arrays_of_other_sizes_are_refused() -> None:
     with answered(b"", b"") as channels:
         flags = np.zeros(2, dtype=np.bool_)
-        with pytest.raises(ValueError, match="a row for each line"):
+        with pytest.raises(ValueError, match="a row for each channel"):
             settle(channels, np.zeros((3, 3)), flags, 0, 1, False)
-        with pytest.raises(ValueError, match="a row for each line"):
+        with pytest.raises(ValueError, match="a row for each channel"):
             settle(channels, np.zeros((2, 3)), np.zeros(2), 0, 1, False)
         readonly = np.zeros((2, 3))
         readonly.flags.writeable = False

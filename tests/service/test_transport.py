@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler_gym._line import exchange_at_once, exchange_in_turn
+from compiler_gym._service import exchange_at_once, exchange_in_turn
 from compiler_gym.service.transport import Channel, ChannelClosed
 
 

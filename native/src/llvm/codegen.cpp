@@ -11,9 +11,9 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
+#include "options.h"
 #include "reader.h"
 #include "target.h"
 
@@ -30,15 +30,6 @@ struct Compilation {
 
 // What an object holds beside what llc writes.
 enum class Extra { None, Blocks };
-
-// The option that adds frequencies to the map of blocks; without such a map it does nothing.
-void map_frequencies() {
-  static const bool done = [] {
-    auto* option = ::llvm::cl::getRegisteredOptions().lookup("pgo-analysis-map");
-    return option && !option->addOccurrence(0, "", "bb-freq");
-  }();
-  if (!done) throw UnsupportedError("this LLVM cannot map the frequencies of blocks");
-}
 
 bool is_scalable(const ::llvm::Value* value) { return value->getType()->isScalableTy(); }
 
@@ -64,7 +55,8 @@ void refuse_scalable_vectors(const ::llvm::Module& module) {
     const bool is_met =
         !function.isDeclaration() &&
         (function.getReturnType()->isScalableTy() ||
-         ::llvm::any_of(function.args(), [](const auto& argument) { return is_scalable(&argument); }) ||
+         ::llvm::any_of(function.args(),
+                        [](const auto& argument) { return is_scalable(&argument); }) ||
          ::llvm::any_of(::llvm::instructions(function),
                         [](const auto& instruction) { return is_scalable(instruction); }));
     if (is_met) {
@@ -94,11 +86,12 @@ std::string emit(std::string_view bitcode, Extra extra) {
     if (extra == Extra::Blocks) {
       const auto& triple = module->getTargetTriple();
       if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
-        throw UnsupportedError("blocks are found in 64-bit ELF objects only, the module's target is '" +
-                               triple.str() + "'");
+        throw UnsupportedError(
+            "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
+            "'");
       }
-      map_frequencies();
       machine->Options.BBAddrMap = true;
+      set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
     }
     module->setDataLayout(machine->createDataLayout());
     passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));

@@ -1,5 +1,5 @@
-#include "compiler_gym/llvm/features.h"
 #include "fingerprint.h"
+#include "compiler_gym/llvm/features.h"
 #include "llvm/IR/Comdat.h"
 #include "reader.h"
 
@@ -74,11 +74,10 @@ void Fingerprint::describe_symbol(const ::llvm::GlobalValue& symbol) {
   out_.text(symbol.getName());
   type(symbol.getValueType());
   type(symbol.getType());
-  out_.word(symbol.getLinkage() | symbol.getVisibility() << 5 |
-            symbol.getDLLStorageClass() << 8 | symbol.getThreadLocalMode() << 11 |
-            static_cast<unsigned>(symbol.getUnnamedAddr()) << 15 |
-            symbol.isDSOLocal() << 18 | symbol.hasPartition() << 19 |
-            symbol.hasSanitizerMetadata() << 20);
+  out_.word(symbol.getLinkage() | symbol.getVisibility() << 5 | symbol.getDLLStorageClass() << 8 |
+            symbol.getThreadLocalMode() << 11 |
+            static_cast<unsigned>(symbol.getUnnamedAddr()) << 15 | symbol.isDSOLocal() << 18 |
+            symbol.hasPartition() << 19 | symbol.hasSanitizerMetadata() << 20);
   if (symbol.hasPartition()) out_.text(symbol.getPartition());
   if (symbol.hasSanitizerMetadata()) {
     const auto& sanitizers = symbol.getSanitizerMetadata();
@@ -108,9 +107,8 @@ void Fingerprint::describe_variable(const ::llvm::GlobalVariable& variable) {
             variable.hasInitializer() << 2 | attributes.hasAttributes() << 3 |
             variable.getCodeModelRaw() << 4);
   if (attributes.hasAttributes()) {
-    this->attributes(::llvm::AttributeList::get(variable.getContext(), 0u,
-                                                ::llvm::AttrBuilder(variable.getContext(),
-                                                                    attributes)));
+    this->attributes(::llvm::AttributeList::get(
+        variable.getContext(), 0u, ::llvm::AttrBuilder(variable.getContext(), attributes)));
   }
   if (variable.hasInitializer()) constant_use(variable.getOperandUse(0));
 }
@@ -118,9 +116,9 @@ void Fingerprint::describe_variable(const ::llvm::GlobalVariable& variable) {
 void Fingerprint::describe_function(const ::llvm::Function& function) {
   describe_object(function, function.getAlign());
   attributes(function.getAttributes());
-  out_.word(function.getCallingConv() | function.hasGC() << 16 |
-            function.hasPersonalityFn() << 17 | function.hasPrefixData() << 18 |
-            function.hasPrologueData() << 19 | function.isDeclaration() << 20);
+  out_.word(function.getCallingConv() | function.hasGC() << 16 | function.hasPersonalityFn() << 17 |
+            function.hasPrefixData() << 18 | function.hasPrologueData() << 19 |
+            function.isDeclaration() << 20);
   if (function.hasGC()) out_.text(function.getGC());
   // The three share one operand list, where absent ones may leave a placeholder.
   if (function.hasPersonalityFn()) constant_use(function.getOperandUse(0));

@@ -7,7 +7,6 @@
 
 namespace compiler_gym::llvm {
 
-using ::llvm::cast;
 using ::llvm::dyn_cast;
 using ::llvm::isa;
 

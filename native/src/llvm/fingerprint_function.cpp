@@ -139,11 +139,8 @@ void Fingerprint::describe_details(const ::llvm::Instruction& instruction) {
       break;
     case ::llvm::Instruction::Call:
     case ::llvm::Instruction::Invoke:
-    case ::llvm::Instruction::CallBr:
-      describe_call(cast<::llvm::CallBase>(instruction));
-      break;
-    default:
-      break;
+    case ::llvm::Instruction::CallBr: describe_call(cast<::llvm::CallBase>(instruction)); break;
+    default: break;
   }
 }
 

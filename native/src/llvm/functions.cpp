@@ -15,7 +15,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/CommandLine.h"
+#include "options.h"
 
 namespace compiler_gym::llvm {
 
@@ -151,13 +151,7 @@ class FunctionRow {
 
 // LLVM leaves most properties at zero unless this option, which only its learned
 // inliner reads otherwise, is on.
-void count_all_properties() {
-  static const bool done = [] {
-    auto* option = ::llvm::cl::getRegisteredOptions().lookup("enable-detailed-function-properties");
-    return option && !option->addOccurrence(0, "", "true");
-  }();
-  (void)done;
-}
+void count_all_properties() { set_option("enable-detailed-function-properties", "true"); }
 
 constexpr std::size_t columns = opcodes + shapes + std::size(properties);
 

@@ -5,7 +5,7 @@
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/IR2Vec.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/CommandLine.h"
+#include "options.h"
 #include "reader.h"
 
 namespace compiler_gym::llvm {
@@ -14,29 +14,15 @@ struct Ir2VecVocabulary::Held {
   ::llvm::ir2vec::Vocabulary vocabulary;
 };
 
-namespace {
-
-// LLVM reads the path from its command line only.
-void choose_file(const std::string& path) {
-  auto* option = ::llvm::cl::getRegisteredOptions().lookup("ir2vec-vocab-path");
-  if (!option) throw UnsupportedError("this LLVM has no IR2Vec");
-  option->reset();
-  if (option->addOccurrence(0, "ir2vec-vocab-path", path)) {
-    throw InitError("LLVM refuses the path " + path);
-  }
-}
-
-}  // namespace
-
 Ir2VecVocabulary::Ir2VecVocabulary(const std::string& path) {
   start();
-  choose_file(path);
+  set_option("ir2vec-vocab-path", path);  // LLVM reads it from there only
   std::string errors;
   ::llvm::LLVMContext context;
   collect_errors(context, errors);
   ::llvm::Module module("vocabulary", context);
   ::llvm::ModuleAnalysisManager analyses;
-  held_.reset(new Held{::llvm::IR2VecVocabAnalysis().run(module, analyses)});
+  held_ = std::make_unique<Held>(::llvm::IR2VecVocabAnalysis().run(module, analyses));
   if (!held_->vocabulary.isValid()) {
     throw InitError(errors.empty() ? "not a vocabulary of IR2Vec: " + path : trimmed(errors));
   }
@@ -50,12 +36,11 @@ std::size_t Ir2VecVocabulary::dimension() const { return held_->vocabulary.getDi
 Ir2VecVectors Ir2VecVocabulary::embed(const ::llvm::Module& module, Ir2VecKind kind) const {
   Ir2VecVectors vectors;
   vectors.program.resize(dimension());
-  const auto mode = kind == Ir2VecKind::Symbolic ? ::llvm::IR2VecKind::Symbolic
-                                                 : ::llvm::IR2VecKind::FlowAware;
+  const auto mode =
+      kind == Ir2VecKind::Symbolic ? ::llvm::IR2VecKind::Symbolic : ::llvm::IR2VecKind::FlowAware;
   for (const auto& function : module) {
     if (function.isDeclaration()) continue;
-    const auto embedder =
-        ::llvm::ir2vec::Embedder::create(mode, function, held_->vocabulary);
+    const auto embedder = ::llvm::ir2vec::Embedder::create(mode, function, held_->vocabulary);
     if (!embedder) throw UnsupportedError("this LLVM has no such kind of IR2Vec");
     const auto found = embedder->getFunctionVector();
     vectors.names.push_back(function.getName().str());

@@ -123,8 +123,8 @@ void apply_level(::llvm::Module& module, Level level) {
     runner.run(module, runner.builder().buildO0DefaultPipeline(OptimizationLevel::O0));
     return;
   }
-  mark_module(module, {.optsize = level == Level::Os || level == Level::Oz,
-                       .minsize = level == Level::Oz});
+  mark_module(module,
+              {.optsize = level == Level::Os || level == Level::Oz, .minsize = level == Level::Oz});
   runner.run(module, runner.builder().buildPerModuleDefaultPipeline(pipeline_of(level)));
 }
 

@@ -70,8 +70,7 @@ std::vector<Snapshot::Function> Snapshot::functions_of(const ::llvm::Module& mod
   for (const auto& function : module) {
     if (function.isDeclaration()) continue;
     found.push_back({function.getName().str(),
-                     ::llvm::StructuralHash(function, /*DetailedHash=*/true),
-                     counts_of(function)});
+                     ::llvm::StructuralHash(function, /*DetailedHash=*/true), counts_of(function)});
   }
   return found;
 }

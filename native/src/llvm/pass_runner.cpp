@@ -23,8 +23,7 @@ bool may_run_on(::llvm::StringRef, ::llvm::Any unit) {
 
 }  // namespace
 
-PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine,
-                       const ::llvm::Triple& triple,
+PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::llvm::Triple& triple,
                        const ::llvm::PipelineTuningOptions& tuning)
     : machine_(std::move(machine)), builder_(machine_.get(), tuning) {
   callbacks_.registerShouldRunOptionalPassCallback(may_run_on);

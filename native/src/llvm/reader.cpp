@@ -33,8 +33,8 @@ struct ErrorCollector : ::llvm::DiagnosticHandler {
 std::unique_ptr<::llvm::Module> parse(std::string_view data, const std::string& name,
                                       ::llvm::LLVMContext& context) {
   // The text parser reads one byte past the end and wants a zero there.
-  const auto buffer = ::llvm::MemoryBuffer::getMemBufferCopy(
-      ::llvm::StringRef(data.data(), data.size()), name);
+  const auto buffer =
+      ::llvm::MemoryBuffer::getMemBufferCopy(::llvm::StringRef(data.data(), data.size()), name);
   ::llvm::SMDiagnostic complaint;
   auto module = ::llvm::parseIR(buffer->getMemBufferRef(), complaint, context);
   if (module) return module;
@@ -46,9 +46,7 @@ std::unique_ptr<::llvm::Module> parse(std::string_view data, const std::string& 
 
 }  // namespace
 
-std::string trimmed(const std::string& message) {
-  return ::llvm::StringRef(message).trim().str();
-}
+std::string trimmed(const std::string& message) { return ::llvm::StringRef(message).trim().str(); }
 
 void collect_errors(::llvm::LLVMContext& context, std::string& errors) {
   context.setDiscardValueNames(true);

@@ -1,9 +1,9 @@
 #include "compiler_gym/llvm/runtime.h"
 
+#include <unistd.h>
 #include <atomic>
 #include <mutex>
 #include <new>
-#include <unistd.h>
 
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/Config/llvm-config.h"

@@ -72,8 +72,8 @@ Simulator::Simulator(const ::llvm::Triple& triple) {
                                                  processor_.get());
   disassembler_.reset(target_->createMCDisassembler(*processor_, *context_));
   analysis_ = std::make_unique<QuietAnalysis>(
-      instructions_.get(),
-      std::unique_ptr<::llvm::MCInstrAnalysis>(target_->createMCInstrAnalysis(instructions_.get())));
+      instructions_.get(), std::unique_ptr<::llvm::MCInstrAnalysis>(
+                               target_->createMCInstrAnalysis(instructions_.get())));
 }
 
 std::size_t Simulator::count(::llvm::ArrayRef<std::uint8_t> code) {

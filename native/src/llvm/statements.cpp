@@ -3,8 +3,8 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/Operator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "typed_pointers.h"
 
 namespace compiler_gym::llvm {
@@ -51,14 +51,14 @@ class StatementWriter {
   std::string vector_or_aggregate(const ::llvm::Instruction& instruction);
   std::string operands(const ::llvm::Instruction& instruction);
 
-  std::string value(const ::llvm::Value& value, Numbers numbers = Numbers::Hidden);
-  std::string constant(const ::llvm::Constant& value, Numbers numbers);
-  std::string elements(const ::llvm::Constant& value, Numbers numbers);
-  std::string expression(const ::llvm::ConstantExpr& value, Numbers numbers);
+  std::string value(const ::llvm::Value& given, Numbers numbers = Numbers::Hidden);
+  std::string constant(const ::llvm::Constant& given, Numbers numbers);
+  std::string elements(const ::llvm::Constant& given, Numbers numbers);
+  std::string expression(const ::llvm::ConstantExpr& given, Numbers numbers);
   std::string typed(const ::llvm::Value& value, Numbers numbers = Numbers::Hidden) {
     return types_.type_of(value) + " " + this->value(value, numbers);
   }
-  std::string as(const std::string& type, const ::llvm::Value& value);
+  std::string as(const std::string& type, const ::llvm::Value& given);
   std::string argument(const ::llvm::CallBase& call, unsigned place);
 
   std::vector<std::string>& out_;
@@ -154,7 +154,8 @@ std::string StatementWriter::header_of(const ::llvm::Function& function) {
   for (const auto& argument : function.args()) {
     if (argument.getArgNo() > 0) text += ", ";
     text += types_.type_of(argument);
-    const auto attributes = attributes_of(function.getAttributes().getParamAttrs(argument.getArgNo()));
+    const auto attributes =
+        attributes_of(function.getAttributes().getParamAttrs(argument.getArgNo()));
     if (!attributes.empty()) text += " " + attributes.substr(0, attributes.size() - 1);
   }
   if (function.isVarArg()) text += function.arg_empty() ? "..." : ", ...";
@@ -261,9 +262,11 @@ std::string StatementWriter::call(const ::llvm::CallBase& call) {
   text += std::string(call.getOpcodeName()) + " " + flags_of(call);
   text += attributes_of(call.getAttributes().getRetAttrs());
   const auto& type = *call.getFunctionType();
-  text += type.isVarArg() ? types_.text(type)
-          : call.getType()->isVoidTy() ? "void" : types_.type_of(call);
-  text += call.isInlineAsm() ? " asm <STRING>, <STRING>(" : " " + value(*call.getCalledOperand()) + "(";
+  text += type.isVarArg()              ? types_.text(type)
+          : call.getType()->isVoidTy() ? "void"
+                                       : types_.type_of(call);
+  text +=
+      call.isInlineAsm() ? " asm <STRING>, <STRING>(" : " " + value(*call.getCalledOperand()) + "(";
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     text += (i ? ", " : "") + argument(call, i);
     // The alignment was an operand before the last one, which says whether it is volatile.
@@ -397,8 +400,14 @@ std::string StatementWriter::constant(const ::llvm::Constant& given, Numbers num
 std::string StatementWriter::elements(const ::llvm::Constant& given, Numbers numbers) {
   const auto* type = given.getType();
   const bool packed = type->isStructTy() && ::llvm::cast<::llvm::StructType>(type)->isPacked();
-  const std::string open = type->isArrayTy() ? "[" : type->isVectorTy() ? "<" : packed ? "<{ " : "{ ";
-  const std::string close = type->isArrayTy() ? "]" : type->isVectorTy() ? ">" : packed ? " }>" : " }";
+  const std::string open = type->isArrayTy()    ? "["
+                           : type->isVectorTy() ? "<"
+                           : packed             ? "<{ "
+                                                : "{ ";
+  const std::string close = type->isArrayTy()    ? "]"
+                            : type->isVectorTy() ? ">"
+                            : packed             ? " }>"
+                                                 : " }";
   if (const auto* data = dyn_cast<::llvm::ConstantDataSequential>(&given)) {
     const std::string one = types_.text(*data->getElementType()) +
                             (data->getElementType()->isIntegerTy() ? " <INT>" : " <FLOAT>");

@@ -14,9 +14,8 @@ std::unique_ptr<::llvm::TargetMachine> target_machine_for(
   const ::llvm::Target* target = ::llvm::TargetRegistry::lookupTarget(triple, unused);
   if (!target) return nullptr;
   // No CPU and no features: both come from each function's attributes.
-  return std::unique_ptr<::llvm::TargetMachine>(
-      target->createTargetMachine(triple, "", "", ::llvm::TargetOptions(), relocation,
-                                  module.getCodeModel(), level));
+  return std::unique_ptr<::llvm::TargetMachine>(target->createTargetMachine(
+      triple, "", "", ::llvm::TargetOptions(), relocation, module.getCodeModel(), level));
 }
 
 }  // namespace compiler_gym::llvm

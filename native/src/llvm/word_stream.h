@@ -58,8 +58,8 @@ class WordStream {
   static constexpr std::size_t capacity = 4096;
 
   static Digest digest_of(const void* data, std::size_t size) {
-    const auto hash = ::llvm::xxh3_128bits(
-        ::llvm::ArrayRef(static_cast<const std::uint8_t*>(data), size));
+    const auto hash =
+        ::llvm::xxh3_128bits(::llvm::ArrayRef(static_cast<const std::uint8_t*>(data), size));
     return {hash.low64, hash.high64};
   }
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym._line import hold_all, settle
+from compiler_gym._service import hold_all, settle
 from compiler_gym.core.episode import Episode
 from compiler_gym.core.pending import StepPending, StepResult
 from compiler_gym.core.plan import Plan, RawValues

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from threading import get_ident
 from typing import Protocol
 
-from compiler_gym._line import exchange_at_once, exchange_in_turn
+from compiler_gym._service import exchange_at_once, exchange_in_turn
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.transport import Channel
 

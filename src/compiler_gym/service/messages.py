@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from compiler_gym._service import STEPPED_FIELDS, STEPPED_TAG
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpaceSpec
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Stepped",
     "Stop",
     "Stopped",
+    "check_layout",
     "decode_reply",
     "decode_request",
     "encode",
@@ -134,6 +136,18 @@ class Failed(Struct, array_like=True, tag=23):
     recoverable: bool = False
     """Whether the session is still as it was before the request."""
 
+
+def check_layout(message: type[Struct], tag: int, fields: tuple[str, ...]) -> None:
+    """Raise `ImportError` unless `message` has this tag and these fields in this order."""
+    found = message.__struct_config__.tag, message.__struct_fields__
+    if found != (tag, fields):
+        raise ImportError(
+            f"expected {message.__name__} with tag {tag} and fields {fields}, as in "
+            f"native/include/compiler_gym/service/reply.h, found {found[0]} and {found[1]}"
+        )
+
+
+check_layout(Stepped, STEPPED_TAG, STEPPED_FIELDS)  # the module reads them where they lie
 
 Request = Start | Step | Fork | Parameter | Stop
 Reply = Description | Started | Stepped | Forked | ParameterReply | Stopped | Failed

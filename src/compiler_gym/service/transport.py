@@ -13,19 +13,20 @@ import os
 import socket
 import struct
 
-from compiler_gym._line import Line
+from compiler_gym._service import FRAME_HEADER
+from compiler_gym._service import Channel as NativeChannel
 
 __all__ = ["Channel", "ChannelClosed"]
 
 _Socket = socket.socket  # a channel has an attribute of the module's name
-_LENGTH = struct.Struct("<Q")
+_LENGTH = struct.Struct(FRAME_HEADER)
 _SHORT = 1 << 16
 
 ChannelClosed = ConnectionError
 """The other side has gone."""
 
 
-class Channel(Line):
+class Channel(NativeChannel):
     """One end of a socket pair that carries frames.
 
     ``send(payload, deadline)`` sends one; it raises `ChannelClosed` if nobody can read it.
@@ -58,13 +59,14 @@ class Channel(Line):
         self.wait(deadline, awake_seconds)
         data, descriptors, _, _ = socket.recv_fds(self.socket, _SHORT, 1, socket.MSG_DONTWAIT)
         descriptor = descriptors[0] if descriptors else None
-        while len(data) < 8 or len(data) < 8 + _LENGTH.unpack_from(data)[0]:
+        begin = _LENGTH.size
+        while len(data) < begin or len(data) < begin + _LENGTH.unpack_from(data)[0]:
             self.wait(deadline)
             more = self.socket.recv(_SHORT) if data else b""
             if not more:
                 raise _error(errno.ECONNRESET)
             data += more
-        return data[8:], descriptor
+        return data[begin:], descriptor
 
     def send_with_descriptor(self, payload: bytes, descriptor: int) -> None:
         """Send one short frame together with an open file."""

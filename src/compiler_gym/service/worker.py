@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NoReturn
 
-from compiler_gym._line import current_core
+from compiler_gym._service import current_core
 from compiler_gym.errors import ServiceOSError
 from compiler_gym.service.limits import (
     OUT_OF_MEMORY_STATUS,

@@ -15,9 +15,9 @@ namespace compiler_gym::llvm {
 enum class Ir2VecKind { Symbolic, FlowAware };
 
 struct Ir2VecVectors {
-  std::vector<std::string> names;   // of the functions that have a body, in the module's order
-  std::vector<double> functions;    // a row each
-  std::vector<double> program;      // their sum
+  std::vector<std::string> names;  // of the functions that have a body, in the module's order
+  std::vector<double> functions;   // a row each
+  std::vector<double> program;     // their sum
 };
 
 class Ir2VecVocabulary {

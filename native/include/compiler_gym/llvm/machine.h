@@ -14,11 +14,11 @@ std::uint64_t machine_instructions_of(std::string_view object);
 
 // One block of machine code and what llvm-mca thinks of it.
 struct MachineBlock {
-  std::string function;    // the symbol of its function
-  std::uint64_t section;   // the index of its section
-  std::uint64_t address;   // in that section
-  std::uint64_t size;      // in bytes
-  double frequency;        // runs of the block for one call of its function, as LLVM guesses
+  std::string function;   // the symbol of its function
+  std::uint64_t section;  // the index of its section
+  std::uint64_t address;  // in that section
+  std::uint64_t size;     // in bytes
+  double frequency;       // runs of the block for one call of its function, as LLVM guesses
   // Of one run, in a loop of `mca_iterations` runs of this block alone. As llvm-mca says,
   // except that a call is an instruction here and not 100 cycles of waiting.
   double cycles;

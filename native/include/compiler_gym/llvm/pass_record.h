@@ -9,13 +9,13 @@
 namespace llvm {
 class LLVMContext;
 class Module;
-}
+}  // namespace llvm
 
 namespace compiler_gym::llvm {
 
 // One optimisation remark, as `opt -pass-remarks` would print it.
 struct Remark {
-  std::string kind;      // passed, missed or analysis
+  std::string kind;  // passed, missed or analysis
   std::string pass;
   std::string name;
   std::string function;

@@ -1,15 +1,14 @@
-#include "reply.h"
+#include "compiler_gym/service/reply.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
 
-namespace compiler_gym::line {
+namespace compiler_gym::service {
 
 namespace {
-
-constexpr std::int64_t kSteppedTag = 19;
-constexpr std::size_t kFields = 10;  // with the tag
 
 // Reads msgpack (github.com/msgpack/msgpack/blob/master/spec.md) from front to back.
 class Reader {
@@ -36,9 +35,9 @@ class Reader {
     if (code < 0xa0) return skip(code & 0x0f);
     if (code < 0xc0) return text(code & 0x1f);
     switch (code) {
-      case 0xc0: item.kind = Item::Kind::kNil; return item;
-      case 0xc2: item.kind = Item::Kind::kFalse; return item;
-      case 0xc3: item.kind = Item::Kind::kTrue; return item;
+      case 0xc0: item.kind = Item::Kind::Nil; return item;
+      case 0xc2: item.kind = Item::Kind::False; return item;
+      case 0xc3: item.kind = Item::Kind::True; return item;
       case 0xc4: return bytes(big(1));
       case 0xc5: return bytes(big(2));
       case 0xc6: return bytes(big(4));
@@ -55,8 +54,11 @@ class Reader {
       case 0xd1: return integer(static_cast<std::int16_t>(big(2)));
       case 0xd2: return integer(static_cast<std::int32_t>(big(4)));
       case 0xd3: return integer(static_cast<std::int64_t>(big(8)));
-      case 0xd4: case 0xd5: case 0xd6: case 0xd7: case 0xd8:
-        return text((std::uint64_t{1} << (code - 0xd4)) + 1);
+      case 0xd4:
+      case 0xd5:
+      case 0xd6:
+      case 0xd7:
+      case 0xd8: return text((std::uint64_t{1} << (code - 0xd4)) + 1);
       case 0xd9: return text(big(1));
       case 0xda: return text(big(2));
       case 0xdb: return text(big(4));
@@ -89,7 +91,7 @@ class Reader {
 
   Item bytes(std::uint64_t size) {
     Item item = text(size);
-    if (is_good_) item.kind = Item::Kind::kBytes;
+    if (is_good_) item.kind = Item::Kind::Bytes;
     return item;
   }
 
@@ -105,7 +107,7 @@ class Reader {
   }
 
   Item skip(std::uint64_t count) {
-    if (++depth_ > kDeepest) fail();
+    if (++depth_ > deepest) fail();
     for (; count > 0 && is_good_; --count) item();
     --depth_;
     return {};
@@ -113,7 +115,7 @@ class Reader {
 
   static Item integer(std::int64_t value) {
     Item item;
-    item.kind = Item::Kind::kInteger;
+    item.kind = Item::Kind::Integer;
     item.integer = value;
     return item;
   }
@@ -125,19 +127,26 @@ class Reader {
 
   static Item number(double value) {
     Item item;
-    item.kind = Item::Kind::kFloat;
+    item.kind = Item::Kind::Float;
     item.number = value;
     return item;
   }
 
-  static constexpr int kDeepest = 64;
+  static constexpr int deepest = 64;
 
   std::string_view data_;
   bool is_good_ = true;
   int depth_ = 0;
 };
 
-bool is_nil(const Item& item) { return item.kind == Item::Kind::kNil; }
+// Where a field is, counted by the compiler; a name that is none does not compile.
+consteval std::size_t place_of(std::string_view field) {
+  const auto* const found = std::find(stepped_fields.begin(), stepped_fields.end(), field);
+  if (found == stepped_fields.end()) throw "expected the name of a field of Stepped";
+  return static_cast<std::size_t>(found - stepped_fields.begin());
+}
+
+bool is_nil(const Item& item) { return item.kind == Item::Kind::Nil; }
 
 }  // namespace
 
@@ -152,30 +161,34 @@ std::optional<Item> Stepped::observation(std::size_t place) const {
 
 std::optional<Stepped> read_stepped(std::string_view message) {
   Reader reader(message);
-  if (reader.array() != kFields) return std::nullopt;
+  if (reader.array() != 1 + stepped_fields.size()) return std::nullopt;
   const Item tag = reader.item();
-  if (tag.kind != Item::Kind::kInteger || tag.integer != kSteppedTag) return std::nullopt;
-  const Item end = reader.item();
-  const Item space = reader.item();
-  const Item no_effect = reader.item();
+  if (tag.kind != Item::Kind::Integer || tag.integer != stepped_tag) return std::nullopt;
   Stepped stepped;
-  stepped.observation_count = reader.array();
-  stepped.observations = reader.rest();
-  for (std::size_t i = 0; i < stepped.observation_count && reader.is_good(); ++i) reader.item();
-  const Item applied = reader.item();
-  const Item failure = reader.item();
-  const Item notices = reader.item();
-  const Item core = reader.item();
-  const Item seconds = reader.item();
+  std::array<Item, stepped_fields.size()> items;
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    if (at == place_of("observations")) {
+      stepped.observation_count = reader.array();
+      stepped.observations = reader.rest();
+      for (std::size_t i = 0; i < stepped.observation_count && reader.is_good(); ++i) reader.item();
+    } else {
+      items[at] = reader.item();
+    }
+  }
   if (!reader.is_good() || !reader.rest().empty()) return std::nullopt;
-  stepped.no_effect = no_effect.kind == Item::Kind::kTrue;
-  stepped.is_usual = end.kind == Item::Kind::kFalse && is_nil(space) &&
-                     (stepped.no_effect || no_effect.kind == Item::Kind::kFalse) &&
-                     applied.kind == Item::Kind::kInteger && applied.integer == 1 &&
-                     is_nil(failure) && is_nil(notices);
-  stepped.core = core.kind == Item::Kind::kInteger ? static_cast<int>(core.integer) : -1;
-  stepped.seconds = seconds.kind == Item::Kind::kFloat ? seconds.number : 0.0;
+  const Item& no_effect = items[place_of("no_effect")];
+  const Item& applied = items[place_of("applied")];
+  const Item& core = items[place_of("core")];
+  const Item& seconds = items[place_of("seconds")];
+  stepped.no_effect = no_effect.kind == Item::Kind::True;
+  stepped.is_usual = items[place_of("end")].kind == Item::Kind::False &&
+                     is_nil(items[place_of("action_space")]) &&
+                     (stepped.no_effect || no_effect.kind == Item::Kind::False) &&
+                     applied.kind == Item::Kind::Integer && applied.integer == 1 &&
+                     is_nil(items[place_of("failure")]) && is_nil(items[place_of("notices")]);
+  stepped.core = core.kind == Item::Kind::Integer ? static_cast<int>(core.integer) : -1;
+  stepped.seconds = seconds.kind == Item::Kind::Float ? seconds.number : 0.0;
   return stepped;
 }
 
-}  // namespace compiler_gym::line
+}  // namespace compiler_gym::service

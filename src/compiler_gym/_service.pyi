@@ -2,7 +2,9 @@
 
 
 
-class Line:
+FRAME_HEADER: str = '<Q'
+
+class Channel:
     """
     One socket's frames: writing and reading them, requests and their replies.
     """
@@ -85,27 +87,31 @@ class Line:
     @seconds.setter
     def seconds(self, arg: float, /) -> None: ...
 
-def hold_all(lines: list, payloads: list, limits: list) -> bool:
-    """
-    Have each line hold a request, if none holds one or awaits a reply; return whether.
-    """
-
-def exchange_at_once(lines: list, first_awake_seconds: float, awake_seconds: float) -> None:
-    """
-    Send what the lines hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
-    """
-
-def exchange_in_turn(lines: list, seconds: list, share: float, late_seconds: float) -> tuple:
-    """
-    As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each core gets its part of `share` of them at once, then one at a time. Return how many replies say how long they were computed, and how many `late_seconds` they came later than that, but no more than there were.
-    """
-
-def settle(lines: list, observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list:
-    """
-    Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left.
-    """
-
 def current_core() -> int:
     """
     The number of the core that this thread is on, or -1 where nobody can say.
     """
+
+def exchange_at_once(channels: list, first_awake_seconds: float, awake_seconds: float) -> None:
+    """
+    Send what the channels hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
+    """
+
+def exchange_in_turn(channels: list, seconds: list, share: float, late_seconds: float) -> tuple:
+    """
+    As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each core gets its part of `share` of them at once, then one at a time. Return how many replies say how long they were computed, and how many `late_seconds` they came later than that, but no more than there were.
+    """
+
+def hold_all(channels: list, payloads: list, limits: list) -> bool:
+    """
+    Have each channel hold a request, if none holds one or awaits a reply; return whether.
+    """
+
+def settle(channels: list, observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list[int | float | None]:
+    """
+    Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left.
+    """
+
+STEPPED_TAG: int = 19
+
+STEPPED_FIELDS: tuple = ...

@@ -1,23 +1,31 @@
 // What a worker says of a step, read where it lies.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace compiler_gym::line {
+namespace compiler_gym::service {
 
 // One item of a message.
 struct Item {
-  enum class Kind { kNil, kFalse, kTrue, kInteger, kFloat, kBytes, kOther };
-  Kind kind = Kind::kOther;
+  enum class Kind { Nil, False, True, Integer, Float, Bytes, Other };
+  Kind kind = Kind::Other;
   std::int64_t integer = 0;
   double number = 0;
   std::string_view bytes;
 };
 
-// A `Stepped` of service/messages.py.
+// The tag of a `Stepped` and its fields in their order. That class is written in
+// service/messages.py, which compares itself with these when it is imported.
+inline constexpr std::int64_t stepped_tag = 19;
+inline constexpr std::array<std::string_view, 9> stepped_fields = {
+    "end",     "action_space", "no_effect", "observations", "applied",
+    "failure", "notices",      "core",      "seconds"};
+
+// What is read of a `Stepped`.
 struct Stepped {
   bool no_effect = false;
   // Whether it says nothing else than what its one action did and what was observed: no end,
@@ -35,4 +43,4 @@ struct Stepped {
 // Returns nothing for another message, or none.
 std::optional<Stepped> read_stepped(std::string_view message);
 
-}  // namespace compiler_gym::line
+}  // namespace compiler_gym::service

@@ -1,0 +1,29 @@
+// What the binding files of the service share.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <vector>
+
+#include "compiler_gym/service/channel.h"
+
+namespace compiler_gym::python {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+void bind_channel(nb::module_& m);
+void bind_cores(nb::module_& m);
+void bind_exchange(nb::module_& m);
+void bind_lockstep(nb::module_& m);
+void bind_reply(nb::module_& m);
+
+// The interpreter as the host of all channels.
+service::Host& interpreter();
+
+// The same bytes, kept alive by a reference.
+service::Bytes bytes_of(nb::bytes object);
+
+std::vector<service::Channel*> channels_in(const nb::list& list);
+
+}  // namespace compiler_gym::python

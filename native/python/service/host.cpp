@@ -1,0 +1,54 @@
+// The interpreter as compiler_gym/service/host.h wants one: its lock, its signals, its bytes.
+
+#include "compiler_gym/service/host.h"
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include "bindings.h"
+
+namespace compiler_gym::python {
+namespace {
+
+void forget(void* object) { Py_DECREF(static_cast<PyObject*>(object)); }
+
+class Interpreter : public service::Host {
+ public:
+  void check_interrupts() override {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+
+  void* unlock() override { return PyEval_SaveThread(); }
+
+  // A thread that wants the lock back while the interpreter ends is unwound, which nobody above
+  // us expects: it waits for the end of the process.
+  void lock(void* state) override {
+    try {
+      PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+    } catch (abi::__forced_unwind&) {
+      while (true) pause();
+    }
+  }
+
+  service::Bytes make_bytes(std::size_t size) override {
+    PyObject* const object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
+    if (!object) throw nb::python_error();
+    return {PyBytes_AS_STRING(object), size, object, forget};
+  }
+};
+
+}  // namespace
+
+// Never destroyed: channels may outlive every static.
+service::Host& interpreter() {
+  static service::Host& host = *new Interpreter;
+  return host;
+}
+
+service::Bytes bytes_of(nb::bytes object) {
+  char* const data = PyBytes_AS_STRING(object.ptr());
+  const std::size_t size = object.size();
+  return {data, size, object.release().ptr(), forget};
+}
+
+}  // namespace compiler_gym::python

@@ -1,0 +1,244 @@
+#include "compiler_gym/service/channel.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "compiler_gym/service/cores.h"
+#include "waiting.h"
+
+namespace compiler_gym::service {
+
+namespace {
+
+using Length = std::uint64_t;  // little-endian on the wire, as on every machine this runs on
+
+constexpr std::size_t header_size = sizeof(Length);
+constexpr std::size_t buffer_size = std::size_t{1} << 16;
+constexpr Length longest_frame = Length{1} << 36;
+// A yield that takes longer than this, and in which the core went to somebody else, is one too
+// many. Without a change of process it was an interrupt, or the host of this machine.
+constexpr double crowded_seconds = 300e-6;
+// How many frames are awaited asleep after the core was found crowded.
+constexpr int least_shy = 2;
+constexpr int most_shy = 256;
+
+// How often this thread had to leave its core to another.
+long switches() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+}
+
+}  // namespace
+
+ChannelError::ChannelError(int number, const std::string& text)
+    : std::runtime_error(text), number(number) {}
+ChannelError::ChannelError(int number) : ChannelError(number, std::strerror(number)) {}
+
+Channel::Channel(int descriptor, Host& host)
+    : host_(host), descriptor_(descriptor), buffer_(new char[buffer_size]), shyness_(least_shy) {}
+
+void Channel::send(std::string_view payload, double deadline) {
+  Length length = payload.size();
+  const std::size_t end = header_size + length;
+  std::size_t sent = 0;
+  while (true) {
+    const std::size_t of_header = std::min(sent, header_size);
+    iovec parts[2] = {{reinterpret_cast<char*>(&length) + of_header, header_size - of_header},
+                      {const_cast<char*>(payload.data()) + (sent - of_header),
+                       payload.size() - (sent - of_header)}};
+    msghdr message{};
+    message.msg_iov = parts;
+    message.msg_iovlen = 2;
+    const ssize_t count = sendmsg(descriptor_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && errno != EAGAIN && errno != EINTR) throw ChannelError(errno);
+    sent += count < 0 ? 0 : static_cast<std::size_t>(count);
+    if (sent == end) return;
+    host_.check_interrupts();
+    const double left = deadline - seconds_now();
+    if (left <= 0) throw ChannelError(ETIMEDOUT);
+    const int found = unlocked(host_, [&] { return sleep(POLLOUT, left); });
+    if (found < 0 && errno != EINTR) throw ChannelError(errno);
+  }
+}
+
+bool Channel::has_ended() const {
+  char next;
+  const ssize_t count = recv(descriptor_, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+Bytes Channel::receive(double deadline, double awake_seconds) {
+  if (const int number = std::exchange(trouble_, 0)) throw ChannelError(number);
+  fill(deadline, awake_seconds);
+  awaits = false;
+  return std::move(frame_);
+}
+
+void Channel::wait(double deadline, double awake_seconds) {
+  if (awake_seconds > 0) {
+    if (asleep_for_ > 0) {
+      --asleep_for_;
+    } else {
+      const double now = seconds_now();
+      const double until = std::min(now + awake_seconds, deadline);
+      if (unlocked(host_, [&] { return is_readable_soon(now, until); })) return;
+    }
+  }
+  while (true) {
+    host_.check_interrupts();
+    const double left = deadline - seconds_now();
+    if (left <= 0 && sleep(POLLIN, 0) == 0) throw ChannelError(ETIMEDOUT);
+    if (left <= 0) return;
+    const int found = unlocked(host_, [&] { return sleep(POLLIN, left); });
+    if (found > 0) return;
+    if (found < 0 && errno != EINTR) throw ChannelError(errno);
+  }
+}
+
+void Channel::await(double deadline, double awake_seconds) {
+  if (trouble_ != 0) return;
+  try {
+    fill(deadline, awake_seconds);
+  } catch (const ChannelError&) {  // NOLINT(bugprone-empty-catch): `receive` meets it again
+  }
+}
+
+bool Channel::take_in() {
+  if (trouble_ != 0 || frame_.is_valid()) return false;
+  try {
+    if (have_ >= header_size) finish(length());  // what was wrong still is
+    if (!frame_.is_valid()) read();
+  } catch (const ChannelError&) {
+    return false;
+  }
+  return !frame_.is_valid();
+}
+
+void Channel::hold(Bytes payload, double limit) {
+  held_ = std::move(payload);
+  this->limit = limit;
+  trouble_ = 0;
+}
+
+void Channel::send_held() {
+  if (!held_.is_valid()) return;
+  const Bytes payload = std::move(held_);
+  awaits = true;
+  seconds = 0;
+  deadline = seconds_now() + limit;
+  try {
+    send(payload.view(), deadline);
+  } catch (const ChannelError& trouble) {
+    trouble_ = trouble.number;
+  }
+}
+
+void Channel::place(int core) {
+  if (has_ended()) return;  // its number may be another process's by now
+  if (core >= 0) {
+    if (bind_process(pid, core)) is_placed = true;
+  } else if (free_process(pid)) {
+    is_placed = false;
+  }
+}
+
+// Between two looks every other process that wants the core has it. Where others keep it for
+// milliseconds looking is a bad plan: a sleeper is woken before that. Then the next frames are
+// awaited asleep, the more of them the more often it happens.
+bool Channel::is_readable_soon(double now, double until) {
+  const long before_all = switches();
+  while (sleep(POLLIN, 0) == 0) {
+    if (now > until) return false;
+    sched_yield();
+    const double before = now;
+    now = seconds_now();
+    if (now - before > crowded_seconds && switches() > before_all) {
+      shyness_ = std::min(2 * shyness_, most_shy);
+      asleep_for_ = shyness_;
+      return false;
+    }
+  }
+  shyness_ = std::max(shyness_ / 2, least_shy);
+  return true;
+}
+
+// Not in `recv`: the kernel wakes who sleeps there when a reply is read, too.
+int Channel::sleep(short events, double seconds) const {
+  const int descriptor = descriptor_;
+  if (descriptor < 0) return 1;  // reading and writing say so
+  pollfd looked_at{descriptor, events, 0};
+  if (seconds == 0) {
+    int found;
+    while ((found = poll(&looked_at, 1, 0)) < 0 && errno == EINTR) {
+    }
+    return found;
+  }
+  return sleep_on(&looked_at, 1, seconds);
+}
+
+void Channel::fill(double deadline, double awake_seconds) {
+  if (have_ >= header_size) finish(length());  // what was wrong still is
+  while (!frame_.is_valid()) {
+    const bool has_begun = have_ > 0;
+    wait(deadline, awake_seconds);
+    read();
+    if (!has_begun && !frame_.is_valid()) {
+      deadline = std::max(deadline, seconds_now() + rest_seconds);
+    }
+  }
+}
+
+// Takes what is there. Others of this process cannot close the socket meanwhile: the
+// host's lock is held.
+void Channel::read() {
+  const Length length = this->length();
+  char* to = buffer_.get() + have_;
+  std::size_t room = buffer_size - have_;
+  if (large_.is_valid()) {
+    to = large_.data() + (have_ - header_size);
+    room = header_size + length - have_;
+  }
+  const ssize_t count = recv(descriptor_, to, room, MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count < 0) throw ChannelError(errno);
+  if (count == 0) throw ChannelError(ECONNRESET);
+  have_ += static_cast<std::size_t>(count);
+  if (have_ >= header_size) finish(this->length());
+}
+
+void Channel::finish(Length length) {
+  if (length > longest_frame) {
+    throw ChannelError(EPROTO,
+                       "a frame of " + std::to_string(length) + " bytes is not a message of ours");
+  }
+  const std::size_t end = header_size + length;
+  if (have_ > end) {
+    throw ChannelError(EPROTO, std::to_string(have_ - end) + " bytes follow a frame unasked");
+  }
+  if (large_.is_valid()) {
+    if (have_ == end) frame_ = std::move(large_);
+  } else if (have_ == end) {
+    frame_ = host_.make_bytes(length);
+    std::memcpy(frame_.data(), buffer_.get() + header_size, length);
+  } else if (end > buffer_size) {
+    large_ = host_.make_bytes(length);
+    std::memcpy(large_.data(), buffer_.get() + header_size, have_ - header_size);
+  }
+  if (frame_.is_valid()) have_ = 0;
+}
+
+Length Channel::length() const {
+  Length length = 0;
+  if (have_ >= header_size) std::memcpy(&length, buffer_.get(), header_size);
+  return length;
+}
+
+}  // namespace compiler_gym::service

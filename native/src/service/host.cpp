@@ -1,0 +1,16 @@
+#include "compiler_gym/service/host.h"
+
+namespace compiler_gym::service {
+
+void Host::check_interrupts() {}
+
+void* Host::unlock() { return nullptr; }
+
+void Host::lock(void*) {}
+
+Bytes Host::make_bytes(std::size_t size) {
+  char* const data = new char[size];
+  return {data, size, data, [](void* owner) { delete[] static_cast<char*>(owner); }};
+}
+
+}  // namespace compiler_gym::service

@@ -1,0 +1,178 @@
+#include "compiler_gym/service/channel.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+#include "child.h"
+#include "sockets.h"
+#include "waiting.h"
+
+using namespace compiler_gym::service;
+using compiler_gym::tests::bytes;
+using compiler_gym::tests::framed;
+using compiler_gym::tests::Pair;
+
+namespace {
+
+constexpr double forever = std::numeric_limits<double>::infinity();
+
+// The number of the error that `act` throws, or 0.
+template <class Act>
+int error_of(const Act& act) {
+  try {
+    act();
+  } catch (const ChannelError& error) {
+    return error.number;
+  }
+  return 0;
+}
+
+struct Interrupted {};
+
+class Interrupting : public Host {
+ public:
+  void check_interrupts() override {
+    if (++checks > 1) throw Interrupted();
+  }
+  int checks = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a frame is its length and its bytes") {
+  Host host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  channel.send("hello", forever);
+  CHECK(pair.read(100) == framed("hello"));
+  pair.write(framed("answer"));
+  CHECK(channel.receive(forever, 1e-3).view() == "answer");
+  pair.write(framed(""));
+  CHECK(channel.receive(forever, 0).is_valid());
+}
+
+TEST_CASE("a frame that comes in parts, or is larger than the buffer, is put together") {
+  Host host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  std::string large(300'000, 'x');
+  large.front() = 'a';
+  large.back() = 'z';
+  std::thread writer([&] {
+    const std::string frame = framed(large);
+    for (std::size_t at = 0; at < frame.size(); at += 50'001) {
+      pair.write(std::string_view(frame).substr(at, 50'001));
+    }
+  });
+  CHECK(channel.receive(seconds_now() + 30, 0).view() == large);
+  writer.join();
+}
+
+TEST_CASE("a frame that nobody reads in time is an error, and so is one that does not come") {
+  Host host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  const std::string large(8 << 20, 'x');
+  CHECK(error_of([&] { channel.send(large, seconds_now() + 0.02); }) == ETIMEDOUT);
+  CHECK(error_of([&] { channel.receive(seconds_now() + 0.02, 0); }) == ETIMEDOUT);
+  CHECK(error_of([&] { channel.wait(seconds_now() - 1, 0); }) == ETIMEDOUT);
+}
+
+TEST_CASE("what is there can be read after its deadline") {
+  Host host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  pair.write(framed("late"));
+  CHECK(channel.receive(seconds_now() - 1, 0).view() == "late");
+}
+
+TEST_CASE("the end of the stream is seen by readers and by writers") {
+  Host host;
+  Pair pair;
+  Channel channel(pair.ours, host);
+  CHECK(!channel.has_ended());
+  pair.hang_up();
+  CHECK(channel.has_ended());
+  CHECK(error_of([&] { channel.receive(forever, 0); }) == ECONNRESET);
+  CHECK(error_of([&] { channel.send("x", forever); }) == EPIPE);
+  channel.close();
+  CHECK(error_of([&] { channel.receive(forever, 0); }) == EBADF);
+}
+
+TEST_CASE("what is no frame is refused, each time it is asked for") {
+  Host host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  pair.write(std::string(8, '\xff'));
+  CHECK(error_of([&] { channel.receive(forever, 0); }) == EPROTO);
+  CHECK(error_of([&] { channel.receive(forever, 0); }) == EPROTO);
+  const Pair other;
+  Channel second(other.ours, host);
+  other.write(framed("one") + framed("two"));
+  CHECK(error_of([&] { second.receive(forever, 0); }) == EPROTO);
+}
+
+TEST_CASE("a request is held, sent, and awaited; what goes wrong comes up when it is received") {
+  Host host;
+  Pair pair;
+  Channel channel(pair.ours, host);
+  channel.send_held();
+  CHECK(!channel.awaits);
+  channel.hold(bytes("question"), 10);
+  CHECK(channel.is_held());
+  channel.send_held();
+  CHECK((!channel.is_held() && channel.awaits));
+  CHECK(channel.deadline > seconds_now());
+  CHECK(pair.read(100) == framed("question"));
+  CHECK(channel.take_in());
+  pair.write(framed("answer"));
+  CHECK(!channel.take_in());
+  CHECK(channel.frame() == "answer");
+  CHECK(channel.receive(forever, 0).view() == "answer");
+  CHECK(!channel.awaits);
+  pair.hang_up();
+  channel.hold(bytes("question"), 10);
+  channel.send_held();
+  CHECK(channel.has_trouble());
+  channel.await(forever, 0);
+  CHECK(error_of([&] { channel.receive(forever, 0); }) == EPIPE);
+}
+
+TEST_CASE("what the host throws ends a wait, and the channel can be used afterwards") {
+  Interrupting host;
+  const Pair pair;
+  Channel channel(pair.ours, host);
+  CHECK_THROWS_AS(channel.receive(forever, 0), Interrupted);
+  CHECK(host.checks == 2);
+  host.checks = 0;
+  pair.write(framed("answer"));
+  CHECK(channel.receive(forever, 0).view() == "answer");
+}
+
+TEST_CASE("the process at the other end is put on one core and let go again") {
+  Host host;
+  Pair pair;
+  const compiler_gym::tests::Child child;
+  Channel channel(pair.ours, host);
+  channel.pid = child.pid;
+  channel.place(sched_getcpu());
+  CHECK(channel.is_placed);
+  CHECK(compiler_gym::tests::cores_of(child.pid) == 1);
+  channel.place(-1);
+  CHECK(!channel.is_placed);
+  CHECK(compiler_gym::tests::cores_of(child.pid) == compiler_gym::tests::cores_of(0));
+}
+
+TEST_CASE("who has gone is not placed: its number may be another process's") {
+  Host host;
+  const compiler_gym::tests::Child child;  // first, or it holds their end open
+  Pair pair;
+  Channel channel(pair.ours, host);
+  channel.pid = child.pid;
+  pair.hang_up();
+  channel.place(sched_getcpu());
+  CHECK(!channel.is_placed);
+}

@@ -1,0 +1,48 @@
+#include "reader.h"
+
+#include <doctest/doctest.h>
+
+#include "compiler_gym/llvm/errors.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Instructions.h"
+#include "programs.h"
+
+using namespace compiler_gym::llvm;
+using compiler_gym::tests::loop;
+
+TEST_CASE("text and its bitcode are the same module, without names of values") {
+  ::llvm::LLVMContext context;
+  std::string errors;
+  collect_errors(context, errors);
+  const auto text = read_module(loop, "a", context);
+  const auto bitcode = read_module(bitcode_of(*text), "a", context);
+  CHECK(bitcode_of(*text) == bitcode_of(*bitcode));
+  for (const auto& argument : text->getFunction("sum")->args()) CHECK(!argument.hasName());
+  CHECK(complaints_about(*text).empty());
+}
+
+TEST_CASE("what is no module is refused with LLVM's words") {
+  ::llvm::LLVMContext context;
+  CHECK_THROWS_WITH_AS(read_module("", "a", context),
+                       "expected LLVM bitcode or textual IR, found no bytes", InitError);
+  CHECK_THROWS_AS(read_module("no module", "a", context), InitError);
+  CHECK_THROWS_AS(read_module("BC\xc0\xde", "a", context), InitError);
+}
+
+TEST_CASE("errors are kept, a line each, and warnings are not") {
+  ::llvm::LLVMContext context;
+  std::string errors;
+  collect_errors(context, errors);
+  context.emitError("first");
+  context.emitError("second");
+  context.diagnose(::llvm::DiagnosticInfoGeneric("a warning", ::llvm::DS_Warning));
+  CHECK(errors == "first\nsecond\n");
+  CHECK(trimmed(" \n" + errors) == "first\nsecond");
+}
+
+TEST_CASE("the verifier's complaints are text") {
+  ::llvm::LLVMContext context;
+  const auto module = read_module("define void @f() { ret void }", "", context);
+  module->getFunction("f")->front().back().eraseFromParent();
+  CHECK(complaints_about(*module).find("terminator") != std::string::npos);
+}
