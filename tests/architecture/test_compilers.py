@@ -55,7 +55,7 @@ def test_a_compiler_that_is_named_is_seen() -> None:
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [
-        ("envs/gcc/_choices.py", "import compiler_gym.envs.llvm", "No compiler knows another"),
+        ("envs/gcc/actions.py", "import compiler_gym.envs.llvm", "No compiler knows another"),
         ("core/episode.py", "import compiler_gym.envs.gcc", "Nothing but the door"),
     ],
 )

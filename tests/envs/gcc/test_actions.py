@@ -12,20 +12,21 @@ from compiler_gym.envs.gcc import (
     GccParamIntOption,
     Option,
 )
-from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
-from compiler_gym.envs.gcc._options import ABSENT
-from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
 from compiler_gym.envs.gcc.actions import (
     CATEGORICAL,
     CHOICES,
     OPTION_THEN_VALUE,
     Bump,
+    OutOfReachError,
+    Replay,
     Set,
     action_spaces,
     apply_move,
     moves,
     values_of,
 )
+from compiler_gym.envs.gcc.machine.options import ABSENT
+from compiler_gym.envs.gcc.machine.settings import CommandReader, command_line, words_of
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.session import CommandlineSpec, DiscreteSpec, MultiDiscreteSpec
 

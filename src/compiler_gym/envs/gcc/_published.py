@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, TarDatasetWithManifest
-from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
-from compiler_gym.envs.gcc._own import benchmark_of
-from compiler_gym.envs.gcc._program import collect
+from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC, Gcc
+from compiler_gym.envs.gcc.programs.own import benchmark_of
+from compiler_gym.envs.gcc.programs.source import collect
 from compiler_gym.errors import UnknownNameError
 
 __all__ = ["AnghaBenchDataset", "CHStoneDataset"]

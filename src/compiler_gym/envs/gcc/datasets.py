@@ -20,10 +20,10 @@ from compiler_gym.datasets import (
     RunSpec,
     SeededDataset,
 )
-from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
-from compiler_gym.envs.gcc._own import benchmark_of
-from compiler_gym.envs.gcc._program import Program, collect, headers_for, pack
 from compiler_gym.envs.gcc._published import AnghaBenchDataset, CHStoneDataset
+from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC, Gcc
+from compiler_gym.envs.gcc.programs.own import benchmark_of
+from compiler_gym.envs.gcc.programs.source import Program, collect, headers_for, pack
 from compiler_gym.paths import site_data_path
 
 __all__ = [

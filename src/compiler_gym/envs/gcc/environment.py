@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
-from compiler_gym.envs.gcc import _own
-from compiler_gym.envs.gcc._choices import CommandReader, checked, command_line, words_of
-from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc._program import compile_flags, is_cxx, unpack
-from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
-from compiler_gym.envs.gcc._spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE
+from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE, OutOfReachError, Replay
 from compiler_gym.envs.gcc.datasets import make_datasets
+from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc.machine.settings import CommandReader, checked, command_line, words_of
+from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.programs.own import make_benchmark
+from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
-from compiler_gym.envs.gcc.validators import validate
+from compiler_gym.envs.gcc.validation import validate
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
@@ -204,14 +203,14 @@ class GccEnv(RunnableEnv):
         run: RunSpec | None = None,
     ) -> Benchmark:
         """Return a program made of files; see `compiler_gym.envs.gcc.make_benchmark`."""
-        return _own.make_benchmark(inputs, copt, run=run)
+        return make_benchmark(inputs, copt, run=run)
 
     def validate(
         self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
     ) -> ValidationResult:
         """Replay `state` (default: the current one) in a fresh worker, run it and compare.
 
-        `rungs` names the checks: see ``compiler_gym.envs.gcc.validators.RUNGS``. None
+        `rungs` names the checks: see ``compiler_gym.envs.gcc.validation.RUNGS``. None
         makes all of them.
         """
         return validate(self.state if state is None else state, self._sibling, rungs)

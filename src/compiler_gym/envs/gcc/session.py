@@ -11,15 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from compiler_gym.envs.gcc._choices import checked, command_line, words_of
-from compiler_gym.envs.gcc._compile import Builder, is_lasting
-from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc._memo import Facts, Memo, memo_of
-from compiler_gym.envs.gcc._options import ABSENT
-from compiler_gym.envs.gcc._products import digest, instruction_counts, text_size
-from compiler_gym.envs.gcc._program import compile_flags, is_cxx, unpack
-from compiler_gym.envs.gcc._sources import Preprocessed, Sources
-from compiler_gym.envs.gcc._spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.actions import (
     CATEGORICAL,
     action_spaces,
@@ -27,7 +18,16 @@ from compiler_gym.envs.gcc.actions import (
     moves,
     values_of,
 )
+from compiler_gym.envs.gcc.machine.build import Builder, is_lasting
+from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc.machine.options import ABSENT
+from compiler_gym.envs.gcc.machine.products import digest, instruction_counts, text_size
+from compiler_gym.envs.gcc.machine.settings import checked, command_line, words_of
+from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.observations import BASELINES, COSTS, RUN_COSTS, observation_spaces
+from compiler_gym.envs.gcc.programs.memo import Facts, Memo, memo_of
+from compiler_gym.envs.gcc.programs.preprocessed import Preprocessed, Sources
+from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
@@ -45,7 +45,7 @@ from compiler_gym.session import (
 )
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.gcc._running import Running
+    from compiler_gym.envs.gcc.machine.running import Running
 
 __all__ = ["GccSession"]
 
@@ -209,7 +209,7 @@ class GccSession(CompilerSession):
 
     def _runs(self) -> "Running":
         if self._running is None:
-            from compiler_gym.envs.gcc._running import Running  # loads what only runs need
+            from compiler_gym.envs.gcc.machine.running import Running  # loads what only runs need
 
             self._running = Running(self._benchmark, lambda: self._builder)
             for key, value in self._run_counts.items():
@@ -268,7 +268,7 @@ class GccSession(CompilerSession):
 
 
 def _run_computations() -> "Mapping[str, Callable[[Running, list[str]], Any]]":
-    from compiler_gym.envs.gcc._running import COMPUTE
+    from compiler_gym.envs.gcc.machine.running import COMPUTE
 
     return COMPUTE
 

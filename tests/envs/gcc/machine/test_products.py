@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.gcc import GccEnv
-from compiler_gym.envs.gcc._products import instruction_counts, runs_here, text_size
+from compiler_gym.envs.gcc.machine.products import instruction_counts, runs_here, text_size
 from compiler_gym.errors import SessionError
 
-from .conftest import needed
+from ..conftest import needed
 
 ASSEMBLY = """\
 \t.file\t"a.c"

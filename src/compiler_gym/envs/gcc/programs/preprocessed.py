@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from compiler_gym.envs.gcc._compile import DEFAULT_SECONDS, check, macros_of, preprocess
-from compiler_gym.envs.gcc._macros import (
+from compiler_gym.envs.gcc.machine.build import DEFAULT_SECONDS, check, macros_of, preprocess
+from compiler_gym.envs.gcc.machine.spec import GccSpec
+from compiler_gym.envs.gcc.programs.macros import (
     digest_of,
     query,
     seen_by_compiler_alone,
     seen_by_preprocessor,
 )
-from compiler_gym.envs.gcc._memo import memo_of
-from compiler_gym.envs.gcc._program import (
+from compiler_gym.envs.gcc.programs.memo import memo_of
+from compiler_gym.envs.gcc.programs.source import (
     LANGUAGES,
     Program,
     compile_flags,
@@ -30,7 +31,6 @@ from compiler_gym.envs.gcc._program import (
     suffix_of,
     unpack,
 )
-from compiler_gym.envs.gcc._spec import GccSpec
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerError
 from compiler_gym.files import keep
 from compiler_gym.paths import cache_path

@@ -9,7 +9,7 @@ do, which need not be a bug of GCC.
 from collections.abc import Callable, Iterable
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
-from compiler_gym.envs.gcc._validate import check_runs, is_linked
+from compiler_gym.envs.gcc.validation.runs import check_runs, is_linked
 from compiler_gym.validation import Rung, ValidationResult, choose_rungs, climb
 
 __all__ = ["RUNGS", "validate"]

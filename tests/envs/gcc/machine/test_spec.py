@@ -12,10 +12,10 @@ from compiler_gym.envs.gcc import (
     GccFlagOption,
     GccOOption,
     GccParamIntOption,
-    _help,
-    _spec,
 )
-from compiler_gym.envs.gcc._spec import get_spec
+from compiler_gym.envs.gcc.machine import help as machine_help
+from compiler_gym.envs.gcc.machine import spec as specs
+from compiler_gym.envs.gcc.machine.spec import get_spec
 from compiler_gym.errors import CacheWarning
 
 
@@ -61,7 +61,7 @@ def test_ranges_and_defaults_are_those_that_the_compiler_prints(gcc_bin: str) ->
 
 def test_the_compiler_accepts_every_setting(gcc_bin: str) -> None:
     options = get_spec(gcc_bin).options
-    words = [word for option in options for word in _help.refused_settings([option])]
+    words = [word for option in options for word in machine_help.refused_settings([option])]
     done = subprocess.run(
         [gcc_bin, "-###", *words, "-x", "c", "-c", "/dev/null"],
         env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"},
@@ -92,7 +92,7 @@ def test_what_was_read_is_kept_by_the_compiler_s_hash(
     first = get_spec.__wrapped__(gcc_bin)
     kept = list((tmp_path / "gcc-options").iterdir())
     assert [path.name.partition("-")[0] for path in kept] == [first.identity]
-    monkeypatch.setattr(_spec, "_ask", lambda gcc: pytest.fail("the compiler was asked again"))
+    monkeypatch.setattr(specs, "_ask", lambda gcc: pytest.fail("the compiler was asked again"))
     assert get_spec.__wrapped__(gcc_bin).options == first.options
 
 
@@ -104,7 +104,7 @@ def test_a_damaged_cache_is_read_anew(
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     options = [GccFlagOption("-fgcse")]
-    monkeypatch.setattr(_spec, "_ask", lambda gcc: options)
+    monkeypatch.setattr(specs, "_ask", lambda gcc: options)
     assert get_spec.__wrapped__(gcc_bin).options == options
     (kept,) = (tmp_path / "gcc-options").iterdir()
     kept.write_bytes(damage)

@@ -5,14 +5,14 @@ import subprocess
 
 import pytest
 
-from compiler_gym.envs.gcc._macros import (
+from compiler_gym.envs.gcc.machine.spec import get_spec
+from compiler_gym.envs.gcc.programs.macros import (
     query,
     seen_by_compiler_alone,
     seen_by_preprocessor,
 )
-from compiler_gym.envs.gcc._spec import get_spec
 
-from .conftest import needed
+from ..conftest import needed
 
 CONTEXTS = ([], ["-O2"], ["-Ofast"], ["-Os", "-ffast-math"], ["-O1", "-fexceptions"])
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
-from compiler_gym.envs.gcc._options import ABSENT, Option
+from compiler_gym.envs.gcc.machine.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
 
 __all__ = ["CommandReader", "checked", "command_line", "words_of"]
@@ -23,7 +23,7 @@ _PENDING = "# choosing "
 def checked(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list[int]:
     """Return `choices` as integers; raise `InvalidActionError` if they are none of `options`.
 
-    >>> from compiler_gym.envs.gcc._options import GccFlagOption
+    >>> from compiler_gym.envs.gcc.machine.options import GccFlagOption
     >>> checked([1], [GccFlagOption("-fgcse")])
     [1]
     """

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from compiler_gym.envs.gcc._options import (
+from compiler_gym.envs.gcc.machine.options import (
     GccFlagAlignOption,
     GccFlagEnumOption,
     GccFlagIntOption,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.gcc import _memo
-from compiler_gym.envs.gcc._memo import Memo, memo_of
+from compiler_gym.envs.gcc.programs import memo as memos
+from compiler_gym.envs.gcc.programs.memo import Memo, memo_of
 
 
 def test_facts_are_known_at_once_and_to_another_process(tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_facts_are_known_at_once_and_to_another_process(tmp_path: Path) -> None:
 def test_torn_and_foreign_lines_are_passed_over(tmp_path: Path) -> None:
     memo = Memo(tmp_path / "facts")
     memo.add("-O2", {"obj_size": 1})
-    key = _memo._key("-O2")
+    key = memos._key("-O2")
     with memo.path.open("ab") as file:
         file.write(
             b"rubbish\n" + key + b" {torn\n" + key + b' {"asm_size": 2}\n' + key + b' {"x": '
@@ -35,7 +35,7 @@ def test_torn_and_foreign_lines_are_passed_over(tmp_path: Path) -> None:
 def test_a_file_that_has_grown_too_large_starts_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_memo, "MOST_BYTES", 200)
+    monkeypatch.setattr(memos, "MOST_BYTES", 200)
     memo = Memo(tmp_path / "facts")
     for number in range(50):
         memo.add(f"-O{number}", {"obj_size": number})
@@ -47,7 +47,7 @@ def test_a_file_that_has_grown_too_large_starts_anew(
 def test_more_command_lines_than_fit_into_memory_are_known_from_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_memo, "MOST_KNOWN", 10)
+    monkeypatch.setattr(memos, "MOST_KNOWN", 10)
     memo = Memo(tmp_path / "facts")
     for number in range(35):
         memo.add(f"-O{number}", {"obj_size": number})
@@ -84,7 +84,7 @@ def test_a_place_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -
 def test_sessions_of_a_process_share_a_memo_and_old_ones_are_forgotten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_memo, "_MOST_PROGRAMS", 2)
+    monkeypatch.setattr(memos, "_MOST_PROGRAMS", 2)
     first = memo_of(tmp_path / "1")
     assert memo_of(tmp_path / "1") is first
     memo_of(tmp_path / "2")

@@ -11,9 +11,15 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from compiler_gym.envs.gcc._gcc import Gcc
-from compiler_gym.envs.gcc._products import runs_here
-from compiler_gym.envs.gcc._program import LANGUAGES, Program, compile_flags, is_cxx, suffix_of
+from compiler_gym.envs.gcc.machine.gcc import Gcc
+from compiler_gym.envs.gcc.machine.products import runs_here
+from compiler_gym.envs.gcc.programs.source import (
+    LANGUAGES,
+    Program,
+    compile_flags,
+    is_cxx,
+    suffix_of,
+)
 from compiler_gym.errors import (
     CompilerDiagnosticError,
     CompilerFatalError,

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from compiler_gym.envs.gcc._memo import Facts
+from compiler_gym.envs.gcc.programs.memo import Facts
 
 __all__ = ["digest_of", "query", "seen_by_compiler_alone", "seen_by_preprocessor"]
 

@@ -216,7 +216,7 @@ class Gcc:
     def _make_runner(self) -> Runner:
         if not self.is_docker:
             return _Local(self)
-        from compiler_gym.envs.gcc._docker import DockerRunner
+        from compiler_gym.envs.gcc.machine.docker import DockerRunner
 
         return DockerRunner(self.bin.removeprefix("docker:"))
 

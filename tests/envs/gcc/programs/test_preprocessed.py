@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.gcc import GccEnv, make_benchmark_from_source
-from compiler_gym.envs.gcc._program import unpack
+from compiler_gym.envs.gcc.programs.source import unpack
 from compiler_gym.errors import CompilerDiagnosticError, CompilerError
 
-from .conftest import needed
+from ..conftest import needed
 
 Make = Callable[..., GccEnv]
 TELLTALE = ("-ffast-math", "-fmath-errno", "-finline", "-fexceptions", "-fstack-protector")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, BenchmarkSource, BenchmarkUri, RunSpec
-from compiler_gym.envs.gcc._program import LANGUAGES, Program, collect, pack
+from compiler_gym.envs.gcc.programs.source import LANGUAGES, Program, collect, pack
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["benchmark_of", "make_benchmark", "make_benchmark_from_source"]

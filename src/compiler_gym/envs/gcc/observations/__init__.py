@@ -7,8 +7,8 @@ which are the same program compiled with a level and nothing else.
 
 from collections.abc import Sequence
 
-from compiler_gym.envs.gcc._options import Option
 from compiler_gym.envs.gcc.actions import values_of
+from compiler_gym.envs.gcc.machine.options import Option
 from compiler_gym.session import (
     BoxSpec,
     ObservationSpaceSpec,

@@ -11,11 +11,11 @@ import pytest
 
 import compiler_gym
 from compiler_gym.envs.gcc import Gcc, GccEnv
-from compiler_gym.envs.gcc._spec import get_spec
+from compiler_gym.envs.gcc.machine.spec import get_spec
 from compiler_gym.errors import EnvironmentNotSupported, ObservationError, WorkerTimeoutError
 from compiler_gym.service import shut_down
 
-from .conftest import needed
+from ..conftest import needed
 from .docker_daemon import FakeDaemon
 
 Make = Callable[..., GccEnv]

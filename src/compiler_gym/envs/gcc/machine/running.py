@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from compiler_gym.datasets import MeasuredRuns, counter_identity, known_run
-from compiler_gym.envs.gcc._compile import Builder
+from compiler_gym.envs.gcc.machine.build import Builder
 from compiler_gym.errors import CompilerDiagnosticError, InvalidParameterError, ObservationError
 from compiler_gym.session import BenchmarkSpec
 

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
-from compiler_gym.envs.gcc._choices import CommandReader
-from compiler_gym.envs.gcc._compile import Builder, preprocess
-from compiler_gym.envs.gcc._gcc import Gcc
-from compiler_gym.envs.gcc._products import runs_here
-from compiler_gym.envs.gcc._program import is_cxx, unpack
-from compiler_gym.envs.gcc._spec import get_spec
+from compiler_gym.envs.gcc.machine.build import Builder, preprocess
+from compiler_gym.envs.gcc.machine.gcc import Gcc
+from compiler_gym.envs.gcc.machine.products import runs_here
+from compiler_gym.envs.gcc.machine.settings import CommandReader
+from compiler_gym.envs.gcc.machine.spec import get_spec
+from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
 from compiler_gym.errors import BenchmarkInitError, CompilerError
 from compiler_gym.files import KeptDirectory
 from compiler_gym.validation import (

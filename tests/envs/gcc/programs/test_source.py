@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.gcc._program import (
+from compiler_gym.envs.gcc.programs.source import (
     Program,
     collect,
     compile_flags,

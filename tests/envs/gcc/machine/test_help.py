@@ -12,7 +12,7 @@ from compiler_gym.envs.gcc import (
     GccParamEnumOption,
     GccParamIntOption,
 )
-from compiler_gym.envs.gcc._help import (
+from compiler_gym.envs.gcc.machine.help import (
     MOST,
     read_optimizers,
     read_params,

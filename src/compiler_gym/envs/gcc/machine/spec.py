@@ -12,15 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from compiler_gym.envs.gcc import _options
-from compiler_gym.envs.gcc._gcc import Gcc, words_of
-from compiler_gym.envs.gcc._help import (
+from compiler_gym.envs.gcc.machine import options as kinds
+from compiler_gym.envs.gcc.machine.gcc import Gcc, words_of
+from compiler_gym.envs.gcc.machine.help import (
     read_optimizers,
     read_params,
     refused_settings,
     without_refused,
 )
-from compiler_gym.envs.gcc._options import GccOOption, Option
+from compiler_gym.envs.gcc.machine.options import GccOOption, Option
 from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.files import keep
 from compiler_gym.paths import cache_path
@@ -92,9 +92,9 @@ def _read(path: Path) -> list[Option] | None:
 
 def _option(kind: str, *fields: object) -> Option:
     values = [tuple(field) if isinstance(field, list) else field for field in fields]
-    if kind not in _options.__all__:
+    if kind not in kinds.__all__:
         raise ValueError(f"no kind of option is called {kind}")
-    return getattr(_options, kind)(*values)
+    return getattr(kinds, kind)(*values)
 
 
 def _write(path: Path, options: list[Option]) -> None:

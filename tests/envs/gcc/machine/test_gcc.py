@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
-from compiler_gym.envs.gcc import DEFAULT_GCC, Gcc, _gcc
-from compiler_gym.envs.gcc._gcc import major_version
-from compiler_gym.envs.gcc._spec import get_spec
+from compiler_gym.envs.gcc import DEFAULT_GCC, Gcc
+from compiler_gym.envs.gcc.machine import gcc as machine_gcc
+from compiler_gym.envs.gcc.machine.gcc import major_version
+from compiler_gym.envs.gcc.machine.spec import get_spec
 from compiler_gym.errors import EnvironmentNotSupported, ServiceError
 
-from .conftest import needed
+from ..conftest import needed
 
 
 def script(path: Path, text: str) -> str:
@@ -112,7 +113,7 @@ def test_a_compiler_that_does_not_answer_is_not_waited_for(
     text = f"""case $1 in {hangs_at}) exec sleep 600;;
     --version) echo 'gcc (X) 12.1.0'; echo 'Free Software Foundation';; esac"""
     gcc = Gcc(script(tmp_path / "gcc", text))
-    monkeypatch.setattr(_gcc, "_QUERY_SECONDS", 0.5)
+    monkeypatch.setattr(machine_gcc, "_QUERY_SECONDS", 0.5)
     with pytest.raises(EnvironmentNotSupported, match=f"{hangs_at} does not answer within"):
         get_spec.__wrapped__(gcc.bin)
 
