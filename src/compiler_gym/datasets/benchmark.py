@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from compiler_gym.datasets._packed_run import pack_run
+from compiler_gym.datasets.packed_run import pack_run
 from compiler_gym.datasets.run import RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError

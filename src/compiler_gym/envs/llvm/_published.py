@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The archives that CompilerGym 0.2.5 published, as datasets.
 
-Bitcode was made by LLVM 10, so it goes by names of its own (``npb-llvm10-v0``); archives of
-source keep their names and are compiled by today's clang. `_archives` holds the
-facts. Nothing of an archive is part of this library, and nothing is fetched before it is used.
+Bitcode was made by LLVM 10, so it goes by names of its own (``npb-llvm10-v0``), and
+`_archives` holds its facts; archives of source keep their names and are compiled by
+today's clang. Nothing of an archive is part of this library, and nothing is fetched
+before it is used.
 """
 
 import re
@@ -15,15 +16,14 @@ from compiler_gym.datasets import (
     Benchmark,
     BenchmarkUri,
     BenchmarkWithSource,
-    RunSpec,
-    TarDatasetWithManifest,
+    PublishedDataset,
+    published_archives,
 )
 from compiler_gym.envs.llvm import _archives
-from compiler_gym.envs.llvm._archives import Archive
 from compiler_gym.envs.llvm._built import kept, tool_identity
 from compiler_gym.envs.llvm._compile import ClangInvocation, clang_command
 from compiler_gym.envs.llvm._tool import run_tool
-from compiler_gym.errors import BenchmarkInitError, UnknownNameError
+from compiler_gym.errors import BenchmarkInitError
 
 __all__ = [
     "OLD_C",
@@ -42,7 +42,6 @@ __all__ = [
     "OpenCVDataset",
     "POJ104Dataset",
     "PublishedBitcode",
-    "PublishedDataset",
     "PublishedSource",
     "TensorFlowDataset",
 ]
@@ -67,39 +66,6 @@ OPENCL = (
 """Flags that compile OpenCL for this machine with clang's own headers."""
 
 _COMPILE_SECONDS = 300.0
-
-
-class PublishedDataset(TarDatasetWithManifest):
-    """What the published archives have in common; `dataset_args` replace facts, for mirrors."""
-
-    archive: ClassVar[Archive]
-    """The facts."""
-
-    def __init__(
-        self, site_data_base: str | Path | None = None, sort_order: int = 0, **dataset_args: Any
-    ) -> None:
-        arguments = self.archive.arguments() | {
-            "site_data_base": site_data_base,
-            "sort_order": sort_order,
-        }
-        super().__init__(**(arguments | dataset_args))
-
-    def _fill(self, directory: Path, archive: Path) -> None:
-        super()._fill(directory, archive)
-        if not self.strip_prefix:
-            self._lift(directory / self.dataset_root.name)
-
-    def _lift(self, contents: Path) -> None:
-        """Take away folders that hold everything and that no listed name begins with."""
-        first = next(iter(self._walk()), "")
-        while not (contents / (first + self.benchmark_file_suffix)).is_file():
-            entries = list(contents.iterdir())
-            if len(entries) != 1 or not entries[0].is_dir():
-                return
-            # The folder may hold one of its own name.
-            folder = entries[0].rename(contents.with_name(".lifted"))
-            contents.rmdir()
-            folder.rename(contents)
 
 
 class PublishedBitcode(PublishedDataset):
@@ -136,8 +102,6 @@ class PublishedSource(PublishedDataset):
 
     flags: ClassVar[tuple[str, ...]] = ("-ferror-limit=1", *OLD_C)
     """What clang is called with."""
-    run: ClassVar[RunSpec | None] = None
-    """How to run the programs, where that is known."""
 
     @property
     def needs(self) -> str:
@@ -152,7 +116,7 @@ class PublishedSource(PublishedDataset):
         clang = tool_identity(clang_command()[0])
         made_from = (self.tar_sha256 or "", uri.path, clang, *self.flags, source)
         contents = kept(made_from, lambda: self._compile(path, source))
-        return BenchmarkWithSource.create(uri, contents, path.name, source, run=self.run)
+        return BenchmarkWithSource.create(uri, contents, path.name, source, run=self.archive.run)
 
     def compile_all(self) -> int:
         """Compile every program now, several at once; return how many there were that compile."""
@@ -173,7 +137,7 @@ class PublishedSource(PublishedDataset):
 class AnghaBenchDataset(PublishedSource):
     """``benchmark://anghabench-v1``: C functions that were mined from GitHub."""
 
-    archive = _archives.ANGHABENCH
+    archive = published_archives.ANGHABENCH
 
 
 class BlasDataset(PublishedBitcode):
@@ -191,23 +155,7 @@ class CBenchDataset(PublishedBitcode):
 class CHStoneDataset(PublishedSource):
     """``benchmark://chstone-v0``: programs for high-level synthesis."""
 
-    archive = _archives.CHSTONE
-
-    def path_of(self, uri: BenchmarkUri) -> Path:
-        """Return the main file of the program; raise `UnknownNameError` if there is none."""
-        name = uri.path.strip("/")
-        path = self.dataset_root / name / _archives.CHSTONE_FILES.get(name, "")
-        if not path.is_file():
-            raise UnknownNameError(f"no program {uri}")
-        return path
-
-    def verify(self) -> list[str]:
-        """Return what differs from what was installed, as sentences."""
-        # The names that are listed are folders.
-        return [finding for finding in super().verify() if "is listed" not in finding]
-
-    def _fetched_manifest(self) -> bytes:
-        return "\n".join(_archives.CHSTONE_FILES).encode()
+    archive = published_archives.CHSTONE
 
 
 class CLgenDataset(PublishedSource):
@@ -217,7 +165,7 @@ class CLgenDataset(PublishedSource):
     0.2.5 compiled them for NVPTX with headers of its own.
     """
 
-    archive = _archives.CLGEN
+    archive = published_archives.CLGEN
     flags = OPENCL
 
 
@@ -230,8 +178,7 @@ class GitHubDataset(PublishedBitcode):
 class JotaiBenchDataset(PublishedSource):
     """``benchmark://jotaibench-v0``: C functions with a main that calls them."""
 
-    archive = _archives.JOTAIBENCH
-    run = RunSpec.single(argv=("0",), time_limit=30.0)
+    archive = published_archives.JOTAIBENCH
 
 
 class LinuxDataset(PublishedBitcode):
@@ -261,7 +208,7 @@ class OpenCVDataset(PublishedBitcode):
 class POJ104Dataset(PublishedSource):
     """``benchmark://poj104-v1``: students' solutions to 104 programming problems."""
 
-    archive = _archives.POJ104
+    archive = published_archives.POJ104
     # gets() was removed from C++14.
     flags = ("-x", "c++", "-std=c++11", "-ferror-limit=1", "-")
 
