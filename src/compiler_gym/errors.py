@@ -23,7 +23,8 @@ Three branches tell the reader whom to ask::
     │   ├── InvalidIrError               the IR no longer verifies
     │   ├── ModuleTooLargeError          the program outgrew its limit
     │   ├── ObservationError             an observation cannot be computed on this program
-    │   └── SessionError                 a session's own code raised
+    │   ├── SessionError                 a session's own code raised
+    │   └── TableError                   its plug-in's tables contradict themselves
     └── ServiceError                     the worker: the process that holds the compiler
         ├── ServiceInitError             it did not start
         │   └── EnvironmentNotSupported
@@ -79,6 +80,7 @@ __all__ = [
     "SessionError",
     "SessionNotFound",
     "StateFileError",
+    "TableError",
     "TooManyRequests",
     "UnknownNameError",
     "WorkerCrashedError",
@@ -175,6 +177,10 @@ class ObservationError(CompilerError, ValueError):
 
 class SessionError(CompilerError):
     """The code of a compiler session raised an exception of its own."""
+
+
+class TableError(CompilerError, ValueError):
+    """The rows of a compiler's tables do not fit each other, or its engine."""
 
 
 class ServiceError(CompilerGymError):
