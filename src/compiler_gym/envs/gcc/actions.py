@@ -32,6 +32,7 @@ __all__ = [
     "apply_move",
     "moves",
     "values_of",
+    "width_of",
 ]
 
 CATEGORICAL, CHOICES, OPTION_THEN_VALUE = "Categorical", "Choices", "OptionThenValue"
@@ -90,10 +91,14 @@ def values_of(option: Option) -> tuple[int, ...]:
     return (ABSENT, *option.candidates())
 
 
+def width_of(options: Sequence[Option]) -> int:
+    """Return how many actions `OptionThenValue` has: one for each option or for each value."""
+    return max(len(options), max((len(values_of(option)) for option in options), default=1))
+
+
 def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
     """Return the action spaces of a compiler with these options."""
     items = tuple(_flag(options, move) for move in moves(options))
-    widest = max((len(values_of(option)) for option in options), default=1)
     return (
         ActionSpaceSpec(
             CATEGORICAL,
@@ -107,7 +112,7 @@ def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
         ),
         ActionSpaceSpec(
             OPTION_THEN_VALUE,
-            DiscreteSpec(max(len(options), widest)),
+            DiscreteSpec(width_of(options)),
             "The number of an option, then that of a value; `action_mask` says which there are",
         ),
     )

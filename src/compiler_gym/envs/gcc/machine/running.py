@@ -5,14 +5,13 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from compiler_gym.datasets import MeasuredRuns, counter_identity, known_run
 from compiler_gym.envs.gcc.machine.build import Builder
 from compiler_gym.errors import CompilerDiagnosticError, InvalidParameterError, ObservationError
 from compiler_gym.session import BenchmarkSpec
 
-__all__ = ["COMPUTE", "Running"]
+__all__ = ["Running"]
 
 
 class Running:
@@ -62,11 +61,3 @@ class Running:
             return self._builder().program(words, self._runs.link_flags)
         except CompilerDiagnosticError as error:
             raise ObservationError(f"the program does not link: {error}") from error
-
-
-COMPUTE: dict[str, Callable[[Running, Sequence[str]], Any]] = {
-    "runtime": Running.times,
-    "runtime_seconds": Running.seconds,
-    "runtime_instructions": Running.instructions,
-}
-"""What can be measured, by the name of its observation."""

@@ -14,10 +14,48 @@ from typing import SupportsIndex
 from compiler_gym.envs.gcc.machine.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["CommandReader", "checked", "command_line", "words_of"]
+__all__ = ["CommandReader", "Settings", "checked", "command_line", "words_of"]
 
 _QUIET = "-w"
 _PENDING = "# choosing "
+
+
+class Settings:
+    """What an episode has chosen of the options of a compiler.
+
+    Whoever changes `choices` says so with `changed`, because `words` are kept.
+    """
+
+    def __init__(self, options: Sequence[Option]) -> None:
+        self.options = options
+        """The options of the compiler."""
+        self.choices = [ABSENT] * len(options)
+        """One index for each option."""
+        self.pending: int | None = None
+        """The option whose value is to be chosen next, if there is one."""
+        self._words: list[str] | None = []
+
+    @classmethod
+    def alone(cls, word: str) -> "Settings":
+        """Return the settings that are `word` and nothing else.
+
+        >>> Settings.alone("-Os").words
+        ['-Os']
+        """
+        found = cls(())
+        found._words = [word]
+        return found
+
+    @property
+    def words(self) -> list[str]:
+        """The settings that are chosen, as words of a command line."""
+        if self._words is None:
+            self._words = words_of(self.options, self.choices)
+        return self._words
+
+    def changed(self) -> None:
+        """Read `choices` anew when the words are asked for."""
+        self._words = None
 
 
 def checked(choices: Iterable[SupportsIndex], options: Sequence[Option]) -> list[int]:
