@@ -13,6 +13,7 @@ Three branches tell the reader whom to ask::
     │   ├── PipelineError                a pass pipeline the compiler refuses
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
     │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
     │   ├── CacheError                   a cache that cannot be written
@@ -83,6 +84,7 @@ __all__ = [
     "TableError",
     "TooManyRequests",
     "UnknownNameError",
+    "ValidationUnavailableError",
     "WorkerCrashedError",
     "WorkerDied",
     "WorkerOutOfMemoryError",
@@ -133,6 +135,10 @@ class UnknownNameError(RequestError, LookupError):
 
 class InvalidParameterError(RequestError, ValueError):
     """A session parameter does not exist or its value does not fit."""
+
+
+class ValidationUnavailableError(RequestError):
+    """A program says how it is run, and the environment cannot run what it compiles."""
 
 
 class MinimizationError(RequestError, ValueError):

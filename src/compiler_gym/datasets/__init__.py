@@ -15,6 +15,7 @@ from compiler_gym.datasets.benchmark import (
     Benchmark,
     BenchmarkSource,
     BenchmarkWithSource,
+    RunsPrograms,
     ValidationCallback,
 )
 from compiler_gym.datasets.bundled import BundledPrograms, run_spec_of
@@ -67,6 +68,7 @@ __all__ = [
     "RunLimits",
     "RunReport",
     "RunSpec",
+    "RunsPrograms",
     "SeededDataset",
     "TarDataset",
     "TarDatasetWithManifest",

@@ -19,10 +19,11 @@ from compiler_gym.envs.gcc.programs.own import make_benchmark
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
 from compiler_gym.envs.gcc.validation import validate
+from compiler_gym.envs.gcc.validation.runs import compare_object
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
-from compiler_gym.validation import ValidationResult
+from compiler_gym.validation import ValidationError, ValidationResult
 
 __all__ = ["GccEnv"]
 
@@ -214,6 +215,19 @@ class GccEnv(RunnableEnv):
         makes all of them.
         """
         return validate(self.state if state is None else state, self._sibling, rungs)
+
+    def behaviour_errors(self) -> tuple[ValidationError, ...]:
+        """Link the program as it is now, run it on its inputs and return what is wrong.
+
+        Nothing is returned where it cannot be told: `validate` says so. Raises
+        `ValidationUnavailableError` where programs of the compiler are not run.
+        """
+        benchmark = self.benchmark
+        assert benchmark is not None
+        finding = compare_object(
+            self.gcc_bin, benchmark, lambda: self.observation["obj"], self.commandline()
+        )
+        return finding.errors
 
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""

@@ -3,7 +3,7 @@
 
 Some options ask for another program: ``-ffast-math`` may change a printed digit, and
 ``-fpack-struct`` the layout that a library expects. A failure says what the options
-do, which need not be a bug of GCC.
+do, which need not be a bug of GCC. ``build`` makes programs, ``runs`` compares them.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,58 +1,65 @@
 # SPDX-License-Identifier: MIT
-"""Does the program still do its job? Link it, run it, and compare with its build at -O0."""
+"""Does the program still do its job? Run it, and compare it with its build at -O0."""
 
-import functools
-import shutil
-import subprocess
-import tempfile
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 
-from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
-from compiler_gym.envs.gcc.machine.build import Builder, preprocess
+from compiler_gym.datasets import Benchmark, RunLimits
 from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.machine.products import runs_here
-from compiler_gym.envs.gcc.machine.settings import CommandReader
+from compiler_gym.envs.gcc.machine.settings import CommandReader, words_of
 from compiler_gym.envs.gcc.machine.spec import get_spec
-from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
-from compiler_gym.errors import BenchmarkInitError, CompilerError
-from compiler_gym.files import KeptDirectory
+from compiler_gym.envs.gcc.validation.build import linked, reference_of
+from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
 from compiler_gym.validation import (
     Finding,
-    Reference,
     Subject,
     ValidationError,
     chosen_cases,
     compare_behaviour,
 )
 
-__all__ = ["check_runs", "is_linked", "linked"]
-
-_SECONDS = 300.0
-_MOST_REFERENCES = 32
-_lock = threading.Lock()
+__all__ = ["check_runs", "compare_object", "is_linked"]
 
 
 def is_linked(subject: Subject) -> bool:
     """Return whether programs of the compiler run on this machine."""
-    return not Gcc(getattr(subject.env, "gcc_bin", "")).is_docker
+    return not Gcc(_compiler_of(subject)).is_docker
 
 
 def check_runs(subject: Subject) -> Finding:
     """Return whether the program does on its inputs what its build at -O0 does."""
-    benchmark = subject.benchmark
+    env = subject.env
+    try:
+        return compare_object(
+            _compiler_of(subject),
+            subject.benchmark,
+            lambda: env.observation["obj"],
+            env.commandline(),
+        )
+    except ValidationUnavailableError as error:
+        return Finding.unknown(str(error))
+
+
+def compare_object(
+    gcc_bin: str, benchmark: Benchmark, make: Callable[[], bytes], commandline: str
+) -> Finding:
+    """Return whether the program of the object that `make` returns does what `benchmark` does.
+
+    `commandline` is what the object is compiled with: some settings need a library.
+    Raises `ValidationUnavailableError` if the program is not run at all.
+    """
     spec = benchmark.run
     if spec is None or not spec.cases:
-        return Finding.unknown("nothing is known of how to run this program")
-    gcc_bin, object_file = getattr(subject.env, "gcc_bin", ""), subject.env.observation["obj"]
+        raise ValidationUnavailableError("nothing is known of how to run this program")
+    if Gcc(gcc_bin).is_docker:
+        raise ValidationUnavailableError(f"programs of {gcc_bin} are not run outside of its image")
+    object_file = make()
     if not runs_here(object_file):
-        return Finding.unknown(f"{gcc_bin} compiles for another machine: nothing was run")
+        raise ValidationUnavailableError(f"{gcc_bin} compiles for another machine: nothing was run")
     cases = chosen_cases(spec)
-    reference = _reference_of(gcc_bin, benchmark, spec)
+    reference = reference_of(gcc_bin, benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)
-    words = _words(gcc_bin, subject.env.commandline())
+    words = _words(gcc_bin, commandline)
     try:
         with linked(gcc_bin, object_file, benchmark, words) as program:
             return compare_behaviour(program, reference, cases, limits=limits)
@@ -65,65 +72,13 @@ def check_runs(subject: Subject) -> Finding:
     return Finding.failed([ValidationError("the program does not link", {"error": refusal})])
 
 
-@contextmanager
-def linked(
-    gcc_bin: str, object_file: bytes, benchmark: Benchmark, words: Sequence[str] = ()
-) -> Iterator[Path]:
-    """Lend the program of an object file, in a directory that is removed afterwards.
-
-    `words` are the settings it was compiled with: some need a library of GCC's own.
-    """
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-link-") as directory:
-        folder = Path(directory)
-        yield _link(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
-
-
-def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
-    (folder / "obj.o").write_bytes(object_file)
-    command = ["obj.o", "-o", "program", *words]
-    try:
-        done = Gcc(gcc_bin).run(command, timeout=_SECONDS, cwd=folder)
-    except subprocess.TimeoutExpired:
-        raise BenchmarkInitError(f"{gcc_bin} did not link within {_SECONDS:g} s") from None
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()[:2000]
-        raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")
-    return folder / "program"
-
-
-def _libraries(benchmark: Benchmark) -> tuple[str, ...]:
-    """Return what the program is linked with: what it says, and what its language needs."""
-    own = benchmark.run.link if benchmark.run is not None else ()
-    return (*own, *(("-lstdc++",) if is_cxx(unpack(benchmark.contents)) else ()))
+def _compiler_of(subject: Subject) -> str:
+    gcc_bin = getattr(subject.env, "gcc_bin", "")
+    assert isinstance(gcc_bin, str)
+    return gcc_bin
 
 
 def _words(gcc_bin: str, commandline: str) -> list[str]:
     options = get_spec(gcc_bin).options
     choices, _ = CommandReader(options).read(commandline)
-    return [options[at][choice] for at, choice in enumerate(choices) if choice >= 0]
-
-
-def _reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
-    contents = spec.reference or benchmark.contents
-    return _reference(gcc_bin, contents, _libraries(benchmark), spec.time_limit)
-
-
-@functools.lru_cache(maxsize=_MOST_REFERENCES)
-def _reference(
-    gcc_bin: str, contents: bytes, libraries: tuple[str, ...], seconds: float
-) -> Reference:
-    directory = KeptDirectory("compiler_gym-reference-")
-
-    def build() -> Path:
-        with _lock:
-            folder = directory.path
-            gcc = Gcc(gcc_bin)
-            try:
-                units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)
-                object_file = Builder(gcc, lambda _: units, folder / "units").object(["-O0"])
-            except CompilerError as error:
-                raise BenchmarkInitError(f"the program does not compile at -O0: {error}") from error
-            shutil.rmtree(folder / "sources", ignore_errors=True)
-            return _link(gcc_bin, object_file, folder, libraries)
-
-    return Reference(build, RunLimits(seconds=seconds))
+    return words_of(options, choices)
