@@ -1,37 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""How to run a program, as bytes that cross the border to a worker."""
+"""How to run a program, as bytes that cross the border to a worker.
+
+What is sent are the fields of the records of `run`, in their order: arrays in MessagePack.
+"""
 
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, get_type_hints
 
-from msgspec import Struct, msgpack
+from msgspec import msgpack
 
 from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
 
 __all__ = ["pack_run", "unpack_run"]
-
-
-class _Expected(Struct, array_like=True):
-    exit_status: int
-    stdout: str | None
-    files: dict[str, str]
-
-
-class _Case(Struct, array_like=True):
-    argv: tuple[str, ...]
-    files: dict[str, bytes]
-    stdin: bytes
-    outputs: tuple[str, ...]
-    expected: _Expected | None
-    name: str
-    size: str
-
-
-class _Run(Struct, array_like=True):
-    cases: list[_Case]
-    link: tuple[str, ...]
-    time_limit: float
 
 
 def pack_run(spec: RunSpec) -> bytes:
@@ -40,32 +23,39 @@ def pack_run(spec: RunSpec) -> bytes:
     >>> unpack_run(pack_run(RunSpec.single(argv=("7",)))).cases[0].argv
     ('7',)
     """
-    cases = [_packed(case) for case in spec.cases]
-    return msgpack.encode(_Run(cases, tuple(spec.link), spec.time_limit))
+    cases = [_row(case) for case in spec.cases]
+    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_plain)
 
 
 @lru_cache(maxsize=8)
 def unpack_run(data: bytes) -> RunSpec:
     """Return what `pack_run` made bytes of; raise `ValueError` for other bytes."""
-    run = msgpack.decode(data, type=_Run)
-    return RunSpec(tuple(map(_unpacked, run.cases)), link=run.link, time_limit=run.time_limit)
+    cases, link, time_limit = _decoder.decode(data)
+    return RunSpec(tuple(map(_case, cases)), link=link, time_limit=time_limit)
 
 
-def _packed(case: RunCase) -> _Case:
-    want = case.expected
-    expected = want and _Expected(want.exit_status, want.stdout, dict(want.files))
-    files = _contents(case.files)
-    return _Case(case.argv, files, case.stdin, case.outputs, expected, case.name, case.size)
+def _row(record: RunCase | ExpectedOutput) -> list[Any]:
+    values = (getattr(record, field.name) for field in fields(record))
+    return [_row(value) if isinstance(value, ExpectedOutput) else value for value in values]
 
 
-def _contents(files: Mapping[str, bytes | Path]) -> dict[str, bytes]:
-    return {
-        name: source.read_bytes() if isinstance(source, Path) else source
-        for name, source in files.items()
-    }
+def _plain(value: object) -> Any:
+    """Return what is sent for a value that MessagePack has no word for."""
+    if isinstance(value, Path):
+        return value.read_bytes()
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]  # any mapping
+    raise TypeError(f"a run cannot hold {value!r}")
 
 
-def _unpacked(case: _Case) -> RunCase:
-    want = case.expected
-    expected = want and ExpectedOutput(want.exit_status, want.stdout, want.files)
-    return RunCase(case.argv, case.files, case.stdin, case.outputs, expected, case.name, case.size)
+def _case(row: tuple[Any, ...]) -> RunCase:
+    values = {field.name: value for field, value in zip(fields(RunCase), row, strict=True)}
+    expected = values.pop("expected")
+    return RunCase(expected=None if expected is None else ExpectedOutput(*expected), **values)
+
+
+_Expected = tuple[*get_type_hints(ExpectedOutput).values()]
+_AS_SENT = {"files": dict[str, bytes], "expected": _Expected | None}
+"""The fields of a case that are another type on the way: a file's bytes, not its path."""
+_Case = tuple[*(get_type_hints(RunCase) | _AS_SENT).values()]
+_decoder: "msgpack.Decoder[Any]" = msgpack.Decoder(tuple[list[_Case], tuple[str, ...], float])

@@ -25,7 +25,7 @@ class PublishedDataset(TarDatasetWithManifest):
     def __init__(
         self, site_data_base: str | Path | None = None, sort_order: int = 0, **dataset_args: Any
     ) -> None:
-        arguments = self.archive.arguments() | {
+        arguments: dict[str, Any] = self.archive.arguments() | {
             "site_data_base": site_data_base,
             "sort_order": sort_order,
         }

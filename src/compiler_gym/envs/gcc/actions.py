@@ -8,7 +8,7 @@ same choices; none compiles anything. `Replay` goes from actions to choices and 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.envs.gcc.machine.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
@@ -140,9 +140,9 @@ class Replay:
         pending: int | None = None
         for action in actions:
             if isinstance(action, list):
-                choices, pending = [number - 1 for number in action], None
+                choices, pending = [number - 1 for number in cast("list[int]", action)], None
             elif self._space == CATEGORICAL:
-                apply_move(self._options, choices, self._moves[action])
+                apply_move(self._options, choices, self._moves[cast("int", action)])
             elif pending is None:
                 pending = action if action < len(self._options) else None
             elif action < len(values := values_of(self._options[pending])):

@@ -6,7 +6,7 @@ compiled before somebody looks, and the same command line is never compiled twic
 """
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from compiler_gym.envs.gcc.actions import (
     CATEGORICAL,
@@ -75,7 +75,7 @@ class GccSession(CompilerSession):
     def apply_action(self, action: Any) -> Step:
         """Choose settings; a list is an action of `Choices`, whatever the action space."""
         if isinstance(action, list):
-            return self._choose_all([choice - 1 for choice in action])
+            return self._choose_all([choice - 1 for choice in cast("list[int]", action)])
         if self._action_space == CATEGORICAL:
             return self._move(action)
         return self._choose_stepwise(action)

@@ -7,7 +7,7 @@ container has no network, bounded memory, and is removed when its run is over.
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ class DockerRunner:
             ) from error
 
     @contextmanager
-    def _daemon(self) -> Iterator[Any]:
+    def _daemon(self) -> Generator[Any]:
         """Lend a connection to the daemon: a worker that was forked must not share one."""
         try:
             import docker
@@ -105,7 +105,7 @@ class DockerRunner:
                 "`pip install 'compiler_gym[docker]'`"
             ) from error
         try:
-            client = docker.from_env(timeout=int(_SPARE_SECONDS))
+            client: Any = docker.from_env(timeout=int(_SPARE_SECONDS))
         except DockerException as error:
             raise self._unreachable(error) from error
         try:

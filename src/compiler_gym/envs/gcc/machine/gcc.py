@@ -138,7 +138,7 @@ class Gcc:
 
         The reason is in the error: missing, failing, too old, or clang in disguise.
         """
-        text = self._ask("--version")
+        text = self.ask("--version")
         first = text.splitlines()[0].strip() if text.strip() else ""
         if "clang" in text.lower():
             raise EnvironmentNotSupported(
@@ -205,7 +205,11 @@ class Gcc:
         # A Docker image is no child of this process, so its output comes as it is.
         return Completed(args, done.returncode, printed or done.stdout, said or done.stderr)
 
-    def _ask(self, *args: str) -> str:
+    def ask(self, *args: str) -> str:
+        """Return what the compiler, of which nothing is known yet, prints for `args`.
+
+        Raises `EnvironmentNotSupported` when it fails, as `answer` does when it cannot be run.
+        """
         done = self.answer(*args)
         if done.returncode:
             raise EnvironmentNotSupported(
@@ -245,7 +249,7 @@ class _Local:
     def identity(self) -> str:
         """Return what the driver holds and which compiler proper it calls."""
         driver = self.gcc.path().resolve()
-        named = self.gcc._ask("-print-prog-name=cc1").strip()
+        named = self.gcc.ask("-print-prog-name=cc1").strip()
         facts = [hashlib.sha256(driver.read_bytes()).hexdigest()]
         if os.path.isabs(named):
             try:

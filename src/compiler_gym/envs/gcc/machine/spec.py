@@ -10,7 +10,7 @@ import math
 from dataclasses import astuple
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from compiler_gym.envs.gcc.machine import options as kinds
 from compiler_gym.envs.gcc.machine.gcc import Gcc, words_of
@@ -91,7 +91,7 @@ def _read(path: Path) -> list[Option] | None:
 
 
 def _option(kind: str, *fields: object) -> Option:
-    values = [tuple(field) if isinstance(field, list) else field for field in fields]
+    values = [tuple(cast("list[str]", f)) if isinstance(f, list) else f for f in fields]
     if kind not in kinds.__all__:
         raise ValueError(f"no kind of option is called {kind}")
     return getattr(kinds, kind)(*values)

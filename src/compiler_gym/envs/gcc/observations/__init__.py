@@ -61,7 +61,7 @@ def _count(name: str, description: str) -> Observation:
 
 
 def _cost(name: str, **facts: Any) -> Cost:
-    shared = {"unit": "bytes", "scales": SCALES, "normalized": "_norm"}
+    shared: dict[str, Any] = {"unit": "bytes", "scales": SCALES, "normalized": "_norm"}
     return Cost(
         name=name, observation=name, platform_dependent=True, levels=LEVELS, **(shared | facts)
     )

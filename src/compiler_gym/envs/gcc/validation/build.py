@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,7 +28,7 @@ _lock = threading.Lock()
 @contextmanager
 def linked(
     gcc_bin: str, object_file: bytes, benchmark: Benchmark, words: Sequence[str] = ()
-) -> Iterator[Path]:
+) -> Generator[Path]:
     """Lend the program of an object file, in a directory that is removed afterwards.
 
     `words` are the settings it was compiled with: some need a library of GCC's own.
