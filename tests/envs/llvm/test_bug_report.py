@@ -14,7 +14,7 @@ import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv, _bug_report, make_benchmark_from_source
-from compiler_gym.envs.llvm._bug_report import write_bug_report
+from compiler_gym.envs.llvm.validation.bug_report import write_bug_report
 from compiler_gym.errors import CacheError, MinimizationError
 
 MakeEnv = Callable[..., LlvmEnv]
