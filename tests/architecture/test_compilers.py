@@ -16,7 +16,16 @@ NEUTRAL = sorted(
     path
     for path in PACKAGE.rglob("*.py")
     if path.relative_to(PACKAGE).parts[0]
-    in ("core", "registration.py", "rewards", "service", "session.py", "spaces", "tables.py", "validation")
+    in (
+        "core",
+        "registration.py",
+        "rewards",
+        "service",
+        "session.py",
+        "spaces",
+        "tables.py",
+        "validation",
+    )
 )
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
-from compiler_gym.envs.llvm import LlvmEnv, _bug_report, make_benchmark_from_source
-from compiler_gym.envs.llvm._bug_report import write_bug_report
+from compiler_gym.envs.llvm import LlvmEnv, make_benchmark_from_source
+from compiler_gym.envs.llvm.validation import bug_report
+from compiler_gym.envs.llvm.validation.bug_report import write_bug_report
 from compiler_gym.errors import CacheError, MinimizationError
 
 MakeEnv = Callable[..., LlvmEnv]
@@ -88,7 +89,7 @@ def test_a_miscompile_is_reduced_while_the_program_stays_sound(
     module = make_benchmark_from_source(PROGRAM, lang="c").contents
     monkeypatch.setenv("PATH", f"{lying.parent}:/usr/bin:/bin")
     if not reduces:
-        monkeypatch.setattr(_bug_report, "_REDUCE", "no-such-tool")
+        monkeypatch.setattr(bug_report, "_REDUCE", "no-such-tool")
     report = write_bug_report(
         tmp_path / "report",
         module=module,

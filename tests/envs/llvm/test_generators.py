@@ -9,7 +9,11 @@ import pytest
 
 from compiler_gym.datasets import Dataset
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm._generators import CsmithBenchmark, CsmithDataset, LlvmStressDataset
+from compiler_gym.envs.llvm.programs.collections.generators import (
+    CsmithBenchmark,
+    CsmithDataset,
+    LlvmStressDataset,
+)
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 
 needs_csmith = pytest.mark.skipif(

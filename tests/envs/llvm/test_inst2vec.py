@@ -14,7 +14,7 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm._inst2vec import VARIABLE, read_vocabulary
+from compiler_gym.envs.llvm.observations.derived.inst2vec import VARIABLE, read_vocabulary
 from compiler_gym.errors import ObservationError
 
 MakeEnv = Callable[..., LlvmEnv]

@@ -12,8 +12,8 @@ from edge_modules import EDGE_MODULES, edge_module
 
 from compiler_gym.datasets import Benchmark, BundledPrograms
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces
-from compiler_gym.envs.llvm._inst2vec import VARIABLE
 from compiler_gym.envs.llvm.observations import BASELINE_COSTS, LEVELS
+from compiler_gym.envs.llvm.observations.derived.inst2vec import VARIABLE
 from compiler_gym.errors import ObservationError
 
 MakeEnv = Callable[..., LlvmEnv]

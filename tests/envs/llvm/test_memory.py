@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces, reward_spaces
 from compiler_gym.envs.llvm import session as llvm_session
-from compiler_gym.envs.llvm._build import Builder
+from compiler_gym.envs.llvm.machine.build import Builder
 from compiler_gym.testing import worker_pid
 
 MakeEnv = Callable[..., LlvmEnv]

@@ -13,9 +13,9 @@ import compiler_gym
 from compiler_gym.datasets import Benchmark, ExpectedOutput, RunSpec
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm._command_line import CompilerCommand, Mode
-from compiler_gym.envs.llvm._own import record
-from compiler_gym.envs.llvm._tool import run_tool
+from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.programs.builds import record
+from compiler_gym.envs.llvm.programs.command_line import CompilerCommand, Mode
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,
@@ -166,7 +166,7 @@ def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
     lines = [line.split() for line in shown.splitlines()]
     undefined = {line[-1] for line in lines if line[-2] == "U"} - {"weak_one"}
     defined = {line[-1] for line in lines if line[-2] in "TWDBCV"}
-    (symbols,) = run_tool("symbols", [program.contents])
+    (symbols,) = run_engine("symbols", [program.contents])
     found = [set(part.split("\n")) for part in symbols.decode().split("\0")]
     assert found[0] == defined
     assert found[1] - {"memset", "memcpy"} == undefined - {"memset", "memcpy"}

@@ -11,7 +11,7 @@ import pytest
 from compiler_gym.datasets import Dataset, DownloadOptions, PublishedDataset, import_corpus
 from compiler_gym.datasets.corpus import CorpusDataset
 from compiler_gym.envs.llvm import LlvmEnv, datasets
-from compiler_gym.envs.llvm._published import PUBLISHED
+from compiler_gym.envs.llvm.programs.collections.published import PUBLISHED
 from compiler_gym.errors import (
     BenchmarkInitError,
     DatasetInitError,

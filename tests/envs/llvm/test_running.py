@@ -13,8 +13,8 @@ import pytest
 from compiler_gym import _llvm
 from compiler_gym.datasets import Benchmark, ExpectedOutput, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv, make_benchmark_from_source
-from compiler_gym.envs.llvm._compute import COSTS
-from compiler_gym.envs.llvm._timing import compare, without_outliers
+from compiler_gym.envs.llvm.machine.timing import compare, without_outliers
+from compiler_gym.envs.llvm.observations.compute import COSTS
 from compiler_gym.envs.llvm.rewards import SpeedupReward
 from compiler_gym.errors import InvalidParameterError, ObservationError
 from compiler_gym.spaces import RuntimeReward

@@ -11,15 +11,15 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm._derived_structure import LexedToken
-from compiler_gym.envs.llvm._ir2vec import vocabulary_path
-from compiler_gym.envs.llvm._structure import (
+from compiler_gym.envs.llvm.observations import INST_COUNT_FEATURES
+from compiler_gym.envs.llvm.observations.derived.structure import LexedToken
+from compiler_gym.envs.llvm.observations.ir2vec import vocabulary_path
+from compiler_gym.envs.llvm.observations.structure import (
     FUNCTION_FEATURES,
     PROGRAML_TEXTS,
     TOKEN_CATEGORIES,
     TOKEN_KINDS,
 )
-from compiler_gym.envs.llvm.observations import INST_COUNT_FEATURES
 
 MakeEnv = Callable[..., LlvmEnv]
 Tool = Callable[..., bytes]

@@ -11,9 +11,9 @@ import compiler_gym
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.datasets import Benchmark, BundledPrograms, RunCase, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv, make_benchmark_from_source
-from compiler_gym.envs.llvm._validate_runs import compare_module
-from compiler_gym.envs.llvm._validate_sanitizers import SANITIZERS, reports_of
-from compiler_gym.envs.llvm.validators import QUICK
+from compiler_gym.envs.llvm.validation import QUICK
+from compiler_gym.envs.llvm.validation.runs import compare_module
+from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
 from compiler_gym.validation import ValidationResult, Verdict
 
 MakeEnv = Callable[..., LlvmEnv]

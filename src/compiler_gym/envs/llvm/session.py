@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm._baselines import Baselines
-from compiler_gym.envs.llvm._compute import COSTS, STRUCTURE, PassHistory
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP
 from compiler_gym.envs.llvm.observations import (
     BASELINE_COSTS,
@@ -21,6 +19,8 @@ from compiler_gym.envs.llvm.observations import (
     OBSERVATION_SPACES,
     cpu_info,
 )
+from compiler_gym.envs.llvm.observations.baselines import Baselines
+from compiler_gym.envs.llvm.observations.compute import COSTS, STRUCTURE, PassHistory
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -37,7 +37,7 @@ from compiler_gym.session import (
 )
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.llvm._program import Program
+    from compiler_gym.envs.llvm.machine.program import Program
 
 __all__ = ["GOALS", "LlvmSession"]
 
@@ -123,7 +123,7 @@ class LlvmSession(CompilerSession):
 
     @cached_property
     def _program(self) -> "Program":
-        from compiler_gym.envs.llvm._program import Program
+        from compiler_gym.envs.llvm.machine.program import Program
 
         return Program(self._benchmark, self._load, lambda: self._working_dir)
 
