@@ -15,7 +15,7 @@ from compiler_gym.datasets import (
     RunCase,
     RunSpec,
 )
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
 
 
 def _one_finding(env: Any) -> list[str]:
@@ -24,6 +24,13 @@ def _one_finding(env: Any) -> list[str]:
 
 def _no_finding(env: Any) -> list[str]:
     return []
+
+
+class SoundEnv(str):
+    """Stands for an environment whose program does what it should."""
+
+    def behaviour_errors(self) -> tuple[str, ...]:
+        return ()
 
 
 def test_a_benchmark_is_pickled_with_everything_that_belongs_to_it() -> None:
@@ -39,7 +46,7 @@ def test_a_benchmark_is_pickled_with_everything_that_belongs_to_it() -> None:
     assert again.contents == b"BC"
     assert list(again.sources) == [BenchmarkSource("b.c", b"int x;")]
     assert again.run == program.run
-    assert again.validate("env") == ["wrong in env"]
+    assert again.validate(SoundEnv("env")) == ["wrong in env"]
     assert again.parameters == {"goal": "speed"}
 
 
@@ -60,6 +67,22 @@ def test_validation_reports_what_every_callback_finds() -> None:
     assert program.is_validatable()
     assert program.validate(1) == ["wrong in 1", "wrong in 1"]
     assert next(program.ivalidate(2)) == "wrong in 2"
+
+
+def test_a_program_that_is_run_is_judged_by_the_environment_before_the_callbacks() -> None:
+    class BrokenEnv(SoundEnv):
+        def behaviour_errors(self) -> tuple[str, ...]:
+            return ("the output differs",)
+
+    program = Benchmark("a-v0/b", b"", run=RunSpec.single(), validation_callbacks=[_one_finding])
+    assert program.is_validatable()
+    assert program.validate(BrokenEnv("env")) == ["the output differs", "wrong in env"]
+
+
+def test_an_environment_that_runs_no_program_says_so_instead_of_passing_it() -> None:
+    program = Benchmark("a-v0/b", b"", run=RunSpec.single())
+    with pytest.raises(ValidationUnavailableError, match="expected an environment with"):
+        program.validate("env")
 
 
 def test_another_address_shares_the_contents_and_not_the_lists() -> None:
