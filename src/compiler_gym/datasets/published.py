@@ -37,7 +37,7 @@ class PublishedDataset(TarDatasetWithManifest):
             return super().path_of(uri)
         name = uri.path.strip("/")
         path = self.dataset_root / name / self.archive.main_files.get(name, "")
-        if not path.is_file():
+        if name not in self.archive.main_files or not path.is_file():
             raise UnknownNameError(f"no program {uri}")
         return path
 
