@@ -12,13 +12,13 @@ from edge_modules import EDGE_MODULES, edge_module
 
 from compiler_gym.datasets import Benchmark, BundledPrograms
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces
-from compiler_gym.envs.llvm.observations import BASELINE_COSTS, LEVELS
+from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived.inst2vec import VARIABLE
 from compiler_gym.errors import ObservationError
 
 MakeEnv = Callable[..., LlvmEnv]
 SPACES = [space.name for space in observation_spaces]
-BASELINES = {f"{prefix}{level}" for prefix in BASELINE_COSTS for level in LEVELS}
+BASELINES = {name for cost in TABLE.costs for name in cost.baselines}
 RUNS = {"Runtime", "RuntimeComparison", "RuntimeInstructions", "IsRunnable", "Buildtime"}
 QUICK = [name for name in SPACES if name not in BASELINES | RUNS]
 PROGRAMS = [str(uri).rsplit("/", 1)[-1] for uri in BundledPrograms().benchmark_uris()]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces, reward_spaces
-from compiler_gym.envs.llvm import session as llvm_session
 from compiler_gym.envs.llvm.machine.build import Builder
+from compiler_gym.envs.llvm.observations.compute import COMPUTE
 from compiler_gym.testing import worker_pid
 
 MakeEnv = Callable[..., LlvmEnv]
@@ -31,7 +31,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         return counted
 
-    table = llvm_session._COMPUTE
+    table = COMPUTE
     for name in COMPUTED:
         monkeypatch.setitem(table, name, counting(name, table[name]))
     return counts

@@ -21,7 +21,7 @@ from compiler_gym.envs.llvm.observations import (
     AUTOPHASE_FEATURES,
     INST_COUNT_FEATURES,
     LEVELS,
-    OBSERVATION_SPACES,
+    TABLE,
 )
 from compiler_gym.spaces import Scalar
 
@@ -197,6 +197,6 @@ def test_a_spec_makes_the_spec_of_a_function_of_it(env: LlvmEnv) -> None:
     assert (length.deterministic, length.platform_dependent) == (True, False)
 
 
-@pytest.mark.parametrize("spec", OBSERVATION_SPACES, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", TABLE.observations, ids=lambda spec: spec.name)
 def test_every_space_says_what_it_is(spec) -> None:
     assert spec.description.endswith((".", "declarations."))

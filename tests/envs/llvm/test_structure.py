@@ -14,7 +14,7 @@ from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.observations import INST_COUNT_FEATURES
 from compiler_gym.envs.llvm.observations.derived.structure import LexedToken
 from compiler_gym.envs.llvm.observations.ir2vec import vocabulary_path
-from compiler_gym.envs.llvm.observations.structure import (
+from compiler_gym.envs.llvm.observations.names import (
     FUNCTION_FEATURES,
     PROGRAML_TEXTS,
     TOKEN_CATEGORIES,

@@ -12,7 +12,7 @@ from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine.engine import run_engine
-from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
+from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
@@ -342,7 +342,7 @@ def _parts_of(commandline: str) -> list[str]:
 
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table
     "observation_spaces",
-    {spec.name: spec.name for spec in OBSERVATION_SPACES}
+    {row.name: row.name for row in TABLE.observations}
     | {derived.id: derived.id for derived in derived_observations()},
     type=str,
 )

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The observations of an episode's program as machine code. Runs in a worker.
+"""The program of an episode as machine code: built, measured, run. Runs in a worker.
 
-Imported when one is first asked for: most episodes never link anything.
+Imported when something is first asked of it: most episodes never link anything.
 """
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ _COUNTS = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
 
 
 class Program:
-    """Builds and runs the program of one episode."""
+    """Builds and runs the program of one episode, from whichever module it is given."""
 
     def __init__(
         self,
@@ -34,31 +35,50 @@ class Program:
         self._builder = Builder(directory, flags)
         self._reference = Builder(lambda: directory() / "reference", flags)
         self._others = Builder(lambda: directory() / "baseline", flags)
-        running, builder = self._running, self._builder
-        self._compute: dict[str, Callable[[_llvm.Module], Any]] = {
-            "IsBuildable": self._is_buildable,
-            "IsRunnable": lambda m: running.is_runnable(m, builder),
-            "Buildtime": lambda m: [builder.build_again(m).seconds],
-            "Runtime": lambda m: running.times(m, builder),
-            "RuntimeComparison": lambda m: running.comparison(m, builder, self._reference),
-            "TextSizeBytes": lambda m: builder.build(m).text_size,
-            "RuntimeInstructions": lambda m: running.instructions(m, builder),
-        }
 
-    def observe(self, name: str, module: _llvm.Module) -> Any:
-        """Return the plain value of observation `name` for `module`."""
-        return self._compute[name](module)
+    def beside(self) -> "Program":
+        """Return the same, which builds in a directory of its own: this one's is kept."""
+        twin = copy.copy(self)
+        twin._builder = self._others
+        return twin
 
-    def baseline_measures(self) -> Mapping[str, tuple[str, Callable[[_llvm.Module], float]]]:
-        """Return how to measure a cost of another module, and what else the cost depends on."""
-        others, running = self._others, self._running
-        return {
-            "TextSizeBytes": (linker_identity(), lambda m: others.build(m).text_size),
-            "RuntimeInstructions": (
-                f"{linker_identity()} {_or_nothing(counter_identity)}",
-                lambda m: running.instructions(m, others),
-            ),
-        }
+    def is_buildable(self, module: _llvm.Module) -> bool:
+        """Return whether it links."""
+        try:
+            self._builder.build(module)
+        except ObservationError:
+            return False
+        return True
+
+    def is_runnable(self, module: _llvm.Module) -> bool:
+        """Return whether it links, and does its first case right."""
+        return self._running.is_runnable(module, self._builder)
+
+    def build_times(self, module: _llvm.Module) -> list[float]:
+        """Return how long code generation and linking take, a list of one number."""
+        return [self._builder.build_again(module).seconds]
+
+    def times(self, module: _llvm.Module) -> list[float]:
+        """Return the wall-clock times of its largest case, in seconds."""
+        return self._running.times(module, self._builder)
+
+    def comparison(self, module: _llvm.Module) -> dict[str, Any]:
+        """Return how its processor times compare with those of the program at reset."""
+        return self._running.comparison(module, self._builder, self._reference)
+
+    def text_size(self, module: _llvm.Module) -> int:
+        """Return the bytes of its machine code."""
+        return self._builder.build(module).text_size
+
+    def instructions(self, module: _llvm.Module) -> int:
+        """Return the instructions that it retires on a small case."""
+        return self._running.instructions(module, self._builder)
+
+    def tools_of(self, measured: str) -> str:
+        """Return a text that changes when a tool does on which the cost `measured` depends."""
+        if measured == "instructions":
+            return f"{linker_identity()} {_or_nothing(counter_identity)}"
+        return linker_identity()
 
     def set(self, key: str, value: str) -> str:
         """Change a setting of the runs and return its value."""
@@ -80,13 +100,6 @@ class Program:
         """Build again when something is next asked for: the files have moved."""
         for builder in (self._builder, self._reference, self._others):
             builder.forget()
-
-    def _is_buildable(self, module: _llvm.Module) -> bool:
-        try:
-            self._builder.build(module)
-        except ObservationError:
-            return False
-        return True
 
 
 def _or_nothing(identify: Callable[[], str]) -> str:

@@ -1,9 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The names behind vectors of counts, and how a vector of counts is described."""
+"""What the numbers in arrays stand for: features by their place, kinds by their number.
 
-from compiler_gym.session import BoxSpec, ObservationSpaceSpec
+Whoever looks at observations reads this without a compiler; a test compares it with the engine.
+"""
 
-__all__ = ["AUTOPHASE_FEATURES", "INST_COUNT_FEATURES", "MOST", "counts"]
+__all__ = [
+    "AUTOPHASE_FEATURES",
+    "EDGE_KINDS",
+    "FUNCTION_FEATURES",
+    "INST_COUNT_FEATURES",
+    "NODE_KINDS",
+    "PROGRAML_TEXTS",
+    "TOKEN_CATEGORIES",
+    "TOKEN_KINDS",
+]
 
 AUTOPHASE_FEATURES = tuple(
     """BBNumArgsHi BBNumArgsLo onePred onePredOneSuc onePredTwoSuc oneSuccessor twoPred
@@ -32,10 +42,74 @@ INST_COUNT_FEATURES = tuple(
 )
 """The totals, then one count per opcode in the order of LLVM's ``Instruction.def``."""
 
-MOST = 2**63 - 2
-"""The upper bound of a count: Gymnasium adds one to it when it samples."""
+NODE_KINDS = ("instruction", "variable", "constant", "type")
+EDGE_KINDS = ("control", "data", "call", "type")
 
+_OPCODES = tuple(
+    """ret br switch indirectbr invoke resume unreachable cleanupret catchret catchswitch callbr
+    fneg add fadd sub fsub mul fmul udiv sdiv fdiv urem srem frem shl lshr ashr and or xor alloca
+    load store getelementptr fence cmpxchg atomicrmw trunc zext sext fptoui fptosi uitofp sitofp
+    fptrunc fpext ptrtoint ptrtoaddr inttoptr bitcast addrspacecast cleanuppad catchpad icmp fcmp
+    phi call select userop1 userop2 va_arg extractelement insertelement
+    shufflevector extractvalue insertvalue landingpad freeze""".split()
+)
+PROGRAML_TEXTS = (
+    *("[external]", "; undefined function", "var", "val"),
+    *_OPCODES,
+    *"half bfloat float double x86_fp80 fp128 ppc_fp128 void label metadata x86_amx".split(),
+    *("token", "iN", "function", "ptr", "struct", "array", "vector", "scalable vector"),
+    *("typed ptr", "target type", "i1", "i8", "i16", "i32", "i64", "i128"),
+)
+"""What ``node_text`` of ``ProgramlArrays`` is an index into, the same for every program."""
 
-def counts(name: str, size: int, description: str) -> ObservationSpaceSpec:
-    """Return a space of `size` counts, int64."""
-    return ObservationSpaceSpec(name, BoxSpec(0, MOST, (size,), "int64"), description)
+TOKEN_CATEGORIES = (
+    *("punctuation", "keyword", "instruction", "type", "attribute", "number", "string"),
+    *("local", "global", "label", "metadata", "attribute group", "comdat", "other"),
+)
+"""What ``token_category`` of ``LexedIrArrays`` is an index into."""
+
+TOKEN_KINDS = {
+    **dict(
+        enumerate(
+            """Eof Error dotdotdot equal comma star lsquare rsquare lbrace rbrace less greater
+            lparen rparen exclaim bar colon hash""".split()
+        )
+    ),
+    **dict(
+        enumerate(
+            """LabelID GlobalID LocalVarID AttrGrpID SummaryID LabelStr GlobalVar ComdatVar LocalVar
+            MetadataVar StringConstant DwarfTag DwarfAttEncoding DwarfVirtuality DwarfLang
+            DwarfSourceLangName DwarfCC EmissionKind NameTableKind FixedPointKind DwarfOp DIFlag
+            DISPFlag DwarfMacinfo ChecksumKind DbgRecordType DwarfEnumKind Type APFloat
+            APSInt""".split(),
+            514,
+        )
+    ),
+}
+"""The names of those kinds of token in LLVM 22 that are not keywords."""
+
+FUNCTION_FEATURES = (
+    *INST_COUNT_FEATURES[3:],
+    *"""Instructions Blocks Edges CyclomaticComplexity Arguments Loops MaxLoopDepth
+    InstructionsInLoops Calls IndirectCalls IntrinsicCalls MemoryInstructions VectorInstructions
+    FloatInstructions AllocaInstructions IsExternallyVisible IsVarArg""".split(),
+    *(
+        f"Properties.{name}"
+        for name in """BasicBlockCount BlocksReachedFromConditionalInstruction Uses
+    DirectCallsToDefinedFunctions LoadInstCount StoreInstCount MaxLoopDepth TopLevelLoopCount
+    TotalInstructionCount BasicBlocksWithSingleSuccessor BasicBlocksWithTwoSuccessors
+    BasicBlocksWithMoreThanTwoSuccessors BasicBlocksWithSinglePredecessor
+    BasicBlocksWithTwoPredecessors BasicBlocksWithMoreThanTwoPredecessors BigBasicBlocks
+    MediumBasicBlocks SmallBasicBlocks CastInstructionCount FloatingPointInstructionCount
+    IntegerInstructionCount ConstantIntOperandCount ConstantFPOperandCount ConstantOperandCount
+    InstructionOperandCount BasicBlockOperandCount GlobalValueOperandCount InlineAsmOperandCount
+    ArgumentOperandCount UnknownOperandCount CriticalEdgeCount ControlFlowEdgeCount
+    UnconditionalBranchCount ConditionalBranchCount BranchInstructionCount BranchSuccessorCount
+    SwitchInstructionCount SwitchSuccessorCount IntrinsicCount DirectCallCount IndirectCallCount
+    CallReturnsIntegerCount CallReturnsFloatCount CallReturnsPointerCount
+    CallReturnsVectorIntCount CallReturnsVectorFloatCount CallReturnsVectorPointerCount
+    CallWithManyArgumentsCount CallWithPointerArgumentCount""".split()
+    ),
+)
+"""The columns of ``FunctionFeatures``: instructions by opcode, our own counts, LLVM's
+FunctionProperties."""

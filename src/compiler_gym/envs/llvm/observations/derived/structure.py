@@ -9,7 +9,7 @@ from gymnasium.spaces import GraphInstance
 
 from compiler_gym._columns import taken, texts
 from compiler_gym.core import DerivedObservation, uncollected
-from compiler_gym.envs.llvm.observations.structure import (
+from compiler_gym.envs.llvm.observations.names import (
     EDGE_KINDS,
     NODE_KINDS,
     PROGRAML_TEXTS,
