@@ -22,7 +22,8 @@ from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.machine.settings import Settings, checked
 from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.observations import TABLE, observation_spaces
-from compiler_gym.envs.gcc.observations.compute import ENGINE, Compiled
+from compiler_gym.envs.gcc.observations.compute import COMPUTE
+from compiler_gym.envs.gcc.observations.subject import Compiled
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
 from compiler_gym.session import (
     ActionSpaceSpec,
@@ -34,7 +35,6 @@ from compiler_gym.session import (
 __all__ = ["GccSession"]
 
 _RUN_COUNTS = ("runtime_observation_count", "runtime_warmup_runs_count")
-_COMPUTE = TABLE.bind(ENGINE)
 _LEVELS = {row.name: row.level for row in TABLE.observations}
 Step = tuple[bool, ActionSpaceSpec | None, bool]
 
@@ -82,7 +82,7 @@ class GccSession(CompilerSession):
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`, compiling if it must."""
-        compute = _COMPUTE.get(name)
+        compute = COMPUTE.get(name)
         if compute is None:
             raise UnknownNameError(f"no observation space {name!r}")
         level = _LEVELS[name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rows of the table name is computed once for a command line, errors too."""
+"""What the rows of the table name is what GCC makes of the program."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,8 @@ from compiler_gym.datasets import RunSpec, pack_run
 from compiler_gym.envs.gcc.machine.settings import Settings
 from compiler_gym.envs.gcc.machine.spec import get_spec
 from compiler_gym.envs.gcc.observations import TABLE
-from compiler_gym.envs.gcc.observations.compute import ENGINE, FACTS, Compiled
-from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
+from compiler_gym.envs.gcc.observations.compute import COMPUTE, ENGINE
+from compiler_gym.envs.gcc.observations.subject import Compiled
 from compiler_gym.session import BenchmarkSpec
 
 from ..conftest import needed
@@ -32,7 +32,7 @@ def compiled(
 
 
 def test_the_engine_has_what_the_table_needs_and_no_more() -> None:
-    assert set(TABLE.bind(ENGINE)) == {row.name for row in TABLE.observations}
+    assert set(COMPUTE) == {row.name for row in TABLE.observations}
     assert set(ENGINE) == {row.compute for row in TABLE.observations}
 
 
@@ -48,32 +48,6 @@ def test_one_compilation_finds_every_fact_of_its_product(tmp_path: Path) -> None
     assert json.loads(ENGINE["instruction_counts"](program, level))["ret"] == 1
     assert "return n * 3" in ENGINE["source"](program, level)
     assert "Function f" in ENGINE["rtl"](program, level)
-
-
-def test_a_fact_that_is_known_is_not_computed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    size = compiled(tmp_path).fact("obj_size", ["-Os"])
-    monkeypatch.setitem(FACTS, "obj_size", lambda *_: pytest.fail("compiled again"))  # type: ignore[arg-type]  # a dictionary
-    assert compiled(tmp_path / "other").fact("obj_size", ["-Os"]) == size
-
-
-def test_a_refusal_is_remembered_for_every_product(tmp_path: Path) -> None:
-    refused = ["-flive-patching=inline-clone", "-fipa-pta"]
-    program = compiled(tmp_path)
-    with pytest.raises(CompilerDiagnosticError) as first:
-        program.fact("asm_size", refused)
-    with pytest.raises(CompilerDiagnosticError) as second:
-        program.fact("obj_size", refused)
-    assert str(first.value) == str(second.value)
-
-
-def test_a_program_that_no_setting_made_wrong_is_to_blame_itself(tmp_path: Path) -> None:
-    program = compiled(tmp_path, b'__asm__("no such instruction");\n')
-    with pytest.raises(BenchmarkInitError, match="the program does not compile"):
-        program.fact("obj_size", [])
-    with pytest.raises(CompilerDiagnosticError, match="no such instruction"):
-        program.fact("obj_size", ["-O1"])
 
 
 def test_the_mask_allows_options_and_then_the_values_of_one(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 
 Names are those of CompilerGym 0.2.5 where it has them. A cost has baselines, which are
 the same program compiled with a level and nothing else. ``compute`` holds what the rows
-name: it runs in a worker, so a row names it by text.
+name, of a ``subject``: both run in a worker, so a row names it by text.
 """
 
 from collections.abc import Sequence
