@@ -12,7 +12,6 @@ from compiler_gym.datasets import (
     BenchmarkUri,
     BenchmarkWithSource,
     ExpectedOutput,
-    RunCase,
     RunSpec,
 )
 from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
@@ -116,34 +115,3 @@ def test_a_source_never_leaves_the_directory(tmp_path: Path, name: str) -> None:
     with pytest.raises(BenchmarkInitError, match="would leave its directory"):
         program.write_sources_to_directory(tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_run_names_what_differs_from_what_was_expected() -> None:
-    expected = ExpectedOutput.of(stdout=b"1\n", files={"out.txt": b"2"})
-    assert expected.differences(ExpectedOutput.of(stdout=b"1\n", files={"out.txt": b"2"})) == ()
-    found = ExpectedOutput.of(1, stdout=b"x", files={"out.txt": b"3"})
-    assert expected.differences(found) == (
-        "exit status 1 instead of 0",
-        "standard output",
-        "file out.txt",
-    )
-    assert ExpectedOutput().differences(ExpectedOutput.of(stdout=b"anything")) == ()
-
-
-def test_input_files_of_a_run_stay_in_its_directory(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.bin"
-    kept.write_bytes(b"kept")
-    root = tmp_path / "run"
-    root.mkdir()
-    RunCase(files={"a/b.txt": b"text", "c.bin": kept}).write_files(root)
-    assert (root / "a/b.txt").read_bytes() == b"text"
-    assert (root / "c.bin").read_bytes() == b"kept"
-    with pytest.raises(BenchmarkInitError, match="would leave its directory"):
-        RunCase(files={"../x": b""}).write_files(root)
-
-
-def test_the_cases_of_one_size_can_be_picked() -> None:
-    spec = RunSpec((RunCase(size="test"), RunCase(size="ref", expected=ExpectedOutput())))
-    assert not spec.is_judged
-    assert spec.of_size("ref").is_judged
-    assert len(spec.of_size("test").cases) == 1
