@@ -28,9 +28,8 @@ def test_an_export_can_be_imported_again(tmp_path: Path) -> None:
     for number in range(600):
         (folder / f"{number}.c").write_text(str(number))
     options = ReadOptions(license="MIT")
-    report = import_corpus(
-        "my-v0", folder.parent, site_data_base=tmp_path / "site", options=options
-    )
+    site = tmp_path / "site"
+    report = import_corpus("my-v0", folder.parent, site_data_base=site, options=options)
     corpus = CorpusDataset(report.path)
     table = tmp_path / "out/x.parquet"
     assert export_parquet(corpus, table) == 600
