@@ -8,13 +8,13 @@ rest is slow: every space on every bundled program.
 from collections.abc import Callable
 
 import pytest
-from edge_modules import EDGE_MODULES, edge_module
 
 from compiler_gym.datasets import Benchmark, BundledPrograms
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived.inst2vec import VARIABLE
 from compiler_gym.errors import ObservationError
+from tests.envs.llvm.edge_modules import EDGE_MODULES, edge_module
 
 MakeEnv = Callable[..., LlvmEnv]
 SPACES = [space.name for space in observation_spaces]

@@ -21,7 +21,7 @@ from compiler_gym.spaces import RuntimeReward
 
 MakeEnv = Callable[..., LlvmEnv]
 Tool = Callable[..., bytes]
-PROGRAMS = Path(__file__).parents[3] / "programs"
+PROGRAMS = Path(__file__).parents[4] / "programs"
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
 HELLO_RUN = RunSpec.single(expected=ExpectedOutput.of(stdout=b"hello\n"))
 
