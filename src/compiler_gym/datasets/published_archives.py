@@ -43,7 +43,7 @@ class Archive:
     """What the programs are."""
     strip_prefix: str
     """The folder of the archive that holds the programs; empty if we do not know it."""
-    suffix: str = ".bc"
+    suffix: str = ".c"
     """What the name of every program's file ends in."""
     compression: str = "bz2"
     """How the archive is compressed."""
@@ -87,7 +87,6 @@ ANGHABENCH = Archive(
     "unknown",
     "C functions from GitHub, compilable and not runnable",
     "AnghaBench-d8034ac8562b8c978376008f4b33df01b8887b19",
-    suffix=".c",
     compression="gz",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-anghabench-v1-linux-manifest.bz2",
     manifest_sha256="14df85f650199498cf769715e9f0d7841d09f9fa62a95b8ecc242bdaf227f33a",
@@ -108,7 +107,6 @@ CHSTONE = Archive(
     "mixed open source and public domain",
     "C programs for high-level synthesis",
     "patmos_HLS-e62d878ceb91e5a18007ca2e0a9602ee44ff7d59/benchmarks/CHStone",
-    suffix=".c",
     compression="gz",
     references={"Homepage": "http://www.ertl.jp/chstone/"},
     main_files={
@@ -155,7 +153,6 @@ JOTAIBENCH = Archive(
     "GPL-3.0",
     "C functions from GitHub with a main that calls them",
     "jotaibench/jotaibench-v0",
-    suffix=".c",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-jotaibench-v0.bz2",
     manifest_sha256="ac4ee456e52073964d472d3e3969058b2f3052f8a4b402719013a3c603eb4b62",
     references={"Homepage": "https://github.com/lac-dcc/jotai-benchmarks"},

@@ -20,6 +20,7 @@ def _bitcode(
         "urls": (f"{stem}.tar.bz2",),
         "manifest": f"{stem}-manifest.bz2",
         "strip_prefix": f"{name}-v{version}",
+        "suffix": ".bc",
     }
     return Archive(
         name=f"{name}-llvm10-v{version}",
