@@ -17,7 +17,7 @@ import compiler_gym
 from benchmarks.measure import Figure, median_seconds
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm._ir2vec import vocabulary_path
+from compiler_gym.envs.llvm.observations.ir2vec import vocabulary_path
 
 __all__ = ["measure"]
 

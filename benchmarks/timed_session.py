@@ -35,10 +35,11 @@ class TimedLlvmSession(LlvmSession):
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
         super().__init__(working_dir, action_space, benchmark)
-        self._module: Any = TimedModule(self._module)
+        self._timed = TimedModule(self.subject.module)
+        self.subject.module = self._timed  # type: ignore[assignment]  # as a module, but for run()
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         if key == RUN_SECONDS:
-            seconds, self._module.seconds = self._module.seconds, []
+            seconds, self._timed.seconds = self._timed.seconds, []
             return json.dumps(seconds)
         return super().handle_session_parameter(key, value)

@@ -23,12 +23,12 @@ import compiler_gym
 from benchmarks.measure import Figure
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Benchmark, RunCase
-from compiler_gym.envs.llvm._plant import KINDS, Edit, plant
-from compiler_gym.envs.llvm._validate_runs import FURTHER, compare_module, more_cases
-from compiler_gym.envs.llvm._validate_sanitizers import SANITIZERS, reports_of
-from compiler_gym.envs.llvm.validators import QUICK, RUNGS
+from compiler_gym.envs.llvm.validation import QUICK, RUNGS
+from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
+from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
 from compiler_gym.runs import RunFolder
 from compiler_gym.validation import Verdict, chosen_cases
+from tools.plant import KINDS, Edit, plant
 
 PAGE = Path(__file__).parents[1] / "docs" / "guide" / "validation.md"
 LEVEL = "-Oz"

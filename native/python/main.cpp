@@ -17,5 +17,6 @@ NB_MODULE(_llvm, m) {
   bind_pipeline(m);
   bind_program_graph(m);
   bind_statements(m);
+  bind_tables(m);
   bind_tokens(m);
 }

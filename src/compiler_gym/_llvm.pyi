@@ -23,22 +23,52 @@ def inst_count_names() -> list[str]:
 
 def function_table(module: Module) -> dict:
     """
-    Features of each function that has a body: rows of little-endian int64.
+    Features of each function that has a body.
+
+    Columns, as bytes unless they are text:
+    - names (str): the functions that have a body, in the module's order
+    - features (int64): a row of function_feature_names() for each of them
+    """
+
+def call_graph(module: Module) -> dict:
+    """
+    Functions and who calls whom.
+
+    Columns, as bytes unless they are text:
+    - names (str): every function, declarations included, in the module's order
+    - is_defined (int8): whether it has a body
+    - instructions (int64): in its body
+    - indirect_calls (int32): its calls whose callee is not known
+    - caller (int32): of each edge, the place in names
+    - callee (int32): of each edge, the place in names
+    - calls (int32): how many calls the edge stands for
+    """
+
+def loop_forest(module: Module) -> dict:
+    """
+    Natural loops, outer before inner.
+
+    Columns, as bytes unless they are text:
+    - function (int32): the function's place in the module
+    - parent (int32): the row of the enclosing loop; -1 at the top
+    - depth (int32): 1 at the top
+    - header (int32): the header's place in its function
+    - blocks (int32): with those of inner loops
+    - instructions (int64): with those of inner loops
+    - exits (int32): blocks outside that the loop may go to
+    - latches (int32): blocks that go back to the header
+    - trip_count (int64): as ScalarEvolution proves; 0 if it cannot
+    - is_simplified (int8): preheader, one latch, dedicated exits
+    - is_rotated (int8): the latch may leave the loop
     """
 
 def function_feature_names() -> list[str]:
     """The columns of function_table()."""
 
-def call_graph(module: Module) -> dict:
-    """Functions and who calls whom, as columns."""
-
 def call_frequencies(module: Module) -> list:
     """
     How often each function with a body runs in one run of the program: (name, times).
     """
-
-def loop_forest(module: Module) -> dict:
-    """Natural loops, outer before inner, as columns."""
 
 class Ir2VecVocabulary:
     """A vocabulary of IR2Vec."""
@@ -166,7 +196,19 @@ def registered_passes() -> list[tuple[str, str, str]]:
     """Every pass LLVM knows as (kind, name, parameters)."""
 
 def program_graph(module: Module) -> dict:
-    """The ProGraML graph as columns of little-endian int32."""
+    """
+    The ProGraML graph.
+
+    Columns, as bytes unless they are text:
+    - node_kind (int32): 0 instruction, 1 variable, 2 constant, 3 type
+    - node_text (int32): an index into program_graph_texts()
+    - node_function (int32): its place in the module; -1 for none
+    - node_block (int32): its place in the module; -1 for none
+    - edge_source (int32): the node it leaves
+    - edge_target (int32): the node it enters
+    - edge_kind (int32): 0 control, 1 data, 2 call, 3 type
+    - edge_position (int32): which operand, successor or part it is
+    """
 
 def program_graph_texts() -> list[str]:
     """What node_text of program_graph() is an index into."""
@@ -177,14 +219,34 @@ def program_graph_json(module: Module) -> str:
 def inst2vec_statements(module: Module) -> list:
     """The module in the statements of inst2vec's vocabulary."""
 
+def describe_tables() -> dict[str, list[tuple[str, str, int, int, int]]]:
+    """
+    The columns of every table by the name of its function: (name, dtype, low, high, width),
+    the width 0 where a row is one value.
+    """
+
 def lexed_ir(module: Module) -> dict:
     """
-    IR text as tokens: columns of int32, of int8 for the category, and the text in bytes.
+    IR text as tokens.
+
+    Columns, as bytes unless they are text:
+    - token_id (int32): the lexer's number of its kind, as of this LLVM
+    - token_category (int8): an index into token_categories()
+    - token_start (int32): where the token begins in the text, in bytes
+    - token_end (int32): one past its last byte
+    - text (uint8): the text
     """
 
 def lexed_words(module: Module) -> dict:
     """
-    IR text as numbers of its different tokens, and those: columns as of lexed_ir.
+    IR text as numbers of its different tokens, and those.
+
+    Columns, as bytes unless they are text:
+    - token_word (int32): for each token, which of the different ones it is
+    - word_id (int32): for each different one, as token_id of lexed_ir()
+    - word_category (int8): an index into token_categories()
+    - word_end (int32): one past its last byte in the text
+    - text (uint8): of all different ones, one after the other
     """
 
 def lexed_text(data: bytes) -> dict:

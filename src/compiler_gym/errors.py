@@ -13,6 +13,7 @@ Three branches tell the reader whom to ask::
     │   ├── PipelineError                a pass pipeline the compiler refuses
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
     │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
     │   ├── CacheError                   a cache that cannot be written
@@ -23,7 +24,8 @@ Three branches tell the reader whom to ask::
     │   ├── InvalidIrError               the IR no longer verifies
     │   ├── ModuleTooLargeError          the program outgrew its limit
     │   ├── ObservationError             an observation cannot be computed on this program
-    │   └── SessionError                 a session's own code raised
+    │   ├── SessionError                 a session's own code raised
+    │   └── TableError                   its plug-in's tables contradict themselves
     └── ServiceError                     the worker: the process that holds the compiler
         ├── ServiceInitError             it did not start
         │   └── EnvironmentNotSupported
@@ -79,8 +81,10 @@ __all__ = [
     "SessionError",
     "SessionNotFound",
     "StateFileError",
+    "TableError",
     "TooManyRequests",
     "UnknownNameError",
+    "ValidationUnavailableError",
     "WorkerCrashedError",
     "WorkerDied",
     "WorkerOutOfMemoryError",
@@ -133,6 +137,10 @@ class InvalidParameterError(RequestError, ValueError):
     """A session parameter does not exist or its value does not fit."""
 
 
+class ValidationUnavailableError(RequestError):
+    """A program says how it is run, and the environment cannot run what it compiles."""
+
+
 class MinimizationError(RequestError, ValueError):
     """An episode cannot be shortened: what is to be kept is not true of it."""
 
@@ -175,6 +183,10 @@ class ObservationError(CompilerError, ValueError):
 
 class SessionError(CompilerError):
     """The code of a compiler session raised an exception of its own."""
+
+
+class TableError(CompilerError, ValueError):
+    """The rows of a compiler's tables do not fit each other, or its engine."""
 
 
 class ServiceError(CompilerGymError):

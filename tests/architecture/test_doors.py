@@ -19,11 +19,10 @@ COMPILER_FILES = {
     "actions.py",
     "datasets.py",
     "environment.py",
-    "observations.py",
     "rewards.py",
     "session.py",
-    "validators.py",
 }
+COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
 
 
 def case_order(name: str) -> tuple[int, str]:
@@ -52,6 +51,6 @@ def test_public_names_are_sorted_present_and_documented(name: str) -> None:
     "folder", sorted(p.parent.name for p in (PACKAGE / "envs").glob("*/__init__.py"))
 )
 def test_every_compiler_answers_the_same_questions_in_the_same_files(folder: str) -> None:
-    files = {path.name for path in (PACKAGE / "envs" / folder).glob("*.py")}
-    public = {name for name in files if not name.startswith("_") or name == "__init__.py"}
-    assert public == COMPILER_FILES
+    here = PACKAGE / "envs" / folder
+    assert {path.name for path in here.glob("*.py")} == COMPILER_FILES
+    assert {path.parent.name for path in here.glob("*/__init__.py")} == COMPILER_FOLDERS

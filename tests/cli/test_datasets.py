@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.envs.llvm._generators import CsmithDataset
+from compiler_gym.envs.llvm.programs.collections.generators import CsmithDataset
 
 from .conftest import Run
 

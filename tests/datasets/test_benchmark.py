@@ -12,10 +12,9 @@ from compiler_gym.datasets import (
     BenchmarkUri,
     BenchmarkWithSource,
     ExpectedOutput,
-    RunCase,
     RunSpec,
 )
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
 
 
 def _one_finding(env: Any) -> list[str]:
@@ -24,6 +23,13 @@ def _one_finding(env: Any) -> list[str]:
 
 def _no_finding(env: Any) -> list[str]:
     return []
+
+
+class SoundEnv(str):
+    """Stands for an environment whose program does what it should."""
+
+    def behaviour_errors(self) -> tuple[str, ...]:
+        return ()
 
 
 def test_a_benchmark_is_pickled_with_everything_that_belongs_to_it() -> None:
@@ -39,7 +45,7 @@ def test_a_benchmark_is_pickled_with_everything_that_belongs_to_it() -> None:
     assert again.contents == b"BC"
     assert list(again.sources) == [BenchmarkSource("b.c", b"int x;")]
     assert again.run == program.run
-    assert again.validate("env") == ["wrong in env"]
+    assert again.validate(SoundEnv("env")) == ["wrong in env"]
     assert again.parameters == {"goal": "speed"}
 
 
@@ -60,6 +66,22 @@ def test_validation_reports_what_every_callback_finds() -> None:
     assert program.is_validatable()
     assert program.validate(1) == ["wrong in 1", "wrong in 1"]
     assert next(program.ivalidate(2)) == "wrong in 2"
+
+
+def test_a_program_that_is_run_is_judged_by_the_environment_before_the_callbacks() -> None:
+    class BrokenEnv(SoundEnv):
+        def behaviour_errors(self) -> tuple[str, ...]:
+            return ("the output differs",)
+
+    program = Benchmark("a-v0/b", b"", run=RunSpec.single(), validation_callbacks=[_one_finding])
+    assert program.is_validatable()
+    assert program.validate(BrokenEnv("env")) == ["the output differs", "wrong in env"]
+
+
+def test_an_environment_that_runs_no_program_says_so_instead_of_passing_it() -> None:
+    program = Benchmark("a-v0/b", b"", run=RunSpec.single())
+    with pytest.raises(ValidationUnavailableError, match="expected an environment with"):
+        program.validate("env")
 
 
 def test_another_address_shares_the_contents_and_not_the_lists() -> None:
@@ -93,34 +115,3 @@ def test_a_source_never_leaves_the_directory(tmp_path: Path, name: str) -> None:
     with pytest.raises(BenchmarkInitError, match="would leave its directory"):
         program.write_sources_to_directory(tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_run_names_what_differs_from_what_was_expected() -> None:
-    expected = ExpectedOutput.of(stdout=b"1\n", files={"out.txt": b"2"})
-    assert expected.differences(ExpectedOutput.of(stdout=b"1\n", files={"out.txt": b"2"})) == ()
-    found = ExpectedOutput.of(1, stdout=b"x", files={"out.txt": b"3"})
-    assert expected.differences(found) == (
-        "exit status 1 instead of 0",
-        "standard output",
-        "file out.txt",
-    )
-    assert ExpectedOutput().differences(ExpectedOutput.of(stdout=b"anything")) == ()
-
-
-def test_input_files_of_a_run_stay_in_its_directory(tmp_path: Path) -> None:
-    kept = tmp_path / "kept.bin"
-    kept.write_bytes(b"kept")
-    root = tmp_path / "run"
-    root.mkdir()
-    RunCase(files={"a/b.txt": b"text", "c.bin": kept}).write_files(root)
-    assert (root / "a/b.txt").read_bytes() == b"text"
-    assert (root / "c.bin").read_bytes() == b"kept"
-    with pytest.raises(BenchmarkInitError, match="would leave its directory"):
-        RunCase(files={"../x": b""}).write_files(root)
-
-
-def test_the_cases_of_one_size_can_be_picked() -> None:
-    spec = RunSpec((RunCase(size="test"), RunCase(size="ref", expected=ExpectedOutput())))
-    assert not spec.is_judged
-    assert spec.of_size("ref").is_judged
-    assert len(spec.of_size("test").cases) == 1

@@ -15,12 +15,11 @@ from compiler_gym.datasets import (
     CorpusProgram,
     ImportReport,
     ReadOptions,
-    export_parquet,
     import_corpus,
 )
 from compiler_gym.datasets.archive import ArchiveLimits
 from compiler_gym.errors import DatasetInitError
-from tests.datasets.conftest import Numbers, Words, make_tar
+from tests.datasets.conftest import make_tar
 
 MIT = "Permission is hereby granted, free of charge, to any person"
 
@@ -294,21 +293,6 @@ def test_parquet_without_programs_is_refused(run: Any, tmp_path: Path) -> None:
     report, corpus = run(tmp_path / "d")
     assert (report.added, report.unreadable) == (3, 1)
     assert problems(corpus)["b.parquet"].startswith("no Parquet file")
-
-
-def test_an_export_can_be_imported_again(run: Any, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow")
-    tree = fill(tmp_path / "tree", {f"é/{n}.c": str(n).encode() for n in range(600)})
-    _, corpus = run(tree, options=ReadOptions(license="MIT"))
-    table = tmp_path / "out/x.parquet"
-    assert export_parquet(corpus, table) == 600
-    done = import_corpus("again-v0", table, site_data_base=tmp_path / "site")
-    assert programs(CorpusDataset(done.path)) == programs(corpus)
-    assert export_parquet(Words("words-v0", ["a", "b"]), table) == 2
-    assert export_parquet(Numbers("numbers-v0"), table, limit=3) == 3
-    with pytest.raises(DatasetInitError, match="has no end: expected a limit"):
-        export_parquet(Numbers("numbers-v0"), table)
-    assert [p.name for p in table.parent.iterdir()] == ["x.parquet"]
 
 
 @pytest.mark.parametrize("kind", ["directory", "tar", "jsonl", "parquet"])

@@ -2,6 +2,9 @@
 """How to run a program survives the way to a worker."""
 
 from pathlib import Path
+from types import MappingProxyType
+
+import pytest
 
 from compiler_gym.datasets import (
     Benchmark,
@@ -35,6 +38,36 @@ def test_a_spec_comes_back_as_it_was(tmp_path: Path) -> None:
     assert first.files == {"a": b"1", "b": b"\x00\xff"}
     assert first.expected == expected
     assert (first.name, first.size) == ("small/0", "small")
+
+
+def test_the_bytes_are_those_that_kept_measurements_are_found_by(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"\xff")
+    expected = ExpectedOutput(3, "ab", {"o": "cd"})
+    files = MappingProxyType({"a": b"1", "b": tmp_path / "in"})
+    case = RunCase(("-n",), files, b"x", ("o",), expected, "small/0", "small")
+    found = pack_run(RunSpec((case, RunCase()), link=("-lm",), time_limit=2.5))
+    assert found == (
+        b"\x93"  # cases, link and time limit
+        b"\x92"
+        b"\x97\x91\xa2-n\x82\xa1a\xc4\x011\xa1b\xc4\x01\xff\xc4\x01x\x91\xa1o"
+        b"\x93\x03\xa2ab\x81\xa1o\xa2cd\xa7small/0\xa5small"
+        b"\x97\x90\x80\xc4\x00\x90\xc0\xa7default\xa7default"
+        b"\x91\xa3-lm"
+        b"\xcb\x40\x04\x00\x00\x00\x00\x00\x00"
+    )
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x00", b"\x90", b"\x93\x91\x90\x90\x01", b"\x93\x90\x91\x01\x01"]
+)
+def test_other_bytes_are_no_run(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"Expected|truncated"):
+        unpack_run(data)
+
+
+def test_what_no_message_holds_is_refused() -> None:
+    with pytest.raises(TypeError, match="a run cannot hold"):
+        pack_run(RunSpec.single(files={"a": object()}))  # type: ignore[dict-item]  # no file
 
 
 def test_a_bundled_program_sends_only_a_run_of_the_users_own() -> None:

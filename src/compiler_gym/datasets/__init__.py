@@ -5,21 +5,24 @@
 `contained` runs it within limits, `dataset` is the contract of a set of them and
 `catalogue` joins several sets.
 `files` and `tar` are sets kept as files, `corpus` one kept in a database; `archive`,
-`download` and `install` get them there. No compiler is known here: a program
-is bytes.
+`download` and `install` get them there. `published_archives` holds the facts of archives
+and `published` makes a set of one; `seeded` is a set that a tool writes, and `csmith` one
+of those. No compiler is known here: a program is bytes.
 """
 
-from compiler_gym.datasets._packed_run import pack_run, unpack_run
+from compiler_gym.datasets import published_archives
 from compiler_gym.datasets.benchmark import (
     Benchmark,
     BenchmarkSource,
     BenchmarkWithSource,
+    RunsPrograms,
     ValidationCallback,
 )
 from compiler_gym.datasets.bundled import BundledPrograms, run_spec_of
 from compiler_gym.datasets.catalogue import Datasets
 from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
 from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram, find_corpora
+from compiler_gym.datasets.csmith import CsmithBenchmark, CsmithPrograms
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.download import DownloadOptions, download
 from compiler_gym.datasets.export import export_parquet
@@ -27,6 +30,9 @@ from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
 from compiler_gym.datasets.managing import activate, deactivate, delete, require
 from compiler_gym.datasets.measured import MeasuredRuns, counter_identity, known_run
+from compiler_gym.datasets.packed_run import pack_run, unpack_run
+from compiler_gym.datasets.published import PublishedDataset
+from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
 from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
@@ -35,6 +41,8 @@ from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 
 __all__ = [
+    "PUBLISHED_AT",
+    "Archive",
     "Benchmark",
     "BenchmarkInitError",
     "BenchmarkSource",
@@ -43,6 +51,8 @@ __all__ = [
     "BundledPrograms",
     "CorpusDataset",
     "CorpusProgram",
+    "CsmithBenchmark",
+    "CsmithPrograms",
     "Dataset",
     "DatasetInitError",
     "Datasets",
@@ -52,11 +62,13 @@ __all__ = [
     "GeneratedCases",
     "ImportReport",
     "MeasuredRuns",
+    "PublishedDataset",
     "ReadOptions",
     "RunCase",
     "RunLimits",
     "RunReport",
     "RunSpec",
+    "RunsPrograms",
     "SeededDataset",
     "TarDataset",
     "TarDatasetWithManifest",
@@ -71,6 +83,7 @@ __all__ = [
     "import_corpus",
     "known_run",
     "pack_run",
+    "published_archives",
     "require",
     "run_contained",
     "run_spec_of",

@@ -17,7 +17,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,7 +87,7 @@ def compression_of(name: str) -> str:
 @contextmanager
 def open_compressed(
     path: Path, compression: str, *, limits: ArchiveLimits | None = None
-) -> Iterator[IO[bytes]]:
+) -> Generator[IO[bytes]]:
     """Yield a reader of the decompressed bytes; raise `DatasetInitError` when damaged."""
     if compression not in {*_OPENERS, "zst"}:
         raise DatasetInitError(f"unknown compression {compression!r}: expected bz2, gz, xz or zst")
@@ -146,7 +146,7 @@ def unpack(
 
 
 @contextmanager
-def as_damage(path: Path) -> Iterator[None]:
+def as_damage(path: Path) -> Generator[None]:
     """Turn what readers raise on damaged archives into `DatasetInitError`."""
     try:
         yield
@@ -213,7 +213,7 @@ def _read_tar(path: Path, compression: str, limits: ArchiveLimits) -> Iterator[M
         budget = limits.bytes_of(path.stat().st_size)
         while (info := tar.next()) is not None:
             # The reader would otherwise keep a record of every entry.
-            tar.members.clear()  # pyright: ignore[reportAttributeAccessIssue] - not in typeshed
+            tar.members.clear()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - not in typeshed
             if not info.isdir():
                 yield _tar_member(tar, info, budget)
 
@@ -226,7 +226,7 @@ class _StrictHeader(tarfile.TarInfo):
         """Return the header in `buf`; raise `ReadError` unless it is one, or the end mark."""
         try:
             return super().frombuf(buf, encoding, errors)
-        except tarfile.EOFHeaderError:  # pyright: ignore[reportAttributeAccessIssue]
+        except tarfile.EOFHeaderError:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - as above
             raise
         except tarfile.HeaderError as error:
             found = "its end mark is missing" if len(buf) == 0 else str(error)

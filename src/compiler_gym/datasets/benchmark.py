@@ -9,17 +9,35 @@ import copy
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from compiler_gym.datasets._packed_run import pack_run
+from compiler_gym.datasets.packed_run import pack_run
 from compiler_gym.datasets.run import RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
 
-__all__ = ["Benchmark", "BenchmarkSource", "BenchmarkWithSource", "ValidationCallback"]
+__all__ = [
+    "Benchmark",
+    "BenchmarkSource",
+    "BenchmarkWithSource",
+    "RunsPrograms",
+    "ValidationCallback",
+]
 
 ValidationCallback = Callable[[Any], Iterable[Any]]
 """Takes the environment at the end of an episode and returns what is wrong, as records."""
+
+
+class RunsPrograms(Protocol):
+    """What `Benchmark.validate` needs of an environment when the program says how it is run."""
+
+    def behaviour_errors(self) -> Iterable[Any]:
+        """Run the program as it is now on its inputs and return what is wrong, as records.
+
+        Raises `ValidationUnavailableError` where it cannot be run.
+        """
+        ...
+
 
 _Self = TypeVar("_Self", bound="Benchmark")
 
@@ -145,12 +163,19 @@ class Benchmark:
         return bool(self.validation_callbacks())
 
     def ivalidate(self, env: Any) -> Iterator[Any]:
-        """Yield each finding of each callback as soon as it is made."""
+        """Yield each finding of each callback as soon as it is made.
+
+        Raises `ValidationUnavailableError` if the program says how it is run and `env`
+        cannot run it: a check that was not made is no check that was passed.
+        """
         for callback in self.validation_callbacks():
             yield from callback(env)
 
     def validate(self, env: Any) -> list[Any]:
-        """Return the findings of every callback; none means that the program is sound."""
+        """Return the findings of every callback; none means that the program is sound.
+
+        Raises `ValidationUnavailableError` as `ivalidate` does.
+        """
         return list(self.ivalidate(env))
 
     def with_uri(self: _Self, uri: BenchmarkUri) -> _Self:
@@ -207,13 +232,15 @@ class BenchmarkWithSource(Benchmark):
         return self._sources[0].contents.decode(errors="replace")
 
 
-def _runs_as_expected(env: Any) -> Iterable[Any]:
-    """Return what is wrong with the program that `env` holds when it is run.
-
-    An environment that runs no programs finds nothing.
-    """
-    errors = getattr(env, "behaviour_errors", None)
-    return () if errors is None else errors()
+def _runs_as_expected(env: RunsPrograms) -> Iterable[Any]:
+    """Return what is wrong with the program that `env` holds when it is run."""
+    try:
+        errors = env.behaviour_errors
+    except AttributeError:
+        raise ValidationUnavailableError(
+            f"expected an environment with `behaviour_errors`, which runs its program, found {env}"
+        ) from None
+    return errors()
 
 
 def _bytes_of(data: bytes | Path) -> bytes:

@@ -15,7 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -71,7 +71,7 @@ class RunReport:
     stdout: bytes
     stderr: bytes
     """The last 64 KiB."""
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """Those of the case's outputs that were written."""
     stopped_by: str | None = None
     """The limit it was ended at: ``time``, ``output`` or ``processes``."""
@@ -130,7 +130,7 @@ def run_contained(
 
 
 @contextmanager
-def _scratch_directory() -> Iterator[str]:
+def _scratch_directory() -> Generator[str]:
     """Make a directory and remove it; those of processes that were killed go too."""
     sweep(Path(tempfile.gettempdir()), _KIND, _remove)
     directory = tempfile.mkdtemp(prefix=process_prefix(_KIND))

@@ -11,7 +11,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager
 from enum import Enum
 from pathlib import Path
@@ -174,7 +174,7 @@ class CorpusWriter:
         return int(row[0])
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _held(self) -> Generator[None]:
         with locked(self.path), as_dataset_errors(f"cannot write {self.path}"):
             self._prepare()
             self._sql = sqlite3.connect(self.partial)
@@ -357,7 +357,7 @@ def _compressor(dictionary: bytes | None) -> Any:
 
     if dictionary is None:
         return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    trained = zstandard.ZstdCompressionDict(dictionary)
+    trained: Any = zstandard.ZstdCompressionDict(dictionary)
     trained.precompute_compress(level=_LEVEL)
     return zstandard.ZstdCompressor(
         level=_LEVEL, dict_data=trained, write_checksum=True, write_dict_id=False
@@ -365,7 +365,7 @@ def _compressor(dictionary: bytes | None) -> Any:
 
 
 @contextmanager
-def _as_corpus_errors(path: Path) -> Iterator[None]:
+def _as_corpus_errors(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.Error as error:

@@ -78,8 +78,8 @@ def _programs(dataset: Dataset) -> Iterable[CorpusProgram]:
 
 def _arrow() -> tuple[Any, Any]:
     try:
-        import pyarrow
-        import pyarrow.parquet
+        import pyarrow  # pyright: ignore[reportMissingTypeStubs]  # it has none
+        import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
         raise DatasetInitError(
             "Parquet needs pyarrow: pip install 'compiler_gym[parquet]'"

@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +25,7 @@ _POLL_SECONDS = 0.05
 
 
 @contextmanager
-def locked(path: Path, *, timeout: float | None = None) -> Iterator[None]:
+def locked(path: Path, *, timeout: float | None = None) -> Generator[None]:
     """Hold the lock of `path` against other processes and threads; wait at most `timeout`.
 
     The lock is the file ``.NAME.lock`` beside `path`; the kernel releases it
@@ -43,7 +43,7 @@ def locked(path: Path, *, timeout: float | None = None) -> Iterator[None]:
 
 
 @contextmanager
-def new_directory(path: Path) -> Iterator[Path]:
+def new_directory(path: Path) -> Generator[Path]:
     """Yield an empty directory that takes the place of `path` when the block ends well.
 
     Call it with `path` locked: leftovers of processes that died are removed.
@@ -62,7 +62,7 @@ def new_directory(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Path]:
+def new_file(path: Path) -> Generator[Path]:
     """Yield the name of a file that takes the place of `path` when the block ends well."""
     partial = partial_path(path)
     with as_dataset_errors(f"cannot write {path}"):
@@ -96,7 +96,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 @contextmanager
-def as_dataset_errors(what: str) -> Iterator[None]:
+def as_dataset_errors(what: str) -> Generator[None]:
     """Turn the errors of the operating system into `DatasetInitError`, with advice."""
     try:
         yield

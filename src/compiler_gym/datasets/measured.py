@@ -8,14 +8,14 @@ prints something else is an `ObservationError` that says so. Nothing is compiled
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from compiler_gym.datasets._packed_run import unpack_run
 from compiler_gym.datasets.bundled import run_spec_of
 from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
+from compiler_gym.datasets.packed_run import unpack_run
 from compiler_gym.datasets.run import RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, ObservationError, UnknownNameError
@@ -159,7 +159,7 @@ def _problem(report: RunReport, case: RunCase) -> str:
 
 
 @contextmanager
-def _one_processor() -> Iterator[None]:
+def _one_processor() -> Generator[None]:
     """Keep this process and its children on one processor."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(allowed)})

@@ -2,7 +2,7 @@
 """Show how far a long transfer or import is, on a terminal only."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 __all__ = ["Report", "transfer_bar"]
@@ -12,7 +12,7 @@ Report = Callable[[int, int | None], None]
 
 
 @contextmanager
-def transfer_bar(description: str) -> Iterator[Report]:
+def transfer_bar(description: str) -> Generator[Report]:
     """Yield a function that moves a progress bar; it does nothing without a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total: None

@@ -274,10 +274,12 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
     name = f"line-{number}"
     source = options.source or path.name
     try:
-        record = json.loads(line)
+        record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         return Candidate(name, line, source=source, problem=f"no JSON: {error}")
-    record = record.get("text", record) if isinstance(record, dict) else None
+    record = (
+        cast("dict[str, Any]", record).get("text", record) if isinstance(record, dict) else None
+    )
     if isinstance(record, str):
         record = {"code": record}
     code = _code_of(cast("dict[str, Any]", record)) if isinstance(record, dict) else None
@@ -373,7 +375,7 @@ class _Licenses:
 
 def _parquet() -> Any:
     try:
-        import pyarrow.parquet
+        import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]  # it has none
     except ImportError as error:
         raise DatasetInitError(
             "Parquet needs pyarrow: pip install 'compiler_gym[parquet]'"

@@ -28,7 +28,7 @@ class ExpectedOutput:
     """The status the program exits with."""
     stdout: str | None = None
     """The sha256 of standard output, in hexadecimal; None accepts any."""
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
     """The sha256 of every file the program must write, by its relative name."""
 
     @classmethod
@@ -64,7 +64,7 @@ class RunCase:
 
     argv: tuple[str, ...] = ()
     """The arguments after the program's own name."""
-    files: Mapping[str, bytes | Path] = field(default_factory=dict)
+    files: Mapping[str, bytes | Path] = field(default_factory=dict[str, bytes | Path])
     """Input files by relative name: their bytes, or where to copy them from."""
     stdin: bytes = b""
     """What the program reads from standard input."""

@@ -73,7 +73,7 @@ class BenchmarkUri:
     @classmethod
     def from_string(cls, uri: str) -> "BenchmarkUri":
         """Return the parsed `uri`; raise `BenchmarkInitError` when it is not an address."""
-        if not isinstance(uri, str):
+        if not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may
             raise BenchmarkInitError(f"a benchmark URI is text, found {type(uri).__name__}")
         return _parse(uri)
 

@@ -20,14 +20,21 @@ class CostReward(Reward):
     """
 
     def __init__(
-        self, name: str, *, cost: str, initial: str, platform_dependent: bool, **properties: Any
+        self,
+        name: str,
+        *,
+        cost: str,
+        initial: str,
+        platform_dependent: bool,
+        deterministic: bool = True,
+        **properties: Any,
     ) -> None:
         super().__init__(
             name=name,
             observation_spaces=[cost],
             default_value=0,
             default_negates_returns=True,
-            deterministic=True,
+            deterministic=deterministic,
             platform_dependent=platform_dependent,
             **properties,
         )

@@ -29,12 +29,14 @@ class SessionConformance(Suite):
             source = SessionSource("my_compiler.session:MySession")
             programs = (Benchmark("benchmark://mine-v0/1", b"..."),)
 
-    A session whose command lines have a style of their own needs the environment
-    that knows it: test that with `EnvironmentConformance`.
+    A session whose command lines have a style of their own names an `environment`
+    that knows it.
     """
 
     source: ClassVar[SessionSource]
     """The session to test."""
+    environment: ClassVar[type[CompilerEnv]] = CompilerEnv
+    """What it is tested in."""
     programs: ClassVar[Sequence[Benchmark]]
     """Programs it can read; at least one."""
     bad_programs: ClassVar[Sequence[bytes]] = ()
@@ -42,7 +44,7 @@ class SessionConformance(Suite):
 
     def make_env(self, **arguments: Any) -> CompilerEnv:
         """Return the plain environment over the session."""
-        return CompilerEnv(self.source, benchmark=self.programs[0], **arguments)
+        return self.environment(self.source, benchmark=self.programs[0], **arguments)
 
     def reset(self, env: CompilerEnv) -> None:
         """Start an episode on the first program."""
@@ -64,7 +66,8 @@ class SessionConformance(Suite):
 
     def test_what_a_session_returns_is_plain(self, tmp_path: Path) -> None:
         for session, action_space in self.sessions(tmp_path):
-            space = space_from_spec(action_space.space, action_space.name)
+            styles = self.environment.command_line_styles
+            space = space_from_spec(action_space.space, action_space.name, styles=styles)
             space.seed(21)
             end, replaced = False, None
             for _ in range(self.steps):

@@ -12,20 +12,21 @@ from compiler_gym.envs.gcc import (
     GccParamIntOption,
     Option,
 )
-from compiler_gym.envs.gcc._choices import CommandReader, command_line, words_of
-from compiler_gym.envs.gcc._options import ABSENT
-from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
 from compiler_gym.envs.gcc.actions import (
     CATEGORICAL,
     CHOICES,
     OPTION_THEN_VALUE,
     Bump,
+    OutOfReachError,
+    Replay,
     Set,
     action_spaces,
     apply_move,
     moves,
     values_of,
 )
+from compiler_gym.envs.gcc.machine.options import ABSENT
+from compiler_gym.envs.gcc.machine.settings import CommandReader, command_line, words_of
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.session import CommandlineSpec, DiscreteSpec, MultiDiscreteSpec
 
@@ -125,28 +126,3 @@ def test_numbers_that_are_too_far_away_are_out_of_reach() -> None:
         with pytest.raises(OutOfReachError, match=r"too far|not among"):
             Replay(OPTIONS, space).actions(choices)
     assert Replay(OPTIONS, CHOICES).actions(choices) == [[c + 1 for c in choices]]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", []),
-        ("gcc", []),
-        ("gcc -O -fno-gcse", ["-O1", "-fno-gcse"]),
-        ("-O2 -Os", ["-Os"]),
-        ("/usr/bin/gcc-12 --param large=7 -w -std=c99 -c src.i -o obj.o", ["--param=large=7"]),
-        ("gcc -fthreadsafe-statics -w -c src.ii -o obj.o", ["-fthreadsafe-statics"]),
-    ],
-)
-def test_command_lines_are_read_as_the_compiler_reads_them(text: str, words: list[str]) -> None:
-    choices, pending = CommandReader(OPTIONS).read(text)
-    assert words_of(OPTIONS, choices) == words
-    assert pending is None
-
-
-@pytest.mark.parametrize(
-    "text", ["gcc -fnone", "gcc 'unfinished", "gcc -O7", "gcc --param=large=-1"]
-)
-def test_command_lines_of_others_are_refused(text: str) -> None:
-    with pytest.raises(InvalidActionError, match=r"is not a setting|is no command line"):
-        CommandReader(OPTIONS).read(text)

@@ -15,7 +15,6 @@ import compiler_gym
 from compiler_gym.datasets import RunCase, RunSpec
 from compiler_gym.envs.gcc import GccEnv, make_benchmark_from_source
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, ObservationError
-from compiler_gym.validation import Verdict
 
 Make = Callable[..., GccEnv]
 SETTINGS = [
@@ -253,35 +252,6 @@ def test_the_space_is_about_as_large_as_it_was(make_env: Make) -> None:
     env = make_env(gcc_bin="gcc-11")
     assert 2000 < env.action_space.n < 3000
     assert len(env.gcc_spec.options) > 500
-
-
-def test_validation_runs_the_program(make_env: Make) -> None:
-    env = make_env(reward_space="obj_size")
-    env.reset()
-    env.step(env.action_space["-O2"])
-    result = env.validate()
-    assert result.okay(), result.error_details
-    assert result.benchmark_semantics_validated
-    assert [(rung.name, rung.verdict) for rung in result.rungs] == [
-        ("replay", Verdict.OK),
-        ("run", Verdict.OK),
-    ]
-
-
-def test_validation_sees_an_option_that_changes_the_program(make_env: Make) -> None:
-    source = """
-        #include <stdio.h>
-        enum e { A, B };
-        int main(void) { printf("%d\\n", (int)sizeof(enum e)); return 0; }
-    """
-    program = make_benchmark_from_source(source, run=RunSpec((RunCase(),)))
-    env = make_env(benchmark=program)
-    env.reset()
-    assert env.validate().okay()
-    env.step(env.action_space["-fshort-enums"])
-    result = env.validate()
-    assert result.benchmark_semantics_validation_failed
-    assert "expected '4', found '1'" in result.error_details
 
 
 def test_a_cxx_program_is_compiled_linked_and_run(make_env: Make) -> None:

@@ -3,7 +3,7 @@
 
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
-are tables, ``datasets`` the programs, ``validators`` the proof that a program
+are tables, ``datasets`` the programs, ``validation`` the proof that a program
 still does its job. ``_language`` is the toy itself.
 """
 

@@ -8,7 +8,7 @@ from compiler_gym.service import SessionSource
 from compiler_gym.validation import ValidationResult
 from stack_language.datasets import make_datasets
 from stack_language.rewards import make_rewards
-from stack_language.validators import validate
+from stack_language.validation import validate
 
 __all__ = ["StackEnv"]
 

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "compiler_gym/llvm/table.h"
 
 namespace llvm {
 class Module;
@@ -16,14 +19,23 @@ namespace compiler_gym::llvm {
 
 // Rows of equal length, one after the other.
 struct FunctionTable {
-  std::vector<std::string> names;     // of the functions that have a body, in the module's order
-  std::vector<std::int64_t> features;  // names.size() rows of function_feature_names().size()
+  std::vector<std::string> names;
+  std::vector<std::int64_t> features;
 };
 
 // The instructions by opcode, then shape, loops, calls, memory, vectors, and
 // LLVM's own FunctionPropertiesAnalysis.
 FunctionTable function_table(const ::llvm::Module& module);
 std::vector<std::string> function_feature_names();
+
+template <class Visit>
+void visit_columns(const FunctionTable& table, Visit&& visit) {
+  visit(names_column("names", "the functions that have a body, in the module's order"),
+        table.names);
+  visit(rows_column("features", "a row of function_feature_names() for each of them",
+                    function_feature_names().size()),
+        table.features);
+}
 
 // Who calls whom. A node is a function, declarations included, in the module's
 // order; parallel calls are one edge with their number.
@@ -34,29 +46,66 @@ struct CallGraphTable {
   std::vector<std::int32_t> caller;
   std::vector<std::int32_t> callee;
   std::vector<std::int32_t> calls;
-  std::vector<std::int32_t> indirect_calls;  // by caller: calls whose callee is not known
+  std::vector<std::int32_t> indirect_calls;
 };
 CallGraphTable call_graph(const ::llvm::Module& module);
 
+template <class Visit>
+void visit_columns(const CallGraphTable& table, Visit&& visit) {
+  visit(names_column("names", "every function, declarations included, in the module's order"),
+        table.names);
+  visit(flag_column("is_defined", "whether it has a body"), table.is_defined);
+  visit(count_column("instructions", "in its body"), table.instructions);
+  visit(index_column("indirect_calls", "its calls whose callee is not known"),
+        table.indirect_calls);
+  visit(index_column("caller", "of each edge, the place in names"), table.caller);
+  visit(index_column("callee", "of each edge, the place in names"), table.callee);
+  visit(index_column("calls", "how many calls the edge stands for"), table.calls);
+}
+
 // Natural loops, outer before inner, function after function.
 struct LoopForest {
-  std::vector<std::int32_t> function;      // the function's place in the module
-  std::vector<std::int32_t> parent;        // the row of the enclosing loop; -1 at the top
-  std::vector<std::int32_t> depth;         // 1 at the top
-  std::vector<std::int32_t> header;        // the header's place in its function
-  std::vector<std::int32_t> blocks;        // with those of inner loops
-  std::vector<std::int64_t> instructions;  // likewise
-  std::vector<std::int32_t> exits;         // blocks outside that the loop may go to
+  std::vector<std::int32_t> function;
+  std::vector<std::int32_t> parent;
+  std::vector<std::int32_t> depth;
+  std::vector<std::int32_t> header;
+  std::vector<std::int32_t> blocks;
+  std::vector<std::int64_t> instructions;
+  std::vector<std::int32_t> exits;
   std::vector<std::int32_t> latches;
-  std::vector<std::int64_t> trip_count;    // as ScalarEvolution proves; 0 if it cannot
-  std::vector<std::int8_t> is_simplified;  // preheader, one latch, dedicated exits
-  std::vector<std::int8_t> is_rotated;     // the latch may leave the loop
+  std::vector<std::int64_t> trip_count;
+  std::vector<std::int8_t> is_simplified;
+  std::vector<std::int8_t> is_rotated;
 };
 LoopForest loop_forest(const ::llvm::Module& module);
+
+template <class Visit>
+void visit_columns(const LoopForest& forest, Visit&& visit) {
+  visit(index_column("function", "the function's place in the module"), forest.function);
+  visit(index_column("parent", "the row of the enclosing loop; -1 at the top"), forest.parent);
+  visit(index_column("depth", "1 at the top"), forest.depth);
+  visit(index_column("header", "the header's place in its function"), forest.header);
+  visit(index_column("blocks", "with those of inner loops"), forest.blocks);
+  visit(count_column("instructions", "with those of inner loops"), forest.instructions);
+  visit(index_column("exits", "blocks outside that the loop may go to"), forest.exits);
+  visit(index_column("latches", "blocks that go back to the header"), forest.latches);
+  visit(count_column("trip_count", "as ScalarEvolution proves; 0 if it cannot"),
+        forest.trip_count);
+  visit(flag_column("is_simplified", "preheader, one latch, dedicated exits"),
+        forest.is_simplified);
+  visit(flag_column("is_rotated", "the latch may leave the loop"), forest.is_rotated);
+}
 
 // How often each function that has a body runs in one run of the program, as LLVM's block
 // frequencies guess: main and whatever nobody calls by name once, others as often as the
 // calls to them. A recursive call counts as none.
 std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Module& module);
+
+// What Python gets of this file as it stands here.
+inline constexpr std::tuple function_observations{
+    Observed{"function_table", function_table, "Features of each function that has a body."},
+    Observed{"call_graph", call_graph, "Functions and who calls whom."},
+    Observed{"loop_forest", loop_forest, "Natural loops, outer before inner."},
+};
 
 }  // namespace compiler_gym::llvm

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler_gym/llvm/table.h"
+
 namespace compiler_gym::llvm {
 
 // What a token is, more coarsely than its kind.
@@ -14,21 +16,52 @@ enum class TokenCategory : std::int8_t {
   Metadata, AttributeGroup, Comdat, Other,
 };
 
+inline constexpr auto token_category_count = static_cast<std::size_t>(TokenCategory::Other) + 1;
+
 struct Tokens {
-  std::vector<std::int32_t> kind;      // the lexer's number, as of this LLVM
+  std::vector<std::int32_t> kind;
   std::vector<std::int8_t> category;
-  std::vector<std::int32_t> start;     // where the token begins in the text, in bytes
-  std::vector<std::int32_t> end;       // one past its last byte
+  std::vector<std::int32_t> start;
+  std::vector<std::int32_t> end;
 };
+
+// A text and its tokens.
+struct LexedText {
+  Tokens tokens;
+  std::string text;
+};
+
+template <class Visit>
+void visit_columns(const LexedText& lexed, Visit&& visit) {
+  visit(index_column("token_id", "the lexer's number of its kind, as of this LLVM"),
+        lexed.tokens.kind);
+  visit(kind_column("token_category", "an index into token_categories()", token_category_count),
+        lexed.tokens.category);
+  visit(index_column("token_start", "where the token begins in the text, in bytes"),
+        lexed.tokens.start);
+  visit(index_column("token_end", "one past its last byte"), lexed.tokens.end);
+  visit(text_column("text", "the text"), lexed.text);
+}
 
 // A text as the numbers of its different tokens, and those in the order they first occur.
 struct Words {
-  std::vector<std::int32_t> token_word;  // for each token of the text
-  std::vector<std::int32_t> kind;        // for each different one, as in Tokens
+  std::vector<std::int32_t> token_word;
+  std::vector<std::int32_t> kind;
   std::vector<std::int8_t> category;
-  std::vector<std::int32_t> end;         // one past its last byte in `text`
-  std::string text;                      // of all different ones, one after the other
+  std::vector<std::int32_t> end;
+  std::string text;
 };
+
+template <class Visit>
+void visit_columns(const Words& words, Visit&& visit) {
+  visit(index_column("token_word", "for each token, which of the different ones it is"),
+        words.token_word);
+  visit(index_column("word_id", "for each different one, as token_id of lexed_ir()"), words.kind);
+  visit(kind_column("word_category", "an index into token_categories()", token_category_count),
+        words.category);
+  visit(index_column("word_end", "one past its last byte in the text"), words.end);
+  visit(text_column("text", "of all different ones, one after the other"), words.text);
+}
 
 // Throws InitError where the lexer meets something that is not IR.
 Tokens tokens_of(const std::string& text);

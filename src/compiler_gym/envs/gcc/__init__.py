@@ -4,7 +4,8 @@
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
 are made from the options that a compiler says it has, ``datasets`` are the
-programs, ``validators`` the proof that a program still does its job.
+programs. ``programs`` is how one comes to be, ``machine`` the compiler as it was
+found and is run, ``validation`` the proof that a program still does its job.
 """
 
 import importlib
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from compiler_gym.registration import Compiler, EnvironmentId
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
-    from compiler_gym.envs.gcc._options import (
+    from compiler_gym.envs.gcc.environment import GccEnv
+    from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC, Gcc
+    from compiler_gym.envs.gcc.machine.options import (
         GccFlagAlignOption,
         GccFlagEnumOption,
         GccFlagIntOption,
@@ -24,9 +26,8 @@ if TYPE_CHECKING:
         GccParamIntOption,
         Option,
     )
-    from compiler_gym.envs.gcc._own import make_benchmark, make_benchmark_from_source
-    from compiler_gym.envs.gcc._spec import GccSpec
-    from compiler_gym.envs.gcc.environment import GccEnv
+    from compiler_gym.envs.gcc.machine.spec import GccSpec
+    from compiler_gym.envs.gcc.programs.own import make_benchmark, make_benchmark_from_source
 
 __all__ = [
     "DEFAULT_GCC",
@@ -55,19 +56,19 @@ gcc = Compiler(
 """What the entry point names."""
 
 _WHERE = {
-    "DEFAULT_GCC": "_gcc",
-    "Gcc": "_gcc",
+    "DEFAULT_GCC": "machine.gcc",
+    "Gcc": "machine.gcc",
     "GccEnv": "environment",
-    "GccSpec": "_spec",
-    "make_benchmark": "_own",
-    "make_benchmark_from_source": "_own",
+    "GccSpec": "machine.spec",
+    "make_benchmark": "programs.own",
+    "make_benchmark_from_source": "programs.own",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'compiler_gym.envs.gcc' has no attribute {name!r}")
-    module = _WHERE.get(name, "_options")
+    module = _WHERE.get(name, "machine.options")
     found = getattr(importlib.import_module(f"compiler_gym.envs.gcc.{module}"), name)
     globals()[name] = found
     return found

@@ -5,25 +5,24 @@ Every program is source; nothing is compiled here. The classes keep the names th
 CompilerGym 0.2.5 gives them.
 """
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from compiler_gym.datasets import (
     Benchmark,
     BenchmarkUri,
-    BenchmarkWithSource,
     BundledPrograms,
+    CsmithBenchmark,
+    CsmithPrograms,
     Dataset,
-    RunCase,
-    RunSpec,
-    SeededDataset,
+    PublishedDataset,
+    published_archives,
 )
-from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
-from compiler_gym.envs.gcc._own import benchmark_of
-from compiler_gym.envs.gcc._program import Program, collect, headers_for, pack
-from compiler_gym.envs.gcc._published import AnghaBenchDataset, CHStoneDataset
+from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC, Gcc
+from compiler_gym.envs.gcc.programs.own import benchmark_of
+from compiler_gym.envs.gcc.programs.source import Program, collect, headers_for, pack
 from compiler_gym.paths import site_data_path
 
 __all__ = [
@@ -33,13 +32,16 @@ __all__ = [
     "CsmithBenchmark",
     "CsmithDataset",
     "FileDataset",
+    "PublishedSource",
     "get_gcc_datasets",
     "make_datasets",
 ]
 
-_RUN_SECONDS = 10.0
 _STANDARD = ("-std=c11",)
 """The language of the bundled programs."""
+
+_OLD_C = ("-fpermissive", "-std=gnu99")
+"""What GCC 14 and newer need to take C that was valid until then; others ignore it."""
 
 
 class CBenchDataset(BundledPrograms):
@@ -68,20 +70,12 @@ class FileDataset(Dataset):
         return benchmark_of(collect([Path(unquote(uri.path))]), uri)
 
 
-class CsmithBenchmark(BenchmarkWithSource):
-    """A program that csmith wrote; it prints a checksum of all that it computed."""
-
-
-class CsmithDataset(SeededDataset):
+class CsmithDataset(CsmithPrograms):
     """``generator://csmith-v0``: random C programs without undefined behaviour.
 
     Each prints a checksum, so a build can be compared with the -O0 one. Some do not
     end: a run may take 10 seconds.
     """
-
-    tool = "csmith"
-    install_command = "apt install csmith libcsmith-dev"
-    _suffix = ".c"
 
     def __init__(
         self,
@@ -91,48 +85,57 @@ class CsmithDataset(SeededDataset):
         csmith_bin: str | Path | None = None,
         csmith_includes: str | Path | None = None,
     ) -> None:
-        super().__init__(
-            "generator://csmith-v0",
-            "Random conformant C99 programs",
-            "BSD",
-            references={
-                "Paper": "http://web.cse.ohio-state.edu/~rountev.1/5343/pdf/pldi11.pdf",
-                "Homepage": "https://embed.cs.utah.edu/csmith/",
-            },
-            site_data_base=site_data_base,
-            sort_order=sort_order,
-            benchmark_class=CsmithBenchmark,
-            validatable="Yes",
-        )
+        super().__init__(site_data_base, sort_order, csmith_bin, csmith_includes)
         self.gcc_bin = str(gcc_bin)
         """The compiler that the programs are for."""
-        self.csmith_bin = str(csmith_bin or "csmith")
-        """The generator: a path, or a name on PATH."""
-        self.csmith_includes = Path(csmith_includes or "/usr/include/csmith")
-        """The directory of ``csmith.h``."""
 
     @property
     def gcc(self) -> Gcc:
         """The compiler that the programs are for."""
         return Gcc(self.gcc_bin)
 
-    def _find(self) -> str | None:
-        has_headers = (self.csmith_includes / "csmith.h").is_file()
-        return shutil.which(self.csmith_bin) if has_headers else None
-
-    def _arguments(self, seed: int) -> list[str]:
-        return ["--seed", str(seed)]
-
-    def _benchmark(self, seed: int, source: bytes) -> Benchmark:
+    def contents_of(self, source: bytes) -> bytes:
+        """Return what csmith wrote, with the headers of csmith that it includes."""
         headers = headers_for(source, self.csmith_includes)
         files = {"source.c": source, **{f"csmith/{name}": h for name, h in headers.items()}}
-        return CsmithBenchmark.create(
-            f"{self.name}/{seed}",
-            pack(Program(("source.c",), files, ("-Icsmith",))),
-            "source.c",
-            source,
-            run=RunSpec((RunCase(),), time_limit=_RUN_SECONDS),
-        )
+        return pack(Program(("source.c",), files, ("-Icsmith",)))
+
+
+class PublishedSource(PublishedDataset):
+    """An archive of sources, one program in each file that is listed."""
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`."""
+        self.install()
+        return benchmark_of(collect([self.path_of(uri)], _OLD_C), uri)
+
+
+class AnghaBenchDataset(PublishedSource):
+    """``benchmark://anghabench-v1``: C functions that were mined from GitHub."""
+
+    archive = published_archives.ANGHABENCH
+
+
+class CHStoneDataset(PublishedSource):
+    """``benchmark://chstone-v0``: programs for high-level synthesis."""
+
+    archive = published_archives.CHSTONE
+
+    def __init__(
+        self,
+        gcc_bin: str | Path = DEFAULT_GCC,
+        site_data_base: str | Path | None = None,
+        sort_order: int = 0,
+        **dataset_args: Any,
+    ) -> None:
+        super().__init__(site_data_base, sort_order, **dataset_args)
+        self.gcc_bin = str(gcc_bin)
+        """The compiler that the programs are for."""
+
+    @property
+    def gcc(self) -> Gcc:
+        """The compiler that the programs are for."""
+        return Gcc(self.gcc_bin)
 
 
 def make_datasets(

@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
-from compiler_gym.envs.gcc import _own
-from compiler_gym.envs.gcc._choices import CommandReader, checked, command_line, words_of
-from compiler_gym.envs.gcc._gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc._program import compile_flags, is_cxx, unpack
-from compiler_gym.envs.gcc._replay import OutOfReachError, Replay
-from compiler_gym.envs.gcc._spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE
+from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE, OutOfReachError, Replay
 from compiler_gym.envs.gcc.datasets import make_datasets
+from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc.machine.settings import CommandReader, checked, command_line, words_of
+from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.programs.own import make_benchmark
+from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
-from compiler_gym.envs.gcc.validators import validate
+from compiler_gym.envs.gcc.validation import validate
+from compiler_gym.envs.gcc.validation.runs import compare_object
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
-from compiler_gym.validation import ValidationResult
+from compiler_gym.validation import ValidationError, ValidationResult
 
 __all__ = ["GccEnv"]
 
@@ -204,17 +204,30 @@ class GccEnv(RunnableEnv):
         run: RunSpec | None = None,
     ) -> Benchmark:
         """Return a program made of files; see `compiler_gym.envs.gcc.make_benchmark`."""
-        return _own.make_benchmark(inputs, copt, run=run)
+        return make_benchmark(inputs, copt, run=run)
 
     def validate(
         self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
     ) -> ValidationResult:
         """Replay `state` (default: the current one) in a fresh worker, run it and compare.
 
-        `rungs` names the checks: see ``compiler_gym.envs.gcc.validators.RUNGS``. None
+        `rungs` names the checks: see ``compiler_gym.envs.gcc.validation.RUNGS``. None
         makes all of them.
         """
         return validate(self.state if state is None else state, self._sibling, rungs)
+
+    def behaviour_errors(self) -> tuple[ValidationError, ...]:
+        """Link the program as it is now, run it on its inputs and return what is wrong.
+
+        Nothing is returned where it cannot be told: `validate` says so. Raises
+        `ValidationUnavailableError` where programs of the compiler are not run.
+        """
+        benchmark = self.benchmark
+        assert benchmark is not None
+        finding = compare_object(
+            self.gcc_bin, benchmark, lambda: self.observation["obj"], self.commandline()
+        )
+        return finding.errors
 
     def _choose(self, choices: Sequence[int]) -> Any:
         """Apply the action of `Choices` that sets `choices`, whatever the action space is."""

@@ -3,8 +3,8 @@
 
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
-are tables, ``datasets`` the programs, ``validators`` the proof that a program
-still does its job.
+are tables, ``datasets`` the programs it knows and ``programs`` how one comes to be,
+``machine`` what makes it run, ``validation`` the proof that it still does its job.
 """
 
 import importlib
@@ -13,20 +13,6 @@ from typing import TYPE_CHECKING, Any
 from compiler_gym.registration import Compiler, EnvironmentId
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.llvm._compilation_database import (
-        make_benchmarks_from_compile_commands,
-        make_benchmarks_from_compile_commands_by_target,
-    )
-    from compiler_gym.envs.llvm._compile import (
-        ClangInvocation,
-        get_system_library_flags,
-        make_benchmark,
-        make_benchmark_from_source,
-    )
-    from compiler_gym.envs.llvm._own import (
-        BenchmarkFromCommandLine,
-        make_benchmark_from_command_line,
-    )
     from compiler_gym.envs.llvm.environment import (
         LlvmCommandLine,
         LlvmEnv,
@@ -35,6 +21,20 @@ if TYPE_CHECKING:
         observation_spaces,
         reward_spaces,
         split_benchmark_by_function,
+    )
+    from compiler_gym.envs.llvm.programs.builds import (
+        BenchmarkFromCommandLine,
+        make_benchmark_from_command_line,
+    )
+    from compiler_gym.envs.llvm.programs.compilation_database import (
+        make_benchmarks_from_compile_commands,
+        make_benchmarks_from_compile_commands_by_target,
+    )
+    from compiler_gym.envs.llvm.programs.source import (
+        ClangInvocation,
+        get_system_library_flags,
+        make_benchmark,
+        make_benchmark_from_source,
     )
 
 __all__ = [
@@ -63,8 +63,8 @@ llvm = Compiler(
     name="llvm",
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
-    recorder="compiler_gym.envs.llvm._own:record",
-    database_reader="compiler_gym.envs.llvm._compilation_database:read_compilation_database",
+    recorder="compiler_gym.envs.llvm.programs.builds:record",
+    database_reader="compiler_gym.envs.llvm.programs.compilation_database:read_compilation_database",
     environments=(
         EnvironmentId("llvm-v0"),
         *(
@@ -84,14 +84,14 @@ llvm = Compiler(
 """What the entry point names."""
 
 _WHERE = {
-    "BenchmarkFromCommandLine": "_own",
-    "ClangInvocation": "_compile",
-    "get_system_library_flags": "_compile",
-    "make_benchmark": "_compile",
-    "make_benchmark_from_command_line": "_own",
-    "make_benchmark_from_source": "_compile",
-    "make_benchmarks_from_compile_commands": "_compilation_database",
-    "make_benchmarks_from_compile_commands_by_target": "_compilation_database",
+    "BenchmarkFromCommandLine": "programs.builds",
+    "ClangInvocation": "programs.source",
+    "get_system_library_flags": "programs.source",
+    "make_benchmark": "programs.source",
+    "make_benchmark_from_command_line": "programs.builds",
+    "make_benchmark_from_source": "programs.source",
+    "make_benchmarks_from_compile_commands": "programs.compilation_database",
+    "make_benchmarks_from_compile_commands_by_target": "programs.compilation_database",
 }
 
 

@@ -15,13 +15,12 @@ from compiler_gym.datasets import (
     Dataset,
     find_corpora,
 )
-from compiler_gym.envs.llvm._compile import SOURCE_LANGUAGES, read_program
-from compiler_gym.envs.llvm._generators import (
+from compiler_gym.envs.llvm.programs.collections.generators import (
     CsmithBenchmark,
     CsmithDataset,
     LlvmStressDataset,
 )
-from compiler_gym.envs.llvm._published import (
+from compiler_gym.envs.llvm.programs.collections.published import (
     PUBLISHED,
     AnghaBenchDataset,
     BlasDataset,
@@ -37,7 +36,8 @@ from compiler_gym.envs.llvm._published import (
     POJ104Dataset,
     TensorFlowDataset,
 )
-from compiler_gym.envs.llvm._stored import read_stored
+from compiler_gym.envs.llvm.programs.collections.stored import read_stored
+from compiler_gym.envs.llvm.programs.source import SOURCE_LANGUAGES, read_program
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.paths import site_data_path
 

@@ -10,19 +10,19 @@ from typing import Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
-from compiler_gym.envs.llvm import _compile
-from compiler_gym.envs.llvm._bug_report import BugReport, write_bug_report
-from compiler_gym.envs.llvm._derived import derived_observations
-from compiler_gym.envs.llvm._own import (
+from compiler_gym.envs.llvm.datasets import make_datasets
+from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.observations import TABLE
+from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.programs import source
+from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
     make_benchmark_from_command_line,
 )
-from compiler_gym.envs.llvm._tool import run_tool
-from compiler_gym.envs.llvm._validate_runs import compare_module
-from compiler_gym.envs.llvm.datasets import make_datasets
-from compiler_gym.envs.llvm.observations import OBSERVATION_SPACES
 from compiler_gym.envs.llvm.rewards import make_rewards
-from compiler_gym.envs.llvm.validators import QUICK, validate
+from compiler_gym.envs.llvm.validation import QUICK, validate
+from compiler_gym.envs.llvm.validation.bug_report import BugReport, write_bug_report
+from compiler_gym.envs.llvm.validation.runs import compare_module
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, MinimizationError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
@@ -171,7 +171,7 @@ class LlvmEnv(RunnableEnv):
         run: RunSpec | None = None,
     ) -> Benchmark:
         """Return a program made of files; see `compiler_gym.envs.llvm.make_benchmark`."""
-        return _compile.make_benchmark(inputs, copt, system_includes, timeout, run=run)
+        return source.make_benchmark(inputs, copt, system_includes, timeout, run=run)
 
     def make_benchmark_from_command_line(
         self,
@@ -196,7 +196,7 @@ class LlvmEnv(RunnableEnv):
     ) -> ValidationResult:
         """Replay `state` (default: the current one) in a fresh worker, run it and compare.
 
-        `rungs` names the checks: see ``compiler_gym.envs.llvm.validators.RUNGS``. None
+        `rungs` names the checks: see ``compiler_gym.envs.llvm.validation.RUNGS``. None
         makes all of them, the sanitizers too, which takes seconds.
         """
         return validate(self.state if state is None else state, self._sibling, rungs)
@@ -264,7 +264,7 @@ class LlvmEnv(RunnableEnv):
 def compute_observation(observation_space: Any, bitcode: str | Path, timeout: float = 300) -> Any:
     """Return one observation of the module in the file `bitcode`."""
     with LlvmEnv(isolation="process") as env:
-        benchmark = _compile.make_benchmark(bitcode)
+        benchmark = source.make_benchmark(bitcode)
         name = getattr(
             observation_space, "id", getattr(observation_space, "name", observation_space)
         )
@@ -279,11 +279,11 @@ def merge_benchmarks(
 
     `run` says how to run it; without, the one way is taken that its parts know.
     """
-    contents = run_tool("link", [b.contents for b in benchmarks], timeout=timeout)[0]
+    contents = run_engine("link", [b.contents for b in benchmarks], timeout=timeout)[0]
     known = [b.run for b in benchmarks if b.run is not None]
     if run is None and len(known) == 1:
         run = known[0]
-    return _compile.user_benchmark(contents, [s for b in benchmarks for s in b.sources], run)
+    return source.user_benchmark(contents, [s for b in benchmarks for s in b.sources], run)
 
 
 def split_benchmark_by_function(
@@ -294,9 +294,9 @@ def split_benchmark_by_function(
         raise InvalidParameterError(
             f"maximum_function_count is {maximum_function_count}: expected 0 for all, or more"
         )
-    parts = run_tool("split", [benchmark.contents], timeout=timeout)
+    parts = run_engine("split", [benchmark.contents], timeout=timeout)
     chosen = parts[:maximum_function_count] if maximum_function_count else parts
-    return [_compile.user_benchmark(part, ()) for part in chosen]
+    return [source.user_benchmark(part, ()) for part in chosen]
 
 
 def split_pipeline(text: str) -> list[str]:
@@ -342,7 +342,7 @@ def _parts_of(commandline: str) -> list[str]:
 
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table
     "observation_spaces",
-    {spec.name: spec.name for spec in OBSERVATION_SPACES}
+    {row.name: row.name for row in TABLE.observations}
     | {derived.id: derived.id for derived in derived_observations()},
     type=str,
 )

@@ -5,22 +5,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compiler_gym.rewards import BaselineReward, CostReward, NormalizedCostReward
+from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.spaces import Reward
+from compiler_gym.tables import cost_rewards
 
-__all__ = ["BASELINES", "COSTS", "SavedReward", "SpeedupReward", "make_rewards"]
-
-COSTS = (
-    ("IrInstructionCount", "IrInstructionCount", "IrInstructionCount", False),
-    ("ObjectTextSizeBytes", "ObjectTextSize", "ObjectTextSizeBytes", True),
-    ("TextSizeBytes", "TextSize", "TextSizeBytes", True),
-    ("ObjectInstructionCount", "ObjectInstructionCount", "ObjectInstructionCount", True),
-    ("McaCycles", "McaCycles", "McaCycles", True),
-    ("RuntimeInstructions", "RuntimeInstructions", "RuntimeInstructions", True),
-)
-"""Reward, prefix of its variants, the observation it lowers, platform dependence."""
-
-BASELINES = ("O3", "Oz")
+__all__ = ["SavedReward", "SpeedupReward", "make_rewards"]
 
 
 class SavedReward(Reward):
@@ -117,15 +106,4 @@ def _number(observation: Any) -> float:
 
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
-    rewards: list[Reward] = []
-    for name, prefix, cost, platform in COSTS:
-        shared = {"cost": cost, "initial": f"{prefix}O0", "platform_dependent": platform}
-        rewards.append(CostReward(name, **shared))
-        rewards.append(NormalizedCostReward(f"{prefix}Norm", **shared))
-        rewards.extend(
-            BaselineReward(f"{prefix}{level}", baseline=f"{prefix}{level}", **shared)
-            for level in BASELINES
-        )
-    rewards.append(SavedReward("Buildtime", "Buildtime"))
-    rewards.append(SpeedupReward())
-    return rewards
+    return [*cost_rewards(TABLE.costs), SavedReward("Buildtime", "Buildtime"), SpeedupReward()]

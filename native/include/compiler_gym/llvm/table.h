@@ -1,0 +1,57 @@
+// Tables as they leave the engine. What their columns are called and hold is written once: the
+// `visit_columns` beside each struct calls a visitor with every column, and from that come the
+// dictionary that Python gets, the description of its space and the docstring in the stub.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace llvm {
+class Module;
+}
+
+namespace compiler_gym::llvm {
+
+struct Column {
+  const char* name;
+  const char* doc;
+  std::int64_t low = 0;
+  std::int64_t high = std::numeric_limits<std::int64_t>::max() - 1;  // Gymnasium adds one to it
+  std::size_t width = 0;  // of a row; 0 where each row is one value
+};
+
+// A place in another table or text, or -1 for none.
+constexpr Column index_column(const char* name, const char* doc) {
+  return {name, doc, -1, std::numeric_limits<std::int32_t>::max()};
+}
+
+constexpr Column count_column(const char* name, const char* doc) { return {name, doc}; }
+
+// Rows of `width` counts.
+constexpr Column rows_column(const char* name, const char* doc, std::size_t width) {
+  Column column{name, doc};
+  column.width = width;
+  return column;
+}
+
+constexpr Column flag_column(const char* name, const char* doc) { return {name, doc, 0, 1}; }
+
+// One of `kinds` values.
+constexpr Column kind_column(const char* name, const char* doc, std::size_t kinds) {
+  return {name, doc, 0, static_cast<std::int64_t>(kinds) - 1};
+}
+
+constexpr Column text_column(const char* name, const char* doc) { return {name, doc, 0, 255}; }
+
+constexpr Column names_column(const char* name, const char* doc) { return {name, doc, 0, 0}; }
+
+// A table that Python gets under `name`: the bindings need no more than a list of these.
+template <class Table>
+struct Observed {
+  const char* name;
+  Table (*make)(const ::llvm::Module& module);
+  const char* doc;
+};
+
+}  // namespace compiler_gym::llvm

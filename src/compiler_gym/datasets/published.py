@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""A dataset that was published as one archive, of which `published_archives` holds the facts.
+
+It is installed in one place, where every compiler finds it. What a program becomes is
+the compiler's business: a subclass names the archive and says how it reads a file.
+"""
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compiler_gym.datasets.published_archives import Archive
+from compiler_gym.datasets.tar import TarDatasetWithManifest
+from compiler_gym.datasets.uri import BenchmarkUri
+from compiler_gym.errors import UnknownNameError
+
+__all__ = ["PublishedDataset"]
+
+
+class PublishedDataset(TarDatasetWithManifest):
+    """The programs of one `archive`; `dataset_args` replace facts, for mirrors."""
+
+    archive: ClassVar[Archive]
+    """The facts."""
+
+    def __init__(
+        self, site_data_base: str | Path | None = None, sort_order: int = 0, **dataset_args: Any
+    ) -> None:
+        arguments: dict[str, Any] = self.archive.arguments() | {
+            "site_data_base": site_data_base,
+            "sort_order": sort_order,
+        }
+        super().__init__(**(arguments | dataset_args))
+
+    def path_of(self, uri: BenchmarkUri) -> Path:
+        """Return the program's file; raise `UnknownNameError` if there is no such program."""
+        if not self.archive.main_files:
+            return super().path_of(uri)
+        name = uri.path.strip("/")
+        path = self.dataset_root / name / self.archive.main_files.get(name, "")
+        if name not in self.archive.main_files or not path.is_file():
+            raise UnknownNameError(f"no program {uri}")
+        return path
+
+    def verify(self) -> list[str]:
+        """Return what differs from what was installed, as sentences."""
+        findings = super().verify()
+        if not self.archive.main_files:
+            return findings
+        # The names that are listed are folders.
+        return [finding for finding in findings if "is listed" not in finding]
+
+    def _fetched_manifest(self) -> bytes:
+        if not self.archive.main_files:
+            return super()._fetched_manifest()
+        return "\n".join(self.archive.main_files).encode()
+
+    def _fill(self, directory: Path, archive: Path) -> None:
+        super()._fill(directory, archive)
+        if not self.strip_prefix:
+            self._lift(directory / self.dataset_root.name)
+
+    def _lift(self, contents: Path) -> None:
+        """Take away folders that hold everything and that no listed name begins with."""
+        first = next(iter(self._walk()), "")
+        while not (contents / (first + self.benchmark_file_suffix)).is_file():
+            entries = list(contents.iterdir())
+            if len(entries) != 1 or not entries[0].is_dir():
+                return
+            # The folder may hold one of its own name.
+            folder = entries[0].rename(contents.with_name(".lifted"))
+            contents.rmdir()
+            folder.rename(contents)

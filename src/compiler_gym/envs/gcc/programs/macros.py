@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Which macros a GCC predefines under some options: what the preprocessor can see of them.
+
+``-Os`` defines ``__OPTIMIZE_SIZE__``, ``-ffast-math`` another, and headers ask for both.
+Two command lines with the same macros preprocess a program alike. The compiler
+itself is asked, except for options that no preprocessor sees.
+"""
+
+import functools
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+from compiler_gym.envs.gcc.programs.memo import Facts
+
+__all__ = ["digest_of", "query", "seen_by_compiler_alone", "seen_by_preprocessor"]
+
+_PASSES = (
+    *("aggressive-loop-", "align-", "allocation-dce", "allow-store-", "auto-inc-", "bit-tests"),
+    *("branch-", "btr-", "caller-saves", "code-hoisting", "combine-stack-", "compare-elim"),
+    *("conserve-stack", "cprop-", "crossjumping", "cse-", "dce", "defer-pop", "delayed-branch"),
+    *("delete-dead-", "devirtualize", "dse", "expensive-", "finite-loops", "forward-propagate"),
+    *("function-cse", "gcse", "graphite", "guess-branch-", "harden-", "hoist-", "if-conversion"),
+    *("ipa-", "ira-", "isolate-", "ivopts", "jump-tables", "lifetime-dse", "limit-function-"),
+    *("live-", "loop-", "lra-", "modulo-sched", "move-loop-", "omit-frame-pointer"),
+    *("optimize-", "partial-inlining", "peel-loops", "peephole", "predictive-", "prefetch-"),
+    *("printf-return-value", "profile-", "rename-registers", "reorder-", "rerun-cse-"),
+    *("reschedule-", "sched", "section-anchors", "sel-sched-", "selective-", "shrink-wrap"),
+    *("simd-cost-model", "split-", "ssa-", "stdarg-opt", "store-merging", "thread-jumps"),
+    *("toplevel-reorder", "tracer", "tree-(?!parallelize-loops)", "unroll-", "unsafe-loop-"),
+    *("unswitch-", "variable-expansion-", "var-tracking", "vect-cost-model", "version-loops-"),
+    *("vpt", "web"),
+)
+"""How the switches of GCC's passes begin: they work on code that was preprocessed long before.
+
+Names that are not here are asked for, those of options yet to come among them.
+"""
+
+_SILENT = re.compile(rf"-f(?:no-)?(?:{'|'.join(_PASSES)})|--param=", re.ASCII)
+_LATE = re.compile(r"--param=(?:con|de)structive-interference-size=", re.ASCII)
+
+
+def seen_by_preprocessor(words: Iterable[str]) -> tuple[str, ...]:
+    """Return those of `words` that may change what a program is preprocessed to.
+
+    >>> seen_by_preprocessor(["-Os", "-fgcse", "-fno-math-errno", "--param=max-unroll-times=3"])
+    ('-Os', '-fno-math-errno')
+    """
+    return tuple(word for word in words if not _is_silent(word))
+
+
+def seen_by_compiler_alone(words: Iterable[str]) -> bool:
+    """Return whether `words` change macros in a way that a preprocessor alone does not follow.
+
+    GCC 12 and newer do so for ``__GCC_DESTRUCTIVE_SIZE`` and its opposite.
+    """
+    return any(_LATE.match(word) for word in words)
+
+
+def query(language: str, flags: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return what to run a GCC with, so that it prints the macros that it predefines."""
+    return ["-dM", "-E", *words, "-w", *flags, "-x", language, "/dev/null"]
+
+
+def digest_of(printed: Iterable[bytes]) -> Facts:
+    """Return what a memo keeps of the macros that were printed for each language."""
+    return {"macros": hashlib.sha256(b"\0".join(printed)).hexdigest()}
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _is_silent(word: str) -> bool:
+    return _SILENT.match(word) is not None

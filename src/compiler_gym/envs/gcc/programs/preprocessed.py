@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""A program as one GCC preprocesses it: once for each set of macros that options lead to.
+
+What is made is kept under the hash of what was read, in memory and on disk, so that
+nothing is preprocessed twice. What is compiled is, to the byte, what the compiler
+would have made of the program itself.
+"""
+
+import hashlib
+import re
+import shutil
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from compiler_gym.envs.gcc.machine.build import DEFAULT_SECONDS, check, macros_of, preprocess
+from compiler_gym.envs.gcc.machine.spec import GccSpec
+from compiler_gym.envs.gcc.programs.macros import (
+    digest_of,
+    query,
+    seen_by_compiler_alone,
+    seen_by_preprocessor,
+)
+from compiler_gym.envs.gcc.programs.memo import memo_of
+from compiler_gym.envs.gcc.programs.source import (
+    LANGUAGES,
+    Program,
+    compile_flags,
+    pack,
+    suffix_of,
+    unpack,
+)
+from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerError
+from compiler_gym.files import keep
+from compiler_gym.paths import cache_path
+
+__all__ = ["Preprocessed", "Sources"]
+
+_MOST_REMEMBERED = 128
+_FORMAT = "2"
+_SWITCHES = re.compile(rb"pragma[ \t]+GCC[ \t]+(?:optimize|target|(?:push|pop|reset)_options)\b")
+"""What changes macros from within a program, which a preprocessor that runs alone passes over."""
+
+_remembered: dict[str, "Preprocessed"] = {}
+
+
+class Preprocessed(NamedTuple):
+    """A program under some options."""
+
+    text: Program
+    """Its units, with every header in them."""
+    compiled: Program
+    """What is compiled: `text`, or the program itself where a text would not do."""
+    digest: str
+    """Hexadecimal digits that change with what is compiled."""
+
+
+class Sources:
+    """One program under one compiler."""
+
+    def __init__(self, spec: GccSpec, program: Program, directory: Path) -> None:
+        self.program = program
+        self._spec = spec
+        self._directory = directory
+        self._base = cache_path("gcc") / spec.identity
+        self._packed = hashlib.sha256(pack(program)).hexdigest()
+        self._flags = compile_flags(program)
+        self._languages = sorted(_languages(program))
+        self._is_apart = _names_differ(program)
+        self._is_switching = any(map(_SWITCHES.search, program.files.values()))
+        self._latest: tuple[tuple[str, ...], Preprocessed] | None = None
+
+    def moved(self, directory: Path) -> None:
+        """Use `directory` from now on for files along the way, which are removed again."""
+        self._directory = directory
+
+    def start(self) -> None:
+        """Raise `BenchmarkInitError` if the program does not compile without any option."""
+        try:
+            self.read((), DEFAULT_SECONDS)
+        except CompilerError as error:
+            raise BenchmarkInitError(f"the program does not compile:\n{error}") from error
+
+    def facts_path(self, digest: str) -> Path:
+        """Return where the facts of what has this digest are kept."""
+        return self._base / "facts" / digest[:2] / digest
+
+    def read(self, words: Sequence[str], timeout: float) -> Preprocessed:
+        """Return the program as it is under the options `words`.
+
+        A run of the compiler may take `timeout` seconds. Raises `CompilerDiagnosticError`
+        when the program cannot be preprocessed under them.
+        """
+        known = self._under(seen_by_preprocessor(words), timeout)
+        if not self._is_apart or not (self._is_switching or seen_by_compiler_alone(words)):
+            return known
+        direct = hashlib.sha256(f"{known.digest}\0{self._packed}".encode()).hexdigest()
+        return Preprocessed(known.text, self.program, direct)
+
+    def _under(self, words: tuple[str, ...], timeout: float) -> Preprocessed:
+        """Return the program as the preprocessor makes it under `words`, all of which it sees."""
+        if self._latest is not None and self._latest[0] == words:
+            return self._latest[1]
+        key = self._key(self._macros(words, timeout))
+        known = _remembered.get(key)
+        if known is None:
+            known = self._load(key) or self._make(key, words, timeout)
+            while len(_remembered) >= _MOST_REMEMBERED:
+                del _remembered[next(iter(_remembered))]
+            _remembered[key] = known
+        self._latest = words, known
+        return known
+
+    def _macros(self, words: tuple[str, ...], timeout: float) -> str:
+        """Return a digest of the macros under `words`, or of those without any if it refuses."""
+        if not self._languages:
+            return ""
+        asked = [query(language, self._flags, words) for language in self._languages]
+        command = "\0".join(word for words in asked for word in words)
+        memo = memo_of(self._base / "macros")
+        facts = memo.facts(command)
+        if "macros" not in facts:
+            gcc, scratch = self._spec.gcc, self._scratch()
+            try:
+                printed = [macros_of(gcc, words, scratch, timeout) for words in asked]
+            except CompilerDiagnosticError:
+                # What is refused here is refused again when it compiles, and said then.
+                return self._macros((), timeout) if words else ""
+            finally:
+                shutil.rmtree(scratch, ignore_errors=True)
+            memo.add(command, digest_of(printed))
+        return facts["macros"]
+
+    def _make(self, key: str, words: tuple[str, ...], timeout: float) -> Preprocessed:
+        gcc, scratch = self._spec.gcc, self._scratch()
+        try:
+            text = preprocess(gcc, self.program, words, scratch, timeout)
+            if not words:
+                check(gcc, text, scratch, timeout)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        packed = pack(text)
+        digest = hashlib.sha256(packed).hexdigest()
+        if not self._text_path(digest).exists():
+            keep(self._text_path(digest), zlib.compress(packed, 1))
+        keep(self._key_path(key), digest.encode())
+        return self._preprocessed(text, digest)
+
+    def _load(self, key: str) -> Preprocessed | None:
+        try:
+            digest = self._key_path(key).read_text()
+            packed = zlib.decompress(self._text_path(digest).read_bytes())
+            if hashlib.sha256(packed).hexdigest() != digest:
+                return None
+            return self._preprocessed(unpack(packed), digest)
+        except (OSError, ValueError, zlib.error, BenchmarkInitError):
+            return None
+
+    def _preprocessed(self, text: Program, digest: str) -> Preprocessed:
+        # Other macros often make the same text, which is kept once.
+        same = (known for known in _remembered.values() if known.digest == digest)
+        return next(same, None) or Preprocessed(text, text, digest)
+
+    def _scratch(self) -> Path:
+        return self._directory / "preprocess"
+
+    def _text_path(self, digest: str) -> Path:
+        return self._base / "texts" / digest[:2] / digest
+
+    def _key_path(self, key: str) -> Path:
+        return self._base / "sources" / key[:2] / key
+
+    def _key(self, macros: str) -> str:
+        parts = "\0".join((_FORMAT, self._spec.identity, self._packed, macros))
+        return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def _languages(program: Program) -> set[str]:
+    """Return the languages that have macros in `program`."""
+    found = {LANGUAGES.get(suffix_of(unit), "c") for unit in program.units}
+    return {language for language in found if not language.endswith("cpp-output")}
+
+
+def _names_differ(program: Program) -> bool:
+    """Return whether the objects of the units have names of their own in one directory."""
+    return len({PurePosixPath(unit).stem for unit in program.units}) == len(program.units)

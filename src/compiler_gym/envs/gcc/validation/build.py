@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Make programs of object files, and of the unchanged program at -O0: the reference."""
+
+import functools
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
+from compiler_gym.envs.gcc.machine.build import Builder, preprocess
+from compiler_gym.envs.gcc.machine.gcc import Gcc
+from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
+from compiler_gym.errors import BenchmarkInitError, CompilerError
+from compiler_gym.files import KeptDirectory
+from compiler_gym.validation import Reference
+
+__all__ = ["linked", "reference_of"]
+
+_SECONDS = 300.0
+_MOST_REFERENCES = 32
+_lock = threading.Lock()
+
+
+@contextmanager
+def linked(
+    gcc_bin: str, object_file: bytes, benchmark: Benchmark, words: Sequence[str] = ()
+) -> Generator[Path]:
+    """Lend the program of an object file, in a directory that is removed afterwards.
+
+    `words` are the settings it was compiled with: some need a library of GCC's own.
+    """
+    with tempfile.TemporaryDirectory(prefix="compiler_gym-link-") as directory:
+        folder = Path(directory)
+        yield _link(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
+
+
+def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
+    """Return the program of the unchanged `benchmark` at -O0, built when it is first run."""
+    contents = spec.reference or benchmark.contents
+    return _reference(gcc_bin, contents, _libraries(benchmark), spec.time_limit)
+
+
+def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
+    (folder / "obj.o").write_bytes(object_file)
+    command = ["obj.o", "-o", "program", *words]
+    try:
+        done = Gcc(gcc_bin).run(command, timeout=_SECONDS, cwd=folder)
+    except subprocess.TimeoutExpired:
+        raise BenchmarkInitError(f"{gcc_bin} did not link within {_SECONDS:g} s") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()[:2000]
+        raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")
+    return folder / "program"
+
+
+def _libraries(benchmark: Benchmark) -> tuple[str, ...]:
+    """Return what the program is linked with: what it says, and what its language needs."""
+    own = benchmark.run.link if benchmark.run is not None else ()
+    return (*own, *(("-lstdc++",) if is_cxx(unpack(benchmark.contents)) else ()))
+
+
+@functools.lru_cache(maxsize=_MOST_REFERENCES)
+def _reference(
+    gcc_bin: str, contents: bytes, libraries: tuple[str, ...], seconds: float
+) -> Reference:
+    directory = KeptDirectory("compiler_gym-reference-")
+
+    def build() -> Path:
+        with _lock:
+            folder = directory.path
+            gcc = Gcc(gcc_bin)
+            try:
+                units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)
+                object_file = Builder(gcc, lambda _: units, folder / "units").object(["-O0"])
+            except CompilerError as error:
+                raise BenchmarkInitError(f"the program does not compile at -O0: {error}") from error
+            shutil.rmtree(folder / "sources", ignore_errors=True)
+            return _link(gcc_bin, object_file, folder, libraries)
+
+    return Reference(build, RunLimits(seconds=seconds))

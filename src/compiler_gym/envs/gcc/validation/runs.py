@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Does the program still do its job? Run it, and compare it with its build at -O0."""
+
+from collections.abc import Callable
+
+from compiler_gym.datasets import Benchmark, RunLimits
+from compiler_gym.envs.gcc.machine.gcc import Gcc
+from compiler_gym.envs.gcc.machine.products import runs_here
+from compiler_gym.envs.gcc.machine.settings import CommandReader, words_of
+from compiler_gym.envs.gcc.machine.spec import get_spec
+from compiler_gym.envs.gcc.validation.build import linked, reference_of
+from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
+from compiler_gym.validation import (
+    Finding,
+    Subject,
+    ValidationError,
+    chosen_cases,
+    compare_behaviour,
+)
+
+__all__ = ["check_runs", "compare_object", "is_linked"]
+
+
+def is_linked(subject: Subject) -> bool:
+    """Return whether programs of the compiler run on this machine."""
+    return not Gcc(_compiler_of(subject)).is_docker
+
+
+def check_runs(subject: Subject) -> Finding:
+    """Return whether the program does on its inputs what its build at -O0 does."""
+    env = subject.env
+    try:
+        return compare_object(
+            _compiler_of(subject),
+            subject.benchmark,
+            lambda: env.observation["obj"],
+            env.commandline(),
+        )
+    except ValidationUnavailableError as error:
+        return Finding.unknown(str(error))
+
+
+def compare_object(
+    gcc_bin: str, benchmark: Benchmark, make: Callable[[], bytes], commandline: str
+) -> Finding:
+    """Return whether the program of the object that `make` returns does what `benchmark` does.
+
+    `commandline` is what the object is compiled with: some settings need a library.
+    Raises `ValidationUnavailableError` if the program is not run at all.
+    """
+    spec = benchmark.run
+    if spec is None or not spec.cases:
+        raise ValidationUnavailableError("nothing is known of how to run this program")
+    if Gcc(gcc_bin).is_docker:
+        raise ValidationUnavailableError(f"programs of {gcc_bin} are not run outside of its image")
+    object_file = make()
+    if not runs_here(object_file):
+        raise ValidationUnavailableError(f"{gcc_bin} compiles for another machine: nothing was run")
+    cases = chosen_cases(spec)
+    reference = reference_of(gcc_bin, benchmark, spec)
+    limits = RunLimits(seconds=spec.time_limit)
+    words = _words(gcc_bin, commandline)
+    try:
+        with linked(gcc_bin, object_file, benchmark, words) as program:
+            return compare_behaviour(program, reference, cases, limits=limits)
+    except BenchmarkInitError as error:
+        refusal = str(error)
+    try:
+        reference.run(cases[0])
+    except BenchmarkInitError as error:
+        return Finding.unknown(f"the unoptimised program does not link either: {error}")
+    return Finding.failed([ValidationError("the program does not link", {"error": refusal})])
+
+
+def _compiler_of(subject: Subject) -> str:
+    gcc_bin = getattr(subject.env, "gcc_bin", "")
+    assert isinstance(gcc_bin, str)
+    return gcc_bin
+
+
+def _words(gcc_bin: str, commandline: str) -> list[str]:
+    options = get_spec(gcc_bin).options
+    choices, _ = CommandReader(options).read(commandline)
+    return words_of(options, choices)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""From a module to a program on disk: the engine's object file, and a compiler that links it.
+
+Runs in a worker. A program is linked again only when its IR has changed.
+"""
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.errors import BenchmarkInitError, ObservationError
+from compiler_gym.files import tool_identity
+from compiler_gym.service import run_child
+
+__all__ = ["Builder", "Built", "linker_identity"]
+
+_SECONDS = 120.0
+_SHOWN = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A program that was linked."""
+
+    path: Path
+    seconds: float
+    """How long code generation and linking took."""
+
+    @property
+    def text_size(self) -> int:
+        """The bytes of machine code in it, start-up code and linked-in libraries included."""
+        return _llvm.code_size(self.path.read_bytes())
+
+
+class Builder:
+    """Links one module after the other, and keeps the last program."""
+
+    def __init__(self, directory: Callable[[], Path], flags: Sequence[str]) -> None:
+        self._directory = directory
+        self._flags = tuple(flags)
+        self._last: tuple[bytes, Built] | None = None
+        self._count = 0
+
+    def build(self, module: _llvm.Module) -> Built:
+        """Return the program of `module`; raise `ObservationError` where it does not link."""
+        digest = module.ir_hash()
+        if self._last is not None and self._last[0] == digest and self._last[1].path.exists():
+            return self._last[1]
+        built = self.build_again(module)
+        self._last = (digest, built)
+        return built
+
+    def build_again(self, module: _llvm.Module) -> Built:
+        """Build, also if the program is there: for its time."""
+        directory = self._directory()
+        directory.mkdir(parents=True, exist_ok=True)
+        self._count += 1
+        source, output = directory / "program.o", directory / f"program-{self._count}"
+        started = time.monotonic()
+        source.write_bytes(module.object_code())
+        self._link(source, output)
+        if self._count > 1:
+            (directory / f"program-{self._count - 1}").unlink(missing_ok=True)
+        return Built(output, time.monotonic() - started)
+
+    def forget(self) -> None:
+        """Build again next time."""
+        self._last = None
+
+    def _link(self, source: Path, output: Path) -> None:
+        command = [*_linker(), "-no-pie", "-o", str(output), str(source), *self._flags]
+        try:
+            done = run_child(command, timeout=_SECONDS)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ObservationError(f"cannot link the program: {error}") from error
+        if done.returncode:
+            words = done.stderr.decode(errors="replace").strip()[-_SHOWN:]
+            raise ObservationError(f"the program does not link:\n{words}")
+
+
+@cache
+def _linker() -> tuple[str, ...]:
+    """Return a compiler that links; raise `ObservationError` with what to install."""
+    try:
+        return tuple(clang_command())
+    except BenchmarkInitError as error:
+        found = shutil.which("cc") or shutil.which("gcc")
+        if found is None:
+            raise ObservationError(f"cannot link a program: {error}") from error
+        return (found,)
+
+
+@cache
+def linker_identity() -> str:
+    """Return a text that changes when the linker does."""
+    return tool_identity(_linker()[0])

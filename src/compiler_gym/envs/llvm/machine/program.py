@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""The program of an episode as machine code: built, measured, run. Runs in a worker.
+
+Imported when something is first asked of it: most episodes never link anything.
+"""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm.machine.build import Builder, linker_identity
+from compiler_gym.envs.llvm.machine.running import Running, counter_identity, run_spec_in
+from compiler_gym.errors import InvalidParameterError, ObservationError
+from compiler_gym.session import BenchmarkSpec
+
+__all__ = ["Program"]
+
+_COUNTS = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
+"""The settings of runs, and the least that each may be."""
+
+
+class Program:
+    """Builds and runs the program of one episode, from whichever module it is given."""
+
+    def __init__(
+        self,
+        benchmark: BenchmarkSpec,
+        load: Callable[[], _llvm.Module],
+        directory: Callable[[], Path],
+    ) -> None:
+        self._running = Running(run_spec_in(benchmark), load)
+        flags = self._running.link_flags
+        self._builder = Builder(directory, flags)
+        self._reference = Builder(lambda: directory() / "reference", flags)
+        self._others = Builder(lambda: directory() / "baseline", flags)
+
+    def beside(self) -> "Program":
+        """Return the same, which builds in a directory of its own: this one's is kept."""
+        twin = copy.copy(self)
+        twin._builder = self._others
+        return twin
+
+    def is_buildable(self, module: _llvm.Module) -> bool:
+        """Return whether it links."""
+        try:
+            self._builder.build(module)
+        except ObservationError:
+            return False
+        return True
+
+    def is_runnable(self, module: _llvm.Module) -> bool:
+        """Return whether it links, and does its first case right."""
+        return self._running.is_runnable(module, self._builder)
+
+    def build_times(self, module: _llvm.Module) -> list[float]:
+        """Return how long code generation and linking take, a list of one number."""
+        return [self._builder.build_again(module).seconds]
+
+    def times(self, module: _llvm.Module) -> list[float]:
+        """Return the wall-clock times of its largest case, in seconds."""
+        return self._running.times(module, self._builder)
+
+    def comparison(self, module: _llvm.Module) -> dict[str, Any]:
+        """Return how its processor times compare with those of the program at reset."""
+        return self._running.comparison(module, self._builder, self._reference)
+
+    def text_size(self, module: _llvm.Module) -> int:
+        """Return the bytes of its machine code."""
+        return self._builder.build(module).text_size
+
+    def instructions(self, module: _llvm.Module) -> int:
+        """Return the instructions that it retires on a small case."""
+        return self._running.instructions(module, self._builder)
+
+    def tools_of(self, measured: str) -> str:
+        """Return a text that changes when a tool does on which the cost `measured` depends."""
+        if measured == "instructions":
+            return f"{linker_identity()} {_or_nothing(counter_identity)}"
+        return linker_identity()
+
+    def set(self, key: str, value: str) -> str:
+        """Change a setting of the runs and return its value."""
+        try:
+            number = int(float(value))
+        except ValueError:
+            number = -1
+        if number < _COUNTS[key]:
+            raise InvalidParameterError(
+                f"{key} is {value!r}: expected a whole number of at least {_COUNTS[key]}"
+            )
+        if key == "runtime_observation_count":
+            self._running.observation_count = number
+        else:
+            self._running.warmup_count = number
+        return str(number)
+
+    def forget_files(self) -> None:
+        """Build again when something is next asked for: the files have moved."""
+        for builder in (self._builder, self._reference, self._others):
+            builder.forget()
+
+
+def _or_nothing(identify: Callable[[], str]) -> str:
+    try:
+        return identify()
+    except ObservationError:
+        return ""

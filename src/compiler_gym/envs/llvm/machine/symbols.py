@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What does a module define for others, and what does it need of them?
+
+Read from the text of the IR; no compiler is loaded.
+"""
+
+import re
+
+__all__ = ["symbols_of"]
+
+_NAME = r'(?:"[^"]*"|[\w.$-]+)'
+_FUNCTION = re.compile(rf"^(define|declare) ([^@]*)@({_NAME})\(", re.MULTILINE)
+_OTHER = re.compile(rf"^@({_NAME}) = (.*)$", re.MULTILINE)
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
+_LOCAL = {"internal", "private"}
+_BECOMES_A_CALL = re.compile(r"llvm\.(memcpy|memmove|memset)\.")
+
+
+def symbols_of(text: str) -> tuple[set[str], set[str]]:
+    """Return the names that the IR `text` defines for others, and those it needs of others.
+
+    >>> defined, needed = symbols_of("@a = external global i32\\ndefine i32 @f() { ret i32 0 }")
+    >>> defined, needed
+    ({'f'}, {'a'})
+    """
+    defined, needed = set[str](), set[str]()
+    for kind, words, name in _FUNCTION.findall(text):
+        call = _BECOMES_A_CALL.match(name)
+        if call:
+            needed.add(call[1])
+        elif not name.startswith("llvm.") and not _LOCAL & set(words.split()):
+            external = kind == "declare" or "available_externally" in words
+            weak = kind == "declare" and "extern_weak" in words
+            (needed if external else defined).update([] if weak else [_plain(name)])
+    for name, rest in _OTHER.findall(text):
+        words = set(rest.split()[:4])
+        if name.startswith("llvm.") or _LOCAL & words or "extern_weak" in words:
+            continue
+        external = words & {"external", "available_externally"}
+        (needed if external else defined).add(_plain(name))
+    return defined, needed - defined
+
+
+def _plain(name: str) -> str:
+    if not name.startswith('"'):
+        return name
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name[1:-1]).removeprefix("\1")

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What can be seen: the table of every observation that a session computes.
+
+Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them. ``costs``,
+``structure`` and ``runs`` hold the rows of one kind each, ``compute`` what makes them in a
+worker, ``derived`` those that the client makes of others, and ``names`` what arrays hold.
+"""
+
+from compiler_gym.envs.llvm.observations.costs import COSTS_OF_IR, COSTS_OF_PROGRAMS, LEVELS
+from compiler_gym.envs.llvm.observations.cpu import CPU_COUNTS
+from compiler_gym.envs.llvm.observations.names import AUTOPHASE_FEATURES, INST_COUNT_FEATURES
+from compiler_gym.envs.llvm.observations.runs import RUNS
+from compiler_gym.envs.llvm.observations.shapes import COUNT, counts
+from compiler_gym.envs.llvm.observations.structure import STRUCTURE
+from compiler_gym.session import BoxSpec, DictSpec, SequenceSpec, TextSpec
+from compiler_gym.tables import Observation, Table
+
+__all__ = ["AUTOPHASE_FEATURES", "INST_COUNT_FEATURES", "LEVELS", "TABLE"]
+
+
+def _text(name: str, length: int | None, compute: str, description: str) -> Observation:
+    shortest = length or 0
+    return Observation(
+        name=name,
+        space=SequenceSpec("str", shortest, length),
+        description=description,
+        compute=compute,
+        default=" " * shortest,
+    )
+
+
+_MODULE = (
+    _text("Ir", None, "Module.text", "The module as LLVM IR text, without value names."),
+    _text("IrSha1", 40, "ir_sha1", "The SHA-1 of the module's bitcode, 40 hexadecimal digits."),
+    _text(
+        "IrHash",
+        32,
+        "ir_hash",
+        "A 128-bit hash of the IR, 32 hexadecimal digits: the same on every machine, and equal "
+        "when the bitcode is.",
+    ),
+    Observation(
+        name="Bitcode",
+        space=BoxSpec(-128, 127, (-1,), "int8"),
+        description="The module as LLVM bitcode: an int8 array of the file's bytes.",
+        compute="Module.bitcode",
+        default=b"",
+    ),
+    Observation(
+        name="BitcodeFile",
+        space=SequenceSpec("str", 0, 4096),
+        description="The path of a file with the module's bitcode, removed when the episode ends.",
+        compute="bitcode_file",
+        deterministic=False,
+        default="",
+    ),
+    Observation(
+        name="InstCount",
+        space=counts(len(INST_COUNT_FEATURES)),
+        description="Instructions by opcode after the totals: int64[70]. Functions count with "
+        "declarations.",
+        compute="Module.inst_count",
+    ),
+    Observation(
+        name="Autophase",
+        space=counts(len(AUTOPHASE_FEATURES)),
+        description="The features of the AutoPhase paper (Huang et al., 2019): int64[56].",
+        compute="Module.autophase",
+    ),
+    Observation(
+        name="CpuInfo",
+        space=DictSpec({**dict.fromkeys(CPU_COUNTS, COUNT), "name": TextSpec()}),
+        description="The processor: cores, caches (bytes) and name; 0 where the kernel does not "
+        "say.",
+        compute="cpu_info",
+        platform_dependent=True,
+        default={**dict.fromkeys(CPU_COUNTS, 0), "name": ""},
+    ),
+)
+
+TABLE = Table((*_MODULE, *COSTS_OF_IR, *STRUCTURE, *COSTS_OF_PROGRAMS, *RUNS))
+"""Every observation, with the baselines of the costs; the engine describes its own tables."""

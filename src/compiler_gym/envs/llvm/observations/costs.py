@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""What can be lowered: an observation and a row for each cost, from which all else follows."""
+
+from compiler_gym.envs.llvm.observations.shapes import COUNT
+from compiler_gym.session import ScalarSpec, SpaceSpec
+from compiler_gym.tables import Cost, Level, Observation
+
+__all__ = ["COSTS_OF_IR", "COSTS_OF_PROGRAMS", "LEVELS"]
+
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+"""Clang's levels, the baselines of every cost."""
+
+
+def _cost(
+    name: str,
+    observation: str,
+    compute: str,
+    description: str,
+    *,
+    unit: str,
+    platform_dependent: bool = True,
+    deterministic: bool = True,
+    space: SpaceSpec = COUNT,
+) -> tuple[Observation, Cost]:
+    row = Observation(
+        name=observation,
+        space=space,
+        description=description,
+        compute=compute,
+        deterministic=deterministic,
+        platform_dependent=platform_dependent,
+        default=0,
+    )
+    cost = Cost(
+        name=name,
+        observation=observation,
+        unit=unit,
+        deterministic=deterministic,
+        platform_dependent=platform_dependent,
+        levels=tuple(Level(level, level, f"after clang -{level}") for level in LEVELS),
+        scales=("O3", "Oz"),
+        normalized="Norm",
+    )
+    return row, cost
+
+
+COSTS_OF_IR: tuple[Observation | Cost, ...] = (
+    *_cost(
+        "IrInstructionCount",
+        "IrInstructionCount",
+        "Module.instruction_count",
+        "The number of IR instructions of all functions.",
+        unit="instructions",
+        platform_dependent=False,
+    ),
+    *_cost(
+        "ObjectTextSize",
+        "ObjectTextSizeBytes",
+        "Module.object_text_size",
+        "The size in bytes of the code sections of the module's x86-64 object file.",
+        unit="bytes",
+    ),
+)
+
+COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
+    *_cost(
+        "TextSize",
+        "TextSizeBytes",
+        "program.text_size",
+        "The bytes of machine code of the linked program. Start-up code counts; an error where "
+        "the program does not link.",
+        unit="bytes",
+    ),
+    *_cost(
+        "ObjectInstructionCount",
+        "ObjectInstructionCount",
+        "object_instruction_count",
+        "The machine instructions of the module's x86-64 object file. As llvm-objdump lists them.",
+        unit="instructions",
+    ),
+    *_cost(
+        "McaCycles",
+        "McaCycles",
+        "mca_cycles",
+        "Cycles for one run of the program on a Skylake, by llvm-mca. Blocks count as often as "
+        "LLVM's static frequencies and the calls of their function say; a call counts as its "
+        "own instructions only. Code that clang -O0 makes has no frequencies: McaCyclesO0 is of "
+        "the program at reset.",
+        unit="cycles",
+        space=ScalarSpec(0.0, None, "float"),
+    ),
+    *_cost(
+        "RuntimeInstructions",
+        "RuntimeInstructions",
+        "program.instructions",
+        "The instructions that the program retires on a small case. Counted by perf, or by "
+        "valgrind where the processor's counters are closed.",
+        unit="instructions",
+        deterministic=False,  # perf counts two runs alike to 0.1 %
+    ),
+)

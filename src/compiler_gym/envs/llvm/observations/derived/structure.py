@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Graphs and tokens in the forms that libraries take, made from the engine's columns."""
+
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import GraphInstance
+
+from compiler_gym._columns import taken, texts
+from compiler_gym.core import DerivedObservation, uncollected
+from compiler_gym.envs.llvm.observations.names import (
+    EDGE_KINDS,
+    NODE_KINDS,
+    PROGRAML_TEXTS,
+    TOKEN_CATEGORIES,
+    TOKEN_KINDS,
+)
+from compiler_gym.errors import ObservationError
+from compiler_gym.spaces import Box, Dict, Opaque, Scalar, Sequence, SpaceSequence, Tuple
+
+__all__ = ["LexedToken", "NetworkxGraph", "structure_observations"]
+
+_LARGEST = 2**31 - 1
+
+
+class LexedToken(NamedTuple):
+    """One token of the IR text.
+
+    >>> LexedToken(541, "Type", "type", "i32").str_value
+    'i32'
+    """
+
+    ID: int
+    """The number of its kind in LLVM's lexer."""
+    kind: str
+    """The name of its kind; a keyword's is ``kw_`` and the word."""
+    category: str
+    """What it is, more coarsely."""
+    str_value: str
+    """Its text."""
+
+
+class NetworkxGraph(Opaque):
+    """Every `networkx.MultiDiGraph`."""
+
+    def __init__(self, name: str, *, seed: Any = None) -> None:
+        super().__init__(name, "networkx", seed=seed)
+
+    def sample(self, mask: None = None, probability: None = None) -> Any:
+        """Return a path of a few nodes."""
+        size = int(super().np_random.integers(1, 5))
+        return _networkx().path_graph(size, create_using=_networkx().MultiDiGraph)
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is a directed graph with parallel edges."""
+        return isinstance(x, _networkx().MultiDiGraph)
+
+
+def structure_observations() -> tuple[DerivedObservation, ...]:
+    """Return the derived observations of a program's structure."""
+    return (
+        DerivedObservation(
+            "Programl",
+            "ProgramlJson",
+            _to_networkx,
+            lambda: NetworkxGraph("Programl"),
+            "The ProGraML graph as a networkx.MultiDiGraph; needs the package networkx.",
+        ),
+        DerivedObservation(
+            "ProgramlGraph",
+            "ProgramlArrays",
+            _to_graph_instance,
+            _graph_space,
+            "The ProGraML graph as Gymnasium's GraphInstance: nodes int32[n, 4] (kind, text, "
+            "function, block), edges int32[m, 2] (kind, position), edge_links int32[m, 2].",
+        ),
+        DerivedObservation(
+            "LexedIr",
+            "LexedIrWords",
+            _to_lists,
+            _lists_space,
+            "The IR text in tokens: lists token_id, token_kind, token_category, token_value.",
+        ),
+        DerivedObservation(
+            "LexedIrTuple",
+            "LexedIrWords",
+            _to_tuple,
+            lambda: SpaceSequence(
+                "LexedIrTuple",
+                Tuple([_id_space(), *map(_text_space, ("kind", "category", "value"))], "token"),
+            ),
+            "The IR text in tokens: a tuple of LexedToken (ID, kind, category, str_value).",
+        ),
+    )
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError as error:
+        raise ObservationError(
+            "Programl needs networkx: install it with `pip install 'compiler_gym[graphs]'`, or "
+            "use ProgramlArrays, ProgramlGraph or ProgramlJson"
+        ) from error
+    return networkx
+
+
+def _to_networkx(graph: dict[str, Any]) -> Any:
+    with uncollected():
+        return _networkx().node_link_graph(graph, directed=True, multigraph=True, edges="links")
+
+
+def _to_graph_instance(columns: dict[str, Any]) -> GraphInstance:
+    def table(*names: str) -> Any:
+        return np.stack([columns[name] for name in names], axis=1)
+
+    return GraphInstance(
+        table("node_kind", "node_text", "node_function", "node_block"),
+        table("edge_kind", "edge_position"),
+        table("edge_source", "edge_target"),
+    )
+
+
+def _graph_space() -> gymnasium.Space[Any]:
+    low = np.array([0, 0, -1, -1], dtype=np.int32)
+    high = np.array([len(NODE_KINDS) - 1, len(PROGRAML_TEXTS) - 1, _LARGEST, _LARGEST])
+    most = np.array([len(EDGE_KINDS) - 1, _LARGEST], dtype=np.int32)
+    return gymnasium.spaces.Graph(
+        Box(low, high.astype(np.int32), "node", dtype=np.int32),
+        Box(np.zeros(2, dtype=np.int32), most, "edge", dtype=np.int32),
+    )
+
+
+def _words(columns: dict[str, Any]) -> tuple[list[Any], ...]:
+    """Return the different tokens in the order of `word_id`: a list for each field."""
+    kinds = columns["word_id"].tolist()
+    values = texts(columns["text"].tobytes(), columns["word_end"])
+    named = map(TOKEN_KINDS.get, kinds)
+    names = [name or "kw_" + value for name, value in zip(named, values, strict=True)]
+    categories = list(map(TOKEN_CATEGORIES.__getitem__, columns["word_category"].tolist()))
+    return kinds, names, categories, values
+
+
+def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
+    names = ("token_id", "token_kind", "token_category", "token_value")
+    places = columns["token_word"]
+    return {
+        name: taken(column, places) for name, column in zip(names, _words(columns), strict=True)
+    }
+
+
+def _to_tuple(columns: dict[str, Any]) -> tuple[LexedToken, ...]:
+    # A token is immutable, so the same one may stand in many places.
+    words = [LexedToken(*fields) for fields in zip(*_words(columns), strict=True)]
+    return tuple(taken(words, columns["token_word"]))
+
+
+def _id_space() -> Scalar:
+    return Scalar("id", 0, None, dtype=int)
+
+
+def _text_space(name: str) -> Sequence:
+    return Sequence(name, (0, None), str)
+
+
+def _lists_space() -> Dict:
+    texts = {
+        name: SpaceSequence(name, _text_space(name))
+        for name in ("token_kind", "token_category", "token_value")
+    }
+    return Dict({"token_id": Sequence("token_id", (0, None), int), **texts}, name="LexedIr")

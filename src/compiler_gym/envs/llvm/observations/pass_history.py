@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What the last pipeline of an episode did. Runs in a worker."""
+
+from collections.abc import Callable
+from typing import Any
+
+from compiler_gym import _llvm
+
+__all__ = ["PassHistory"]
+
+
+class PassHistory:
+    """The pipelines of an episode, and what the last of them did.
+
+    A record costs more than most passes, so none is made until one is asked for: the
+    episode is then repeated to catch up, which gives the same module.
+    """
+
+    def __init__(self, load: Callable[[], _llvm.Module]) -> None:
+        self._load = load
+        self._pipelines: list[str] = []
+        self._record: dict[str, Any] | None = None
+        self._is_recording = False
+
+    def run(self, module: _llvm.Module, pipeline: str) -> bool:
+        """Run `pipeline` and return whether the IR changed."""
+        self._pipelines.append(pipeline)
+        if not self._is_recording:
+            return module.run(pipeline)
+        self._record = None
+        self._record = _llvm.run_recorded(module, pipeline)
+        return bool(self._record["changed"])
+
+    def skip(self) -> None:
+        """Note an action that ran nothing."""
+        self._pipelines.append("")
+        self._record = None
+
+    def last(self) -> dict[str, Any]:
+        """Return the plain value of ``PassStatistics``."""
+        self._is_recording = True
+        if self._record is None:
+            self._record = self._recorded_again()
+        remarks = [dict(zip(_REMARK, remark, strict=True)) for remark in self._record["remarks"]]
+        return {**self._record, "remarks": remarks}
+
+    def _recorded_again(self) -> dict[str, Any]:
+        if not self._pipelines or not self._pipelines[-1]:
+            return _NOTHING
+        module = self._load()
+        for pipeline in filter(None, self._pipelines[:-1]):
+            module.run(pipeline)
+        return _llvm.run_recorded(module, self._pipelines[-1])
+
+
+_REMARK = ("kind", "pass", "name", "function", "message")
+_NOTHING: dict[str, Any] = {
+    "changed": False,
+    "added": bytes(70 * 8),
+    "removed": bytes(70 * 8),
+    **{name: [] for name in ("changed_functions", "new_functions", "lost_functions", "remarks")},
+}

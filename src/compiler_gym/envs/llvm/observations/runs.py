@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Rows of a program that is built and run: whether it can be, and how long it takes."""
+
+from compiler_gym.session import DictSpec, ScalarSpec, SequenceSpec
+from compiler_gym.tables import Observation
+
+__all__ = ["RUNS"]
+
+_TIMES = SequenceSpec("float", low=0.0)
+_POSITIVE = ScalarSpec(0.0, None, "float")
+
+RUNS: tuple[Observation, ...] = (
+    Observation(
+        name="IsBuildable",
+        space=ScalarSpec(dtype="bool"),
+        description="Whether the program links.",
+        compute="program.is_buildable",
+        platform_dependent=True,
+        default=False,
+    ),
+    Observation(
+        name="IsRunnable",
+        space=ScalarSpec(dtype="bool"),
+        description="Whether the program links, says how to run it, and does its first case right.",
+        compute="program.is_runnable",
+        platform_dependent=True,
+        default=False,
+    ),
+    Observation(
+        name="Buildtime",
+        space=_TIMES,
+        description="How long code generation and linking take, in seconds: a list of one number.",
+        compute="program.build_times",
+        deterministic=False,
+        platform_dependent=True,
+        default=[],
+    ),
+    Observation(
+        name="Runtime",
+        space=_TIMES,
+        description="Wall-clock times of the program's largest case, in seconds: as many as "
+        "`runtime_observation_count` says, after `runtime_warmup_runs_count` runs.",
+        compute="program.times",
+        deterministic=False,
+        platform_dependent=True,
+        default=[],
+    ),
+    Observation(
+        name="RuntimeComparison",
+        space=DictSpec(
+            {
+                "speedup": _POSITIVE,
+                "low": _POSITIVE,
+                "high": _POSITIVE,
+                "baseline": _TIMES,
+                "candidate": _TIMES,
+            }
+        ),
+        description="How many times as fast the program is as at reset, with its 95 % confidence "
+        "interval: processor times of both, run in turns on one processor, outliers left out.",
+        compute="program.comparison",
+        deterministic=False,
+        platform_dependent=True,
+        default={"speedup": 1.0, "low": 0.0, "high": 0.0, "baseline": [], "candidate": []},
+    ),
+)

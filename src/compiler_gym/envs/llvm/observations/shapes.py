@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""The spaces that several rows share."""
+
+from compiler_gym.session import BoxSpec, ScalarSpec
+
+__all__ = ["COUNT", "MOST", "counts"]
+
+MOST = 2**63 - 2
+"""The upper bound of a count: Gymnasium adds one to it when it samples."""
+
+COUNT = ScalarSpec(0, MOST, "int")
+
+
+def counts(size: int) -> BoxSpec:
+    """Return a space of `size` counts, int64."""
+    return BoxSpec(0, MOST, (size,), "int64")

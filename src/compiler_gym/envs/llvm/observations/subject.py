@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""What is looked at: the module of one episode, and the program that is made of it.
+
+Runs in a worker. Nothing is built, linked or repeated before somebody looks.
+"""
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm.observations.baselines import Baselines
+from compiler_gym.envs.llvm.observations.pass_history import PassHistory
+from compiler_gym.session import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.machine.program import Program
+
+__all__ = ["Subject"]
+
+
+class Subject:
+    """The module of one episode, changed in place by the session."""
+
+    def __init__(self, benchmark: BenchmarkSpec, goal: str, directory: Path) -> None:
+        self.benchmark = benchmark
+        self.goal = goal
+        """What the program is optimised for."""
+        self.directory = directory
+        """Where files may be written; it need not be there yet."""
+        self.module = self.load()
+        self.history = PassHistory(self.load)
+        self.baselines = Baselines(_llvm.Module, _llvm.LLVM_VERSION)
+        self._files = 0
+        self._original: Subject | None = None
+        self._program: Program | None = None
+
+    def load(self) -> _llvm.Module:
+        """Return the module as it was at reset."""
+        module = _llvm.Module(self.benchmark.contents, self.benchmark.uri)
+        module.set_goal(self.goal)
+        return module
+
+    def run(self, pipeline: str) -> bool:
+        """Run `pipeline` on the module and return whether it changed."""
+        return self.history.run(self.module, pipeline)
+
+    @property
+    def program(self) -> "Program":
+        """The program of the module, built when it must be."""
+        if self._program is None and self._original is not None:
+            self._program = self._original.program.beside()
+        if self._program is None:
+            # Linking and running load what most episodes never need.
+            from compiler_gym.envs.llvm.machine.program import Program
+
+            self._program = Program(self.benchmark, self.load, lambda: self.directory)
+        return self._program
+
+    def other(self, module: _llvm.Module) -> "Subject":
+        """Return the same with another module, whose program is built in another directory."""
+        twin = copy.copy(self)
+        twin.module = module
+        twin._original, twin._program = self, None
+        return twin
+
+    def write_bitcode(self) -> str:
+        """Write the module to a new file and return its path."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._files += 1
+        path = self.directory / f"module-{self._files}.bc"
+        path.write_bytes(self.module.bitcode())
+        return str(path)
+
+    def moved(self, directory: Path) -> None:
+        """Write files into `directory` from now on."""
+        self.directory = directory
+        if self._program is not None:
+            self._program.forget_files()
+
+    def close(self) -> None:
+        """Free the module at once: what it lends its methods to forms a cycle with it.
+
+        Left to the garbage collector, the modules of many episodes fill the memory.
+        """
+        del self.module

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Which members of its archives does a program need?
+
+A linker takes the members that define what is still missing, and no others: they may need
+what is not there, or define what the program has already.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from compiler_gym.envs.llvm.machine.engine import run_engine
+
+__all__ = ["needed_members"]
+
+
+def needed_members(
+    modules: Sequence[bytes],
+    archives: Sequence[Sequence[bytes]],
+    *,
+    wanted: Iterable[str] = ("main",),
+    timeout: float = 300,
+) -> list[bytes]:
+    """Return the modules of `archives` that `modules` need, and those that these need.
+
+    Of several that define a symbol, the first is taken. `wanted` is what is missing without
+    any module saying so.
+    """
+    members = [member for archive in archives for member in archive]
+    if not members:
+        return []
+    texts = run_engine("symbols", [*modules, *members], timeout=timeout)
+    read = [[set(part.split("\n")) - {""} for part in text.decode().split("\0")] for text in texts]
+    defined, missing = set[str](), set(wanted)
+    for defines, needs in read[: len(modules)]:
+        defined |= defines
+        missing |= needs
+    left = dict(enumerate(read[len(modules) :]))
+    taken: set[int] = set()
+    while True:
+        found = next((n for n, (defines, _) in left.items() if defines & (missing - defined)), None)
+        if found is None:
+            return [members[number] for number in sorted(taken)]
+        defines, needs = left.pop(found)
+        defined |= defines
+        missing |= needs
+        taken.add(found)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Programs without end: one for every seed, made by csmith or llvm-stress.
+
+A seed always gives the same program with the same version of its generator. What was
+generated is kept as source; nothing is fetched, and no program is run here.
+"""
+
+import shutil
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, CsmithBenchmark, CsmithPrograms, SeededDataset
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.source import ClangInvocation
+from compiler_gym.files import tool_identity
+
+__all__ = ["CsmithBenchmark", "CsmithDataset", "LlvmStressDataset"]
+
+
+class CsmithDataset(CsmithPrograms):
+    """``generator://csmith-v0``: random C programs without undefined behaviour.
+
+    The program of a seed is the one of CompilerGym 0.2.5. It prints a checksum, so an
+    optimised build can be compared with the unchanged one. Some programs do not end:
+    a run may take 10 seconds.
+    """
+
+    @property
+    def needs(self) -> str:
+        """The command that installs the generator, and clang."""
+        return f"{self.install_command}; clang"
+
+    def contents_of(self, source: bytes) -> bytes:
+        """Return the bitcode of what csmith wrote."""
+        flags = ("-I", str(self.csmith_includes), "-x", "c", "-")
+        made_from = ("csmith", tool_identity(clang_command()[0]), *flags, source)
+        return kept(made_from, lambda: ClangInvocation(flags, timeout=300).run(source))
+
+
+class LlvmStressDataset(SeededDataset):
+    """``generator://llvm-stress-v0``: random IR, to find out what a compiler survives.
+
+    It does nothing that a program would do and cannot be run: it is for robustness only,
+    and numbers on it say nothing about programs. Another version of LLVM writes
+    another program for a seed.
+    """
+
+    tool = "llvm-stress-22"
+    install_command = "apt install llvm-22"
+    _suffix = ".ll"
+
+    def __init__(
+        self,
+        site_data_base: str | Path | None = None,
+        sort_order: int = 0,
+        llvm_stress_bin: str | Path | None = None,
+    ) -> None:
+        super().__init__(
+            "generator://llvm-stress-v0",
+            "Random IR, for robustness only: it is no program",
+            "Apache-2.0 WITH LLVM-exception",
+            references={"Documentation": "https://llvm.org/docs/CommandGuide/llvm-stress.html"},
+            site_data_base=site_data_base,
+            sort_order=sort_order,
+        )
+        self.llvm_stress_bin = str(llvm_stress_bin or self.tool)
+        """The generator: a path, or a name on PATH."""
+
+    def _find(self) -> str | None:
+        return shutil.which(self.llvm_stress_bin)
+
+    def _arguments(self, seed: int) -> list[str]:
+        return [f"--seed={seed}", "-o", "-"]
+
+    def _benchmark(self, seed: int, source: bytes) -> Benchmark:
+        uri = f"{self.name}/{seed}"
+        return Benchmark.from_file_contents(uri, source, sources=[("source.ll", source)])

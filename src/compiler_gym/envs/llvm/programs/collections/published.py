@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: MIT
+"""The archives that CompilerGym 0.2.5 published, as datasets.
+
+Bitcode was made by LLVM 10, so it goes by names of its own (``npb-llvm10-v0``), and
+`archives` holds its facts; archives of source keep their names and are compiled by
+today's clang. Nothing of an archive is part of this library, and nothing is fetched
+before it is used.
+"""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compiler_gym.datasets import (
+    Benchmark,
+    BenchmarkUri,
+    BenchmarkWithSource,
+    PublishedDataset,
+    published_archives,
+)
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.programs.collections import archives
+from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.source import ClangInvocation
+from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import tool_identity
+
+__all__ = [
+    "OLD_C",
+    "OPENCL",
+    "PUBLISHED",
+    "AnghaBenchDataset",
+    "BlasDataset",
+    "CBenchDataset",
+    "CHStoneDataset",
+    "CLgenDataset",
+    "GitHubDataset",
+    "JotaiBenchDataset",
+    "LinuxDataset",
+    "MibenchDataset",
+    "NPBDataset",
+    "OpenCVDataset",
+    "POJ104Dataset",
+    "PublishedBitcode",
+    "PublishedSource",
+    "TensorFlowDataset",
+]
+
+# Valid C until the clang that the archives were made for; errors since clang 16.
+OLD_C = tuple(
+    f"-Wno-error={name}"
+    for name in (
+        "implicit-function-declaration",
+        "implicit-int",
+        "incompatible-function-pointer-types",
+        "int-conversion",
+        "return-mismatch",
+    )
+)
+"""Flags that make errors of old C warnings again."""
+
+OPENCL = (
+    *("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header"),
+    *("-target", "x86_64-unknown-linux-gnu", "-ferror-limit=1"),
+)
+"""Flags that compile OpenCL for this machine with clang's own headers."""
+
+_COMPILE_SECONDS = 300.0
+
+
+class PublishedBitcode(PublishedDataset):
+    """An archive of LLVM 10's bitcode, which is upgraded when it is read.
+
+    The upgrade leaves casts of pointers to themselves, which old code was full of.
+    ``?bitcasts=strip`` at the end of an address takes them out, ``?bitcasts=keep``
+    keeps them; without either, `strip_bitcasts` decides.
+    """
+
+    def __init__(
+        self,
+        site_data_base: str | Path | None = None,
+        sort_order: int = 0,
+        strip_bitcasts: bool = False,
+        **dataset_args: Any,
+    ) -> None:
+        super().__init__(site_data_base, sort_order, **dataset_args)
+        self.strip_bitcasts = strip_bitcasts
+        """Whether casts that do nothing are taken out when an address does not say."""
+
+    def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`, whose query may say what becomes of the casts."""
+        program = super().benchmark(uri)
+        default = "strip" if self.strip_bitcasts else "keep"
+        choice = program.parameters.get("bitcasts", default)
+        if choice not in ("keep", "strip"):
+            raise BenchmarkInitError(f"bitcasts is {choice!r} in {program}: expected keep or strip")
+        return _stripped(program) if choice == "strip" else program
+
+
+class PublishedSource(PublishedDataset):
+    """An archive of sources, each compiled when it is asked for, and kept."""
+
+    flags: ClassVar[tuple[str, ...]] = ("-ferror-limit=1", *OLD_C)
+    """What clang is called with."""
+
+    @property
+    def needs(self) -> str:
+        """The host of the archive, and clang."""
+        return f"{super().needs}; clang"
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`; raise `BenchmarkInitError` if it does not compile."""
+        self.install()
+        path = self.path_of(uri)
+        source = path.read_bytes()
+        clang = tool_identity(clang_command()[0])
+        made_from = (self.tar_sha256 or "", uri.path, clang, *self.flags, source)
+        contents = kept(made_from, lambda: self._compile(path, source))
+        return BenchmarkWithSource.create(uri, contents, path.name, source, run=self.archive.run)
+
+    def compile_all(self) -> int:
+        """Compile every program now, several at once; return how many there were that compile."""
+        with ThreadPoolExecutor() as executor:
+            return sum(executor.map(self._compiles, self.benchmark_uris()))
+
+    def _compiles(self, uri: str) -> bool:
+        try:
+            self.benchmark(uri)
+        except BenchmarkInitError:
+            return False
+        return True
+
+    def _compile(self, path: Path, source: bytes) -> bytes:
+        return ClangInvocation.from_c_file(path, self.flags, timeout=_COMPILE_SECONDS).run()
+
+
+class AnghaBenchDataset(PublishedSource):
+    """``benchmark://anghabench-v1``: C functions that were mined from GitHub."""
+
+    archive = published_archives.ANGHABENCH
+
+
+class BlasDataset(PublishedBitcode):
+    """``benchmark://blas-llvm10-v0``: kernels of linear algebra."""
+
+    archive = archives.BLAS
+
+
+class CBenchDataset(PublishedBitcode):
+    """``benchmark://cbench-llvm10-v1``: the original cBench; ours is ``cbench-v1``."""
+
+    archive = archives.CBENCH
+
+
+class CHStoneDataset(PublishedSource):
+    """``benchmark://chstone-v0``: programs for high-level synthesis."""
+
+    archive = published_archives.CHSTONE
+
+
+class CLgenDataset(PublishedSource):
+    """``benchmark://clgen-v0``: OpenCL kernels that a neural network wrote.
+
+    They are compiled for x86-64 with the headers that come with clang. CompilerGym
+    0.2.5 compiled them for NVPTX with headers of its own.
+    """
+
+    archive = published_archives.CLGEN
+    flags = OPENCL
+
+
+class GitHubDataset(PublishedBitcode):
+    """``benchmark://github-llvm10-v0``: C and C++ objects from GitHub, not runnable."""
+
+    archive = archives.GITHUB
+
+
+class JotaiBenchDataset(PublishedSource):
+    """``benchmark://jotaibench-v0``: C functions with a main that calls them."""
+
+    archive = published_archives.JOTAIBENCH
+
+
+class LinuxDataset(PublishedBitcode):
+    """``benchmark://linux-llvm10-v0``: objects of the Linux kernel, not runnable."""
+
+    archive = archives.LINUX
+
+
+class MibenchDataset(PublishedBitcode):
+    """``benchmark://mibench-llvm10-v1``: programs of embedded systems."""
+
+    archive = archives.MIBENCH
+
+
+class NPBDataset(PublishedBitcode):
+    """``benchmark://npb-llvm10-v0``: NASA's parallel benchmarks."""
+
+    archive = archives.NPB
+
+
+class OpenCVDataset(PublishedBitcode):
+    """``benchmark://opencv-llvm10-v0``: objects of the OpenCV library, not runnable."""
+
+    archive = archives.OPENCV
+
+
+class POJ104Dataset(PublishedSource):
+    """``benchmark://poj104-v1``: students' solutions to 104 programming problems."""
+
+    archive = published_archives.POJ104
+    # gets() was removed from C++14.
+    flags = ("-x", "c++", "-std=c++11", "-ferror-limit=1", "-")
+
+    @staticmethod
+    def preprocess_poj104_source(src: str) -> str:
+        """Return `src` as a C++ program: with headers and with a main that returns int.
+
+        >>> print(POJ104Dataset.preprocess_poj104_source("void main(){}").splitlines()[-1])
+        int main(){}
+        """
+        return _POJ104_HEAD + _MAIN.sub("int main", src)
+
+    @classmethod
+    def as_program(cls, source: bytes) -> bytes:
+        """Return `preprocess_poj104_source` of a file, whatever its encoding."""
+        # The files are in several encodings; latin-1 keeps every byte.
+        return cls.preprocess_poj104_source(source.decode("latin-1")).encode("latin-1")
+
+    def _compile(self, path: Path, source: bytes) -> bytes:
+        return ClangInvocation(self.flags, timeout=_COMPILE_SECONDS).run(self.as_program(source))
+
+
+class TensorFlowDataset(PublishedBitcode):
+    """``benchmark://tensorflow-llvm10-v0``: objects of TensorFlow, not runnable."""
+
+    archive = archives.TENSORFLOW
+
+
+PUBLISHED: tuple[type[PublishedDataset], ...] = (
+    AnghaBenchDataset,
+    BlasDataset,
+    CBenchDataset,
+    CHStoneDataset,
+    CLgenDataset,
+    GitHubDataset,
+    JotaiBenchDataset,
+    LinuxDataset,
+    MibenchDataset,
+    NPBDataset,
+    OpenCVDataset,
+    POJ104Dataset,
+    TensorFlowDataset,
+)
+"""Every published archive."""
+
+_MAIN = re.compile(r"^(?:[ \t]*void\s+)?main(?=\s*\()", re.MULTILINE)
+# The judge included everything, and its problem texts named these bounds.
+_POJ104_HEAD = """#include <bits/stdc++.h>
+using namespace std;
+#define LEN 128
+#define MAX_LENGTH 1024
+#define MAX 1024
+"""
+
+
+def _stripped(program: Benchmark) -> Benchmark:
+    def strip() -> bytes:
+        return run_engine("strip", [program.contents])[0]
+
+    contents = kept(("strip_noop_bitcasts", program.contents), strip)
+    return Benchmark.from_file_contents(program.uri, contents, run=program.run)

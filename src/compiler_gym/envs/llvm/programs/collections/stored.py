@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Programs from an imported corpus: IR as it is, source compiled when it is asked for.
+
+A corpus may hold what LLVM 22's front end for C cannot read; that is an error of the
+program, not of the corpus.
+"""
+
+from compiler_gym.datasets import Benchmark, BenchmarkUri, BenchmarkWithSource, CorpusProgram
+from compiler_gym.envs.llvm.programs.collections.published import OLD_C, OPENCL, POJ104Dataset
+from compiler_gym.envs.llvm.programs.kept import kept
+from compiler_gym.envs.llvm.programs.source import (
+    IR_SUFFIXES,
+    SOURCE_LANGUAGES,
+    ClangInvocation,
+    clang_command,
+)
+from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import tool_identity
+
+__all__ = ["read_stored"]
+
+_COMPILE_SECONDS = 300.0
+
+
+def read_stored(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
+    """Return the benchmark of a stored program; raise `BenchmarkInitError` if it is none."""
+    if program.suffix in IR_SUFFIXES:
+        return Benchmark.from_file_contents(uri, program.contents)
+    source = program.contents
+    flags = _flags_of(program.suffix)
+    if program.suffix == ".cpp" and program.key.endswith(".txt"):
+        # The shape of POJ-104, whose solutions are no whole programs.
+        source = POJ104Dataset.as_program(source)
+        flags = POJ104Dataset.flags
+    if flags is None:
+        known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES, ".cl"))
+        raise BenchmarkInitError(
+            f"{uri} is a {program.suffix or 'nameless'} file: expected one of {known}"
+        )
+    made_from = ("stored", tool_identity(clang_command()[0]), *flags, source)
+
+    def compile_source() -> bytes:
+        return ClangInvocation(flags, timeout=_COMPILE_SECONDS).run(source)
+
+    contents = kept(made_from, compile_source)
+    name = f"source{program.suffix}"
+    return BenchmarkWithSource.create(uri, contents, name, program.contents)
+
+
+def _flags_of(suffix: str) -> tuple[str, ...] | None:
+    if suffix == ".cl":
+        return (*OPENCL, "-")
+    language = SOURCE_LANGUAGES.get(suffix)
+    if language is None:
+        return None
+    return (*(OLD_C if language == "c" else ()), "-x", language, "-")

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Read the command lines of gcc and clang: which program does one build, and how?
+
+A command is taken apart and put together again for our clang. Nothing is run here,
+and a command that makes no code, such as ``-E``, is said to make none.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+from compiler_gym.envs.llvm.programs.source import (
+    IR_SUFFIXES,
+    SOURCE_LANGUAGES,
+    ClangInvocation,
+)
+from compiler_gym.errors import BenchmarkInitError
+
+__all__ = ["CompilerCommand", "Mode", "Source"]
+
+
+class Mode(Enum):
+    """What a command makes."""
+
+    OBJECT = "object"
+    """One object for each source: ``-c``."""
+    ASSEMBLY = "assembly"
+    """One assembly file for each source: ``-S``."""
+    PROGRAM = "program"
+    """A program or a shared library."""
+    NOTHING = "nothing"
+    """No code: preprocessed text, dependencies, a version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source of a command."""
+
+    name: str
+    """As the command names it."""
+    language: str | None = None
+    """What ``-x`` says; None leaves it to the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompilerCommand:
+    """A command of gcc or clang, taken apart.
+
+    >>> command = CompilerCommand.parse("gcc -O2 -DN=1 -MD a.c b.o -o run -lm".split())
+    >>> [source.name for source in command.sources], command.objects, command.flags
+    (['a.c'], ('b.o',), ('-DN=1',))
+    >>> command.mode.value, command.output, command.link_flags
+    ('program', 'run', ('-lm',))
+    """
+
+    words: tuple[str, ...]
+    """The command as it was given, response files put in their places."""
+    cwd: Path
+    """Where it is run."""
+    mode: Mode
+    """What it makes."""
+    sources: tuple[Source, ...]
+    """What it compiles."""
+    objects: tuple[str, ...]
+    """What it links without compiling it."""
+    flags: tuple[str, ...]
+    """What the front end and the code generator need to know."""
+    link_flags: tuple[str, ...]
+    """What only the linker needs to know."""
+    link_words: tuple[str, ...]
+    """Objects and link flags together, in the order of the command: a linker goes by it."""
+    assembly: tuple[str, ...]
+    """Which of the objects are assembly, which has no IR."""
+    output: str | None
+    """What ``-o`` says."""
+    level: str
+    """The last of its ``-O`` options."""
+    emits_llvm: bool = False
+    """Whether it makes bitcode or IR in the place of objects or assembly."""
+
+    @classmethod
+    def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
+        """Return the command whose first word is the compiler, run in `cwd`."""
+        directory = Path(cwd or ".").absolute()
+        expanded = tuple(_without_launcher(list(_expanded(words, directory))))
+        if not expanded:
+            raise BenchmarkInitError("expected a compiler command, found nothing")
+        parts = _Parts()
+        parts.take(expanded[1:])
+        return cls(
+            expanded,
+            directory,
+            parts.mode if parts.sources or parts.objects else Mode.NOTHING,
+            tuple(parts.sources),
+            tuple(parts.objects),
+            tuple(parts.flags),
+            tuple(parts.link_flags),
+            tuple(parts.link_words),
+            tuple(parts.assembly),
+            parts.output,
+            parts.level,
+            parts.emits_llvm,
+        )
+
+    @classmethod
+    def from_text(cls, text: str, cwd: str | Path | None = None) -> "CompilerCommand":
+        """Return the command that a shell would read in `text`."""
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise BenchmarkInitError(f"no command: {error}: {text}") from error
+        operators = [word for word in words if word in _SHELL]
+        if operators:
+            raise BenchmarkInitError(f"expected one command, found {operators[0]!r} in: {text}")
+        return cls.parse(words, cwd)
+
+    @property
+    def is_cxx(self) -> bool:
+        """Whether the driver or a source is C++."""
+        name = Path(self.words[0]).name
+        languages = (s.language or SOURCE_LANGUAGES.get(Path(s.name).suffix) for s in self.sources)
+        return "++" in name or any((language or "").startswith("c++") for language in languages)
+
+    def output_of(self, source: Source) -> Path:
+        """Return the file that this command makes of `source`, or of everything."""
+        if self.output is not None:
+            return self.cwd / self.output
+        if self.mode is Mode.PROGRAM:
+            return self.cwd / "a.out"
+        plain, llvm = (".o", ".bc") if self.mode is Mode.OBJECT else (".s", ".ll")
+        return self.cwd / (Path(source.name).stem + (llvm if self.emits_llvm else plain))
+
+    def invocation(
+        self, source: Source, *, timeout: float = 600, driver: str | None = None
+    ) -> ClangInvocation:
+        """Return the run of clang, or of `driver`, that makes bitcode of `source`."""
+        name = source.name
+        if os.path.isabs(name):
+            # The name is part of the bitcode, the place of the tree must not be.
+            name = os.path.relpath(name, self.cwd)
+        language = source.language or _language_of(name, self.words[0])
+        args = (*self.flags, *(("-x", language) if language else ()), name)
+        if any(flag.startswith("-include") for flag in self.flags):
+            # A precompiled header was made at the command's level, which is not ours.
+            args = ("-Xclang", "-fno-validate-pch", *args)
+        paths = (self.cwd / name,)
+        return ClangInvocation(args, timeout=timeout, cwd=self.cwd, sources=paths, driver=driver)
+
+    def without_flags(self, unwanted: set[str]) -> "CompilerCommand":
+        """Return the command less the flags that clang does not know."""
+        return replace(self, flags=tuple(flag for flag in self.flags if flag not in unwanted))
+
+
+class _Parts:
+    """What is known of a command while its words are read one by one."""
+
+    def __init__(self) -> None:
+        self.mode = Mode.PROGRAM
+        self.sources: list[Source] = []
+        self.objects: list[str] = []
+        self.assembly: list[str] = []
+        self.flags: list[str] = []
+        self.link_flags: list[str] = []
+        self.link_words: list[str] = []
+        self.output: str | None = None
+        self.level = "-O0"
+        self.emits_llvm = False
+        self._language: str | None = None
+
+    def take(self, words: Sequence[str]) -> None:
+        """Sort every word into its place."""
+        rest = iter(words)
+        for word in rest:
+            if word == "--":
+                for name in rest:
+                    self._input(name)
+            elif word == "-" or not word.startswith("-"):
+                self._input(word)
+            else:
+                self._option(word, rest)
+
+    def _option(self, word: str, rest: Iterator[str]) -> None:
+        mode = Mode.NOTHING if word.startswith(_PRINTING) else _MODES.get(word)
+        if mode is not None:
+            # The earliest phase wins, in whatever order they are written.
+            self.mode = min(self.mode, mode, key=_PHASES.index)
+        elif word in ("-o", "--output") or (word.startswith("-o") and not word.startswith("-ob")):
+            self.output = word[2:] if word[:2] == "-o" and word[2:] else _value(word, rest)
+        elif word == "-x" or word.startswith("-x"):
+            language = word[2:] or _value(word, rest)
+            self._language = None if language == "none" else language
+        elif word == "-emit-llvm":
+            self.emits_llvm = True
+        elif word in _DROPPED_WITH_VALUE:
+            _value(word, rest)
+        elif word in _LINK_WITH_VALUE:
+            self._link([word, _value(word, rest)])
+        elif word in _WITH_VALUE or word.startswith("-Xarch_"):
+            self.flags += [word, _value(word, rest)]
+        elif _LEVEL.fullmatch(word):
+            self.level = word
+        elif word.startswith(_LINK_PREFIXES) or word in _LINK_WORDS:
+            self._link([word])
+        elif not _DROPPED.match(word):
+            self.flags.append(word)
+
+    def _input(self, name: str) -> None:
+        suffix = Path(name).suffix
+        language = self._language
+        if language is not None and language.startswith("assembler"):
+            self._object(name, ["-x", language, name, "-x", "none"])
+            self.assembly.append(name)
+        elif language is not None and language.endswith("-header"):
+            pass
+        elif language is not None or suffix in (*SOURCE_LANGUAGES, *IR_SUFFIXES):
+            self.sources.append(Source(name, language))
+        elif suffix not in _HEADERS:
+            self._object(name, [name])
+            if suffix in _ASSEMBLY:
+                self.assembly.append(name)
+
+    def _object(self, name: str, words: list[str]) -> None:
+        self.objects.append(name)
+        self.link_words += words
+
+    def _link(self, words: list[str]) -> None:
+        self.link_flags += words
+        self.link_words += words
+
+
+_PHASES = (Mode.NOTHING, Mode.ASSEMBLY, Mode.OBJECT, Mode.PROGRAM)
+_MODES = {
+    "-c": Mode.OBJECT,
+    "-S": Mode.ASSEMBLY,
+    "-E": Mode.NOTHING,
+    "-M": Mode.NOTHING,
+    "-MM": Mode.NOTHING,
+    "-fsyntax-only": Mode.NOTHING,
+    "--analyze": Mode.NOTHING,
+    "--precompile": Mode.NOTHING,
+    "-###": Mode.NOTHING,
+}
+_PRINTING = ("--version", "--help", "-dumpmachine", "-dumpversion", "-dumpfullversion",
+             "-dumpspecs", "-print-", "--print-")  # fmt: skip
+_HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".tcc"})
+_ASSEMBLY = frozenset({".s", ".S", ".sx", ".asm"})
+_SHELL = frozenset({"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1", "2>"})
+_LEVEL = re.compile(r"-O([0-9sgz]|fast)?")
+_DROPPED = re.compile(
+    r"-M(D|MD|P|G|F.+|T.+|Q.+|V|J.+)$|-Wp,-M|-Wa,|-g|-flto|-save-temps|--save-temps"
+    r"|-pipe$|-ftime-report|-fstack-usage$|-fdump-|-fdiagnostics-color|-Werror"
+)
+_DROPPED_WITH_VALUE = {"-MF", "-MT", "-MQ", "-MJ", "-dumpbase", "-dumpdir", "-dumpbase-ext",
+                       "-aux-info", "-Xassembler", "-serialize-diagnostics", "-wrapper",
+                       "--serialize-diagnostics", "-dependency-file"}  # fmt: skip
+_LINK_WITH_VALUE = {"-L", "-l", "-T", "-u", "-z", "-e", "-Xlinker", "-rpath", "-framework", "-h",
+                    "-soname", "-Ttext", "-Tdata", "-Tbss", "--library-directory"}  # fmt: skip
+_LINK_PREFIXES = ("-l", "-L", "-Wl,", "-T", "-static", "-rdynamic", "-fuse-ld", "-nostart",
+                  "-nodefaultlibs", "-nostdlib", "-shared")  # fmt: skip
+_LINK_WORDS = {"-pie", "-no-pie", "-s", "-r"}
+_WITH_VALUE = {"-I", "-D", "-U", "-F", "-G", "-include", "-imacros", "-isystem", "-iquote",
+               "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot",
+               "-isystem-after", "-isysroot", "-iframework", "-imultilib", "--sysroot", "-target",
+               "-arch", "-B", "-Xclang", "-Xpreprocessor", "-Xanalyzer", "-Xopenmp-target",
+               "-mllvm", "--param", "-A", "-ivfsoverlay", "-vfsoverlay", "-include-pch",
+               "-working-directory", "-resource-dir", "-mthread-model", "-meabi", "--config",
+               "--include", "--include-directory", "--define-macro",
+               "--undefine-macro"}  # fmt: skip
+_LAUNCHERS = {"ccache", "distcc", "sccache", "env", "libtool", "icecc"}
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def _value(option: str, rest: Iterator[str]) -> str:
+    found = next(rest, None)
+    if found is None:
+        raise BenchmarkInitError(f"expected a value after {option}, found the end of the command")
+    return found
+
+
+def _without_launcher(words: list[str]) -> list[str]:
+    while len(words) > 1 and _ASSIGNMENT.match(words[0]):
+        words = words[1:]
+    while len(words) > 1 and Path(words[0]).name in _LAUNCHERS:
+        words = words[1:]
+        while words and ("=" in words[0] or words[0].startswith("--")):
+            words = words[1:]
+    return words
+
+
+def _expanded(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
+    for word in words:
+        if not word.startswith("@") or depth > 8:
+            yield word
+            continue
+        try:
+            text = (cwd / word[1:]).read_text(errors="surrogateescape")
+        except OSError:
+            yield word
+            continue
+        try:
+            inner = shlex.split(text)
+        except ValueError as error:
+            raise BenchmarkInitError(f"cannot read the response file {word}: {error}") from error
+        yield from _expanded(inner, cwd, depth + 1)
+
+
+def _language_of(name: str, driver: str) -> str | None:
+    suffix = Path(name).suffix
+    if suffix in IR_SUFFIXES:
+        return "ir"
+    language = SOURCE_LANGUAGES.get(suffix)
+    return "c++" if language == "c" and Path(driver).name.rstrip("-.0123456789").endswith("++") \
+        else language  # fmt: skip

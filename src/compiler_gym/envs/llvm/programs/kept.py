@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""Modules that were made from something else, kept so that each is made once.
+
+What is kept can be made again: it lies in the cache, under the hash of everything
+that it was made from. A cache that cannot be written costs time, never a program.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+
+from compiler_gym.files import keep
+from compiler_gym.paths import cache_path
+
+__all__ = ["kept"]
+
+
+def kept(made_from: Iterable[str | bytes], make: Callable[[], bytes]) -> bytes:
+    """Return what `make` returns, from the cache if it was made from the same before."""
+    digest = hashlib.sha256()
+    for part in made_from:
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
+        digest.update(len(data).to_bytes(8, "little") + data)
+    name = digest.hexdigest()
+    path = cache_path("llvm-modules") / name[:2] / f"{name[2:]}.bc"
+    try:
+        return path.read_bytes()
+    except OSError:
+        pass
+    contents = make()
+    keep(path, contents)
+    return contents

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""Programs from source: run clang and keep the bitcode it would have optimised.
+
+Sources are compiled as for ``-O2`` with every pass switched off, without debug
+information: the passes are the agent's to choose. No compiler is needed for
+bitcode and IR files, which are read as they are.
+"""
+
+import hashlib
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.errors import BenchmarkInitError
+
+__all__ = [
+    "EMIT_FLAGS",
+    "ClangInvocation",
+    "get_system_library_flags",
+    "make_benchmark",
+    "make_benchmark_from_source",
+    "read_program",
+]
+
+EMIT_FLAGS = (
+    *("-c", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes"),
+    *("-g0", "-fno-ident", "-w"),
+)
+"""What turns a compiler into a front end: unoptimised IR that may be optimised."""
+
+IR_SUFFIXES = (".bc", ".ll")
+SOURCE_LANGUAGES = {
+    ".c": "c",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".C": "c++",
+    ".c++": "c++",
+    ".i": "cpp-output",
+    ".ii": "c++-cpp-output",
+}
+CXX_LIBRARIES = ("-lstdc++", "-lm")
+"""What a C++ compiler adds when it links."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClangInvocation:
+    """One run of clang, without what we add to it.
+
+    `args` are clang's arguments: the sources and the flags they need.
+    """
+
+    args: Sequence[str]
+    system_includes: bool = True
+    """Kept for CompilerGym 0.2.5: clang finds its own system headers."""
+    timeout: float = 600
+    """Seconds."""
+    cwd: Path | None = None
+    """Where clang runs; None is the current directory."""
+    sources: tuple[Path, ...] = field(default=())
+    """The files that are the program's sources."""
+    driver: str | None = None
+    """The clang to run; None is the one that `clang_command` finds."""
+
+    @classmethod
+    def from_c_file(
+        cls,
+        path: str | Path,
+        copt: Iterable[str] | None = None,
+        system_includes: bool = True,
+        timeout: float = 600,
+    ) -> "ClangInvocation":
+        """Return the invocation for one source file.
+
+        clang runs in the file's directory, so that the bitcode does not depend
+        on where that is.
+        """
+        file = Path(path).expanduser().absolute()
+        return cls((*(copt or ()), file.name), system_includes, timeout, file.parent, (file,))
+
+    def command(self, outpath: str | Path) -> list[str]:
+        """Return the command that writes bitcode to `outpath`."""
+        compiler = clang_command() if self.driver is None else [self.driver]
+        return [*compiler, *self.args, *EMIT_FLAGS, "-o", str(outpath)]
+
+    def run(self, input: bytes | None = None) -> bytes:
+        """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
+        with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+            out = Path(directory) / "out.bc"
+            try:
+                done = subprocess.run(
+                    self.command(out),
+                    input=input,
+                    stdin=subprocess.DEVNULL if input is None else None,
+                    capture_output=True,
+                    timeout=self.timeout,
+                    cwd=self.cwd,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                raise BenchmarkInitError(
+                    f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
+                ) from None
+            except OSError as error:
+                raise BenchmarkInitError(f"cannot run clang: {error}") from error
+            if done.returncode or not out.is_file():
+                words = done.stderr.decode(errors="replace").strip()
+                raise BenchmarkInitError(f"clang cannot compile {' '.join(self.args)}:\n{words}")
+            return out.read_bytes()
+
+
+def read_program(path: Path, copt: Iterable[str] | None = None, *, timeout: float = 600) -> bytes:
+    """Return the module in the file `path`: IR as it is, source through clang."""
+    _require_file(path)
+    suffix = path.suffix
+    if suffix in SOURCE_LANGUAGES:
+        _need(path)
+        return ClangInvocation.from_c_file(path, copt, timeout=timeout).run()
+    if suffix in IR_SUFFIXES or _looks_like_ir(path):
+        return _need(path)
+    known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES))
+    raise BenchmarkInitError(f"cannot tell what {path} is: expected a name ending in {known}")
+
+
+def make_benchmark(
+    inputs: "str | Path | ClangInvocation | list[str | Path | ClangInvocation]",
+    copt: Iterable[str] | None = None,
+    system_includes: bool = True,
+    timeout: float = 600,
+    *,
+    run: RunSpec | None = None,
+) -> Benchmark:
+    """Return a program made of files: C, C++, IR or bitcode, linked if several.
+
+    `copt` are extra arguments for clang; `run` says how to run the program, and if it does not
+    say what to link, the libraries of its language are. Raises `BenchmarkInitError` when a file
+    is missing or does not compile, and `TypeError` for inputs of another kind.
+    """
+    items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
+    if not items:
+        raise BenchmarkInitError("expected at least one file, found none")
+    modules: list[bytes] = []
+    sources: list[BenchmarkSource] = []
+    for item in items:
+        if isinstance(item, ClangInvocation):
+            modules.append(item.run())
+            paths = item.sources
+        elif isinstance(item, (str, Path)):
+            path = Path(item).expanduser()
+            modules.append(read_program(path, copt, timeout=timeout))
+            paths = () if path.suffix in IR_SUFFIXES else (path,)
+        else:
+            raise TypeError(
+                f"expected a path or a ClangInvocation, found {type(item).__name__}: {item!r}"
+            )
+        sources += [BenchmarkSource(path.name, _need(path)) for path in paths]
+    is_cxx = any("++" in SOURCE_LANGUAGES.get(Path(s.filename).suffix, "") for s in sources)
+    contents = modules[0] if len(modules) == 1 else run_engine("link", modules, timeout=timeout)[0]
+    return user_benchmark(contents, sources, with_libraries(run, is_cxx))
+
+
+def make_benchmark_from_source(
+    source: str | bytes,
+    copt: Iterable[str] | None = None,
+    lang: str = "c++",
+    system_includes: bool = True,
+    timeout: float = 600,
+    *,
+    run: RunSpec | None = None,
+) -> Benchmark:
+    """Return a program from source text in the language `lang`, clang's ``-x``.
+
+    `run` says how to run the program, as for `make_benchmark`.
+    """
+    text = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
+    contents = ClangInvocation((*(copt or ()), "-x", lang, "-"), timeout=timeout).run(text)
+    extension = next((s for s, known in SOURCE_LANGUAGES.items() if known == lang), f".{lang}")
+    named = BenchmarkSource(f"source{extension}", text)
+    return user_benchmark(contents, [named], with_libraries(run, "++" in lang))
+
+
+def with_libraries(run: RunSpec | None, is_cxx: bool) -> RunSpec | None:
+    """Return `run` with the standard libraries of the language, unless it names some."""
+    if run is None or run.link:
+        return run
+    return replace(run, link=CXX_LIBRARIES if is_cxx else ("-lm",))
+
+
+def user_benchmark(
+    contents: bytes, sources: Iterable[BenchmarkSource], run: RunSpec | None = None
+) -> Benchmark:
+    """Return a benchmark named after what it holds, so that equal programs share a name."""
+    digest = hashlib.sha256(contents).hexdigest()[:16]
+    benchmark = Benchmark.from_file_contents(f"benchmark://user-v0/{digest}", contents, run=run)
+    for source in sources:
+        benchmark.add_source(source)
+    return benchmark
+
+
+def get_system_library_flags(compiler: str | None = None) -> list[str]:
+    """Return the ``-isystem`` flags with which `compiler` finds its system headers."""
+    command = [compiler] if compiler else clang_command()
+    done = subprocess.run(
+        [*command, "-xc++", "-E", "-v", "-"], input=b"", capture_output=True, check=False
+    )
+    lines = done.stderr.decode(errors="replace").splitlines()
+    try:
+        start = next(i for i, line in enumerate(lines) if line.startswith("#include <...>"))
+        end = lines.index("End of search list.", start)
+    except (StopIteration, ValueError):
+        raise BenchmarkInitError(f"{command[0]} does not say where its headers are") from None
+    return [word for line in lines[start + 1 : end] for word in ("-isystem", line.strip())]
+
+
+def _require_file(path: Path) -> None:
+    try:
+        kind = path.stat().st_mode
+    except OSError:
+        return  # Reading it says why.
+    except ValueError as error:
+        raise BenchmarkInitError(f"cannot read {str(path)!r}: {error}") from error
+    if stat.S_ISDIR(kind):
+        raise BenchmarkInitError(f"expected a program file, found a directory: {path}")
+    if not stat.S_ISREG(kind):
+        raise BenchmarkInitError(f"expected a program file, found a pipe or a device: {path}")
+
+
+def _need(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _looks_like_ir(path: Path) -> bool:
+    return _need(path)[:4] in (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""How to tell that LLVM broke a program: the rungs of its ladder, from cheap to dear."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.envs.llvm.validation.alive import check_proofs
+from compiler_gym.envs.llvm.validation.checksums import check_checksums, is_of_csmith
+from compiler_gym.envs.llvm.validation.runs import check_more, check_runs, check_steps, has_more
+from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
+from compiler_gym.validation import Rung, ValidationResult, choose_rungs, climb
+
+__all__ = ["QUICK", "RUNGS", "validate"]
+
+_QUESTIONS = {
+    "asan": "Is every access inside an object that is alive?",
+    "ubsan": "Does it stay clear of undefined behaviour?",
+    "msan": "Is every value that decides something initialised?",
+}
+
+RUNGS = (
+    Rung("verify", "Is the module valid IR after every step?", check_steps, is_semantic=False),
+    Rung("run", "Does the program do on its inputs what a -O0 build does?", check_runs),
+    Rung(
+        "checksums",
+        "Does a program of csmith print the checksum that other builds print?",
+        check_checksums,
+        applies=is_of_csmith,
+    ),
+    Rung(
+        "more",
+        "Does it do so on longer inputs, and on many that were never recorded?",
+        check_more,
+        applies=has_more,
+    ),
+    *(
+        Rung(
+            sanitizer.name,
+            f"{_QUESTIONS[sanitizer.name]} (where the unoptimised program is clean)",
+            partial(check_sanitizer, sanitizer),
+        )
+        for sanitizer in SANITIZERS
+    ),
+    Rung("alive", "Can alive-tv prove every function, where it is installed?", check_proofs),
+)
+"""Every rung above the replay."""
+
+QUICK = ("replay", "verify", "run", "checksums")
+"""The rungs that take a second or less."""
+
+
+def validate(
+    state: CompilerEnvState,
+    make_env: Callable[[], CompilerEnv],
+    rungs: Iterable[str] | None = QUICK,
+) -> ValidationResult:
+    """Return what a replay and the named `rungs` say of `state`; None asks every rung."""
+    return climb(state, make_env, choose_rungs(RUNGS, rungs))

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Write what a bug of LLVM needs on LLVM's own tracker: IR, one command, what was expected.
+
+Only LLVM's own tools take part: the folder shows the bug to whoever has them. The
+IR is reduced by ``llvm-reduce`` where it is installed, with the script that stays
+in the folder as its judge.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from compiler_gym.datasets import RunCase
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.errors import CacheError
+
+__all__ = ["BugReport", "write_bug_report"]
+
+_OPT = "opt-22"
+_REDUCE = "llvm-reduce-22"
+_SECONDS = 60
+_REDUCE_SECONDS = 900.0
+
+_CRASH = """\
+#!/bin/sh
+# Succeeds where {opt} ends on the IR file "$1" as it did on the whole program.
+output=$(timeout {seconds} {opt} {arguments} "$1" -o /dev/null 2>&1)
+[ $? -eq {status} ] || exit 1
+{signature}
+"""
+
+_MISCOMPILE = """\
+#!/bin/sh
+# Succeeds where the program in the IR file "$1" does something else after the pipeline.
+# The program itself must be sound: it ends by itself, repeats itself, and AddressSanitizer
+# has nothing to say about it.
+here=$(cd "$(dirname "$0")" && pwd)
+ir=$(realpath "$1")
+work=$(mktemp -d) && cd "$work" || exit 1
+trap 'rm -rf "$work"' EXIT
+run() {{
+  rm -rf scratch && cp -r "$here/case" scratch && chmod -R u+w scratch && cd scratch || exit 1
+  timeout {seconds} "../$1" {argv} < "$here/stdin" > ../stdout 2> ../stderr
+  echo "exit status $?" > "../$1.did"
+  cat ../stdout {outputs} >> "../$1.did" 2> /dev/null
+  cd ..
+}}
+{clang} -w -O0 -x ir "$ir" -x none -o before {link} || exit 1
+run before && mv before.did first.did && run before && cmp -s first.did before.did || exit 1
+head -1 before.did | grep -qE 'exit status ([0-9]|[1-9][0-9]|1[01][0-9])$' || exit 1
+{opt} -passes=forceattrs,asan -force-attribute=sanitize_address "$ir" -o asan.bc || exit 1
+if {clang} -w -O0 -x ir asan.bc -x none -o asan -fsanitize=address {link} 2> /dev/null; then
+  ASAN_OPTIONS=detect_leaks=0 run asan
+  grep -q AddressSanitizer: stderr && exit 1
+fi
+timeout {seconds} {opt} {arguments} "$ir" -o after.bc || exit 1
+{clang} -w -O1 -Xclang -disable-llvm-passes -x ir after.bc -x none -o after {link} || exit 0
+run after
+! cmp -s before.did after.did
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BugReport:
+    """What was written, and whether LLVM's own tools show the bug."""
+
+    folder: Path
+    command: str
+    """The command that shows it, inside the folder."""
+    is_shown: bool
+    """Whether it does, here."""
+    is_reduced: bool
+    """Whether the IR is smaller than the whole program's."""
+    lines: int
+    """Lines of the IR that the command reads."""
+
+
+def write_bug_report(
+    folder: Path,
+    *,
+    module: bytes,
+    pipeline: str,
+    kind: Literal["crash", "miscompile"],
+    case: RunCase | None = None,
+    link: tuple[str, ...] = (),
+    details: str = "",
+) -> BugReport:
+    """Write the report of what `pipeline` does to `module` into `folder`.
+
+    A miscompile needs the `case` on which the program goes wrong.
+    """
+    folder = folder.absolute()  # the tools below run in it
+    _create(folder)
+    (folder / "program.bc").write_bytes(module)
+    arguments = f"-passes={shlex.quote(pipeline)}"
+    script = folder / "interesting.sh"
+    if kind == "crash":
+        text, symptom = _crash_script(folder / "program.bc", arguments)
+    else:
+        assert case is not None
+        text, symptom = _miscompile_script(folder, case, link, arguments), details
+    script.write_text(text, encoding="utf-8")
+    script.chmod(0o755)
+    is_shown = bool(text) and _is_interesting(script, folder / "program.bc")
+    reduced = _reduce(folder, script) if is_shown else None
+    target = _as_text(folder, reduced or folder / "program.bc")
+    command = f"{_OPT} {arguments} {target.name} -S -o output.ll"
+    report = BugReport(
+        folder, command, is_shown, reduced is not None, len(target.read_bytes().splitlines())
+    )
+    _describe(report, kind, symptom)
+    return report
+
+
+def _create(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CacheError(f"cannot create {folder}: {error.strerror}: name another place") from error
+
+
+def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
+    """Return the script that knows the crash, and its symptom; both empty if there is none."""
+    command = [_OPT, *shlex.split(arguments), str(program), "-o", "/dev/null"]
+    if shutil.which(_OPT) is None:
+        return "", f"{_OPT} is not installed"
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+        status, words = done.returncode, done.stderr.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        status, words = 124, ""
+    if status == 0:
+        return "", f"{_OPT} does not fail: the failure is one of memory, of time or of this library"
+    status = 128 - status if status < 0 else status
+    error = next((line for line in words.splitlines() if "LLVM ERROR:" in line), "")
+    signature = f'printf "%s" "$output" | grep -qF {shlex.quote(error)}' if error else "exit 0"
+    text = _CRASH.format(
+        opt=_OPT, seconds=_SECONDS, arguments=arguments, status=status, signature=signature
+    )
+    symptom = error or f"{_OPT} ends with status {status}"
+    return text, "\n\n".join(
+        [symptom, *_block(_stack_dump(words.replace(f"{program.parent}/", "")))]
+    )
+
+
+def _stack_dump(words: str) -> str:
+    """Return what LLVM was at: the numbered lines, without the arguments and the addresses."""
+    lines = words.partition("Stack dump:\n")[2].splitlines()
+    return "\n".join(line for line in lines if re.match(r"[1-9]\d*\.", line))
+
+
+def _block(text: str) -> list[str]:
+    return [f"```\n{text}\n```"] if text else []
+
+
+def _version() -> str:
+    """Return the lines of ``opt --version`` that a tracker asks for."""
+    try:
+        done = subprocess.run(
+            [_OPT, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return f"{_OPT} is not installed"
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    return ", ".join(line for line in lines if re.search(r"version|target|CPU", line))
+
+
+def _miscompile_script(folder: Path, case: RunCase, link: tuple[str, ...], arguments: str) -> str:
+    scratch = folder / "case"
+    scratch.mkdir(exist_ok=True)
+    case.write_files(scratch)
+    (folder / "stdin").write_bytes(case.stdin)
+    quoted = [shlex.quote(word).replace("{dir}", ".") for word in case.argv]
+    return _MISCOMPILE.format(
+        opt=_OPT,
+        clang=shlex.join(clang_command()),
+        seconds=10,
+        arguments=arguments,
+        argv=" ".join(quoted),
+        outputs=shlex.join(case.outputs),
+        link=shlex.join(link),
+    )
+
+
+def _is_interesting(script: Path, program: Path) -> bool:
+    try:
+        done = subprocess.run(
+            [str(script), str(program)], capture_output=True, timeout=5 * _SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _reduce(folder: Path, script: Path) -> Path | None:
+    """Return the reduced IR, or None where ``llvm-reduce`` is missing or finds nothing smaller."""
+    if shutil.which(_REDUCE) is None:
+        return None
+    target = folder / "reduced.bc"
+    command = [_REDUCE, f"--test={script}", str(folder / "program.bc"), "-o", str(target)]
+    try:
+        subprocess.run(
+            command, cwd=folder, capture_output=True, timeout=_REDUCE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        pass
+    return target if target.is_file() and _is_interesting(script, target) else None
+
+
+def _as_text(folder: Path, module: Path) -> Path:
+    """Write `module` as text beside it, where a disassembler is installed, and return the file."""
+    tool = shutil.which("llvm-dis-22")
+    if tool is None:
+        return module
+    target = module.with_suffix(".ll")
+    command = [tool, module.name, "-o", target.name]  # the text names its source: no path of ours
+    done = subprocess.run(command, cwd=module.parent, capture_output=True, check=False)
+    return target if done.returncode == 0 else module
+
+
+def _describe(report: BugReport, kind: str, symptom: str) -> None:
+    expected = {
+        "crash": "the command ends with status 0 and writes valid IR",
+        "miscompile": "the program does the same before and after the command",
+    }[kind]
+    shown = "" if report.is_shown else "LLVM's own tools did not show it when this was written.\n"
+    (report.folder / "README.md").write_text(
+        f"# LLVM 22: {kind}\n\n"
+        f"Version: {_version()}\n\n"
+        f"Command:\n\n```\n{report.command}\n```\n\n"
+        f"Expected: {expected}.\n\nFound: {symptom.strip() or 'see interesting.sh'}\n{shown}\n"
+        "`interesting.sh FILE` succeeds on IR that shows it, as `llvm-reduce --test` takes it.\n",
+        encoding="utf-8",
+    )
+    (report.folder / "command.txt").write_text(report.command + "\n", encoding="utf-8")

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Make programs of modules: code generation and linking, without any pass of the middle end.
+
+What a validation runs must be the module as it is. Clang's code generator is given
+the module with its passes switched off; the reference is the unchanged module at
+``-O0``.
+"""
+
+import functools
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.errors import BenchmarkInitError, EnvironmentNotSupported
+from compiler_gym.files import KeptDirectory
+from compiler_gym.validation import Reference
+
+__all__ = ["AS_IT_IS", "REFERENCE", "built", "find_opt", "link_program", "reference_of", "run_tool"]
+
+AS_IT_IS = ("-O1", "-Xclang", "-disable-llvm-passes")
+"""Generate code for the module and change nothing in it."""
+REFERENCE = ("-O0",)
+"""The plainest code there is."""
+
+_SECONDS = 300.0
+_MOST_REFERENCES = 32
+
+
+def link_program(
+    module: bytes, output: Path, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
+) -> Path:
+    """Write the program of `module` to `output`; raise `BenchmarkInitError` with clang's words."""
+    source = output.with_suffix(".bc")
+    source.write_bytes(module)
+    words = [*clang_command(), *flags, "-Wno-override-module", "-x", "ir", str(source)]
+    run_tool([*words, "-o", str(output), *(["-x", "none", *link] if link else [])])
+    return output
+
+
+@contextmanager
+def built(
+    module: bytes, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
+) -> Iterator[Path]:
+    """Lend the program of `module`, in a directory that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+        yield link_program(module, Path(directory) / "program", link=link, flags=flags)
+
+
+def reference_of(benchmark: Benchmark, spec: RunSpec) -> Reference:
+    """Return the program of the unchanged `benchmark`, built when it is first run."""
+    contents = spec.reference or benchmark.contents
+    return _reference(contents, tuple(spec.link), spec.time_limit)
+
+
+def run_tool(
+    command: Sequence[str], *, seconds: float = _SECONDS
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a tool of LLVM; raise `BenchmarkInitError` with its words if it fails."""
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchmarkInitError(f"{command[0]} did not finish within {seconds:g} s") from None
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip()[:2000]
+        raise BenchmarkInitError(f"{Path(command[0]).name} failed:\n{words}")
+    return done
+
+
+def find_opt() -> str:
+    """Return LLVM's own ``opt``; raise `EnvironmentNotSupported` with what to install."""
+    found = shutil.which("opt-22")
+    if found is None:
+        raise EnvironmentNotSupported("needs opt-22: install it with `apt install llvm-22`")
+    return found
+
+
+_lock = threading.Lock()
+
+
+@functools.lru_cache(maxsize=_MOST_REFERENCES)
+def _reference(contents: bytes, link: tuple[str, ...], seconds: float) -> Reference:
+    directory = KeptDirectory("compiler_gym-reference-")
+
+    def build() -> Path:
+        with _lock:
+            return link_program(contents, directory.path / "program", link=link, flags=REFERENCE)
+
+    return Reference(build, RunLimits(seconds=seconds))

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Programs of csmith print a checksum of all they computed: every compiler must agree on it."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
+from compiler_gym.envs.llvm.programs.collections.generators import CsmithBenchmark
+from compiler_gym.envs.llvm.validation.build import built, link_program, run_tool
+from compiler_gym.envs.llvm.validation.runs import module_of
+from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.validation import Finding, Subject, ValidationError
+
+__all__ = ["check_checksums", "is_of_csmith"]
+
+LEVELS = ("-O0", "-O1", "-O2", "-O3", "-Oz")
+_INCLUDES = "/usr/include/csmith"
+
+
+def is_of_csmith(subject: Subject) -> bool:
+    """Return whether csmith wrote the program."""
+    return isinstance(subject.benchmark, CsmithBenchmark)
+
+
+def check_checksums(subject: Subject) -> Finding:
+    """Return whether the program prints the checksum that other builds of it agree on."""
+    benchmark = subject.benchmark
+    limits = RunLimits(seconds=benchmark.run.time_limit if benchmark.run else 10.0)
+    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+        references = dict(_references(benchmark, Path(directory), limits))
+    stopped = [name for name, ran in references.items() if ran.stopped_by is not None]
+    if stopped:
+        return Finding.unknown(f"the build at {stopped[0]} does not end in {limits.seconds:g} s")
+    if len({(ran.stdout, ran.exit_status) for ran in references.values()}) > 1:
+        sums = ", ".join(f"{name}: {_checksum(ran)}" for name, ran in references.items())
+        return Finding.unknown(f"builds of the unchanged program disagree: {sums}")
+    wanted = next(iter(references.values()))
+    with built(module_of(subject)) as program:
+        found = run_contained([program], RunCase(), limits=limits)
+    if (found.stdout, found.exit_status) == (wanted.stdout, wanted.exit_status):
+        return Finding.ok(f"{_checksum(wanted)} at {', '.join(references)}")
+    facts = {"expected": _checksum(wanted), "found": _checksum(found), "by": list(references)}
+    if found.stopped_by is not None:
+        facts["passed its limit of"] = found.stopped_by
+    return Finding.failed([ValidationError("the checksum differs", facts)])
+
+
+def _references(
+    benchmark: Benchmark, folder: Path, limits: RunLimits
+) -> Iterator[tuple[str, RunReport]]:
+    for level in LEVELS:
+        program = link_program(benchmark.contents, folder / f"program{level}", flags=(level,))
+        yield level, run_contained([program], RunCase(), limits=limits)
+    gcc = shutil.which("gcc")
+    if gcc is not None and Path(_INCLUDES).is_dir():
+        source, program = folder / "source.c", folder / "program-gcc"
+        source.write_bytes(next(iter(benchmark.sources)).contents)
+        try:
+            run_tool([gcc, "-w", "-O1", f"-I{_INCLUDES}", str(source), "-o", str(program)])
+        except BenchmarkInitError:
+            return
+        yield "gcc -O1", run_contained([program], RunCase(), limits=limits)
+
+
+def _checksum(ran: RunReport) -> str:
+    lines = ran.stdout.decode(errors="replace").split()
+    return f"{lines[-1] if lines else 'nothing'}, exit status {ran.exit_status}"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Does the program still do its job? Build it, run it, compare; and verify every step."""
+
+from collections.abc import Sequence
+
+from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
+from compiler_gym.envs.llvm.validation.build import built, reference_of
+from compiler_gym.errors import BenchmarkInitError, InvalidIrError
+from compiler_gym.validation import (
+    Finding,
+    Subject,
+    ValidationError,
+    chosen_cases,
+    compare_behaviour,
+)
+
+__all__ = [
+    "FURTHER",
+    "check_more",
+    "check_runs",
+    "check_steps",
+    "compare_module",
+    "has_more",
+    "module_of",
+    "more_cases",
+]
+
+FURTHER = 64
+"""Inputs that are made beyond those recorded."""
+
+
+def check_steps(subject: Subject) -> Finding:
+    """Return whether the module is valid IR after every single action."""
+    names = getattr(subject.env.action_space, "names", None)
+    with subject.make_env() as env:
+        env.observation_space = env.reward_space = None
+        env.reset(benchmark=subject.benchmark, action_space=subject.env.action_space)
+        for number, action in enumerate(subject.actions, start=1):
+            name = names[action] if names else str(action)
+            _, _, _, truncated, info = env.step(action)
+            if truncated and "error" in info:
+                facts = {"step": number, "action": name, "error": info["error_details"]}
+                return Finding.failed([ValidationError("an action fails by itself", facts)])
+            try:
+                env.send_param("llvm.verify", "")
+            except InvalidIrError as error:
+                facts = {"step": number, "action": name, "verifier": str(error)}
+                return Finding.failed([ValidationError("the module is not valid IR", facts)])
+    return Finding.ok(f"{len(subject.actions)} steps")
+
+
+def check_runs(subject: Subject) -> Finding:
+    """Return whether the program does on its inputs what the unoptimised one does."""
+    return compare_module(subject.benchmark, module_of(subject))
+
+
+def has_more(subject: Subject) -> bool:
+    """Return whether further inputs of the program can be made."""
+    return subject.benchmark.run is not None and subject.benchmark.run.more is not None
+
+
+def check_more(subject: Subject) -> Finding:
+    """Return whether the program does so on longer inputs and on many that were never recorded."""
+    spec = subject.benchmark.run
+    assert spec is not None
+    return compare_module(subject.benchmark, module_of(subject), more_cases(spec))
+
+
+def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
+    """Return the cases that `numbers` make and, after them, those of the longer size classes."""
+    made = [spec.more(number) for number in numbers] if spec.more is not None else []
+    return [*made, *spec.of_size("small").cases, *spec.of_size("ref").cases]
+
+
+def compare_module(
+    benchmark: Benchmark, module: bytes, cases: Sequence[RunCase] | None = None
+) -> Finding:
+    """Return whether the program of `module` does what `benchmark` does, on its inputs.
+
+    `cases` are by default the shortest that are known.
+    """
+    spec = benchmark.run
+    if spec is None or not spec.cases:
+        return Finding.unknown("nothing is known of how to run this program")
+    cases = chosen_cases(spec) if cases is None else cases
+    reference = reference_of(benchmark, spec)
+    try:
+        with built(module, link=spec.link) as program:
+            limits = RunLimits(seconds=spec.time_limit)
+            return compare_behaviour(program, reference, cases, limits=limits)
+    except BenchmarkInitError as error:
+        refusal = str(error)
+    try:
+        reference.run(cases[0])
+    except BenchmarkInitError as error:
+        return Finding.unknown(f"the unoptimised program does not build either: {error}")
+    return Finding.failed([ValidationError("the program does not build", {"error": refusal})])
+
+
+def module_of(subject: Subject) -> bytes:
+    """Return the bitcode of the replayed program."""
+    return subject.env.observation["Bitcode"].tobytes()

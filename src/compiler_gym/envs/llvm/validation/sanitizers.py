@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Run the optimised program under sanitizers, on inputs on which the unoptimised one is clean.
+
+The address and the memory sanitizer watch the optimised module itself. Optimised
+code may do what these tools forbid though it is right (they ask LLVM to spare some
+transformations), so a report counts only if the same actions on a module marked
+for the sanitizer, as clang would mark it, end in a report too. The sanitizer of
+undefined behaviour lives in clang: its checks are compiled in from source, and the
+actions are replayed over them.
+"""
+
+import functools
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS, SOURCE_LANGUAGES
+from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
+from compiler_gym.envs.llvm.validation.runs import module_of
+from compiler_gym.errors import BenchmarkInitError, CompilerGymError
+from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
+
+__all__ = ["SANITIZERS", "Sanitizer", "check_sanitizer", "reports_of"]
+
+MOST_CASES = 6
+"""Inputs per sanitizer: each run costs many times a plain one."""
+
+_SLOWER = 6
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitizer:
+    """One of clang's sanitizers."""
+
+    name: str
+    flag: str
+    """What links its run-time library, and compiles its checks in from source."""
+    mark: str
+    """What its reports hold."""
+    attribute: str = ""
+    """The attribute of functions that it watches; empty where it works on source."""
+    instrument: str = ""
+    """The pass that adds its checks."""
+
+
+SANITIZERS = (
+    Sanitizer("asan", "-fsanitize=address", "AddressSanitizer:", "sanitize_address", "asan"),
+    Sanitizer("ubsan", "-fsanitize=undefined", "runtime error:"),
+    Sanitizer("msan", "-fsanitize=memory", "MemorySanitizer:", "sanitize_memory", "msan"),
+)
+
+_ENVIRONMENT = {
+    "ASAN_OPTIONS": "exitcode=99:detect_leaks=0:allocator_may_return_null=1",
+    "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=0",
+    "MSAN_OPTIONS": "exitcode=99:allocator_may_return_null=1",
+}
+
+
+def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
+    """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
+    try:
+        return _checked(sanitizer, subject)
+    except BenchmarkInitError as error:
+        if "clang_rt" not in str(error):
+            raise
+        words = str(error).strip().splitlines()[-1]
+        return Finding.unknown(
+            f"needs clang's run-time libraries: `apt install libclang-rt-22-dev`: {words}"
+        )
+
+
+def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
+    spec = subject.benchmark.run
+    if spec is None or not spec.cases:
+        return Finding.unknown("nothing is known of how to run this program")
+    cases = chosen_cases(spec, most=MOST_CASES)
+    clean = [case for case in cases if not _reference_reports(sanitizer, subject.benchmark, case)]
+    if not clean:
+        return Finding.unknown("the unoptimised program is not clean itself")
+    if not sanitizer.attribute:
+        module = _replayed(subject, _marked(sanitizer, subject.benchmark))
+        return _found(_reports(sanitizer, module, clean, spec.link), clean)
+    reports = reports_of(sanitizer, module_of(subject), clean, spec.link)
+    if not reports:
+        return Finding.ok(f"{len(clean)} inputs")
+    module = _replayed(subject, _marked(sanitizer, subject.benchmark))
+    confirmed = reports_of(sanitizer, module, [case for case, _ in reports], spec.link)
+    if confirmed:
+        return _found(confirmed, clean)
+    return Finding.unknown(
+        f"a report on {reports[0][0].name} that goes away when the functions are marked for the "
+        f"sanitizer from the start: {reports[0][1]}"
+    )
+
+
+def reports_of(
+    sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
+) -> list[tuple[RunCase, str]]:
+    """Return the cases on which the instrumented `module` is reported, with the report."""
+    return _reports(sanitizer, _instrumented(sanitizer, module), cases, link)
+
+
+def _found(reports: list[tuple[RunCase, str]], cases: Sequence[RunCase]) -> Finding:
+    if not reports:
+        return Finding.ok(f"{len(cases)} inputs")
+    errors = [
+        ValidationError("a sanitizer reports an error", {"case": case.name, "report": report})
+        for case, report in reports[:3]
+    ]
+    return Finding.failed(errors, f"{len(reports)} of {len(cases)} inputs are reported")
+
+
+def _reports(
+    sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
+) -> list[tuple[RunCase, str]]:
+    found: list[tuple[RunCase, str]] = []
+    with built(module, link=(*link, sanitizer.flag)) as program:
+        for case in cases:
+            report = _report_in(sanitizer, _run(program, case))
+            if report:
+                found.append((case, report))
+    return found
+
+
+def _run(program: Path, case: RunCase) -> RunReport:
+    limits = RunLimits(seconds=10.0 * _SLOWER, memory_bytes=0)
+    return run_contained([program], case, limits=limits, environment=_ENVIRONMENT)
+
+
+def _report_in(sanitizer: Sanitizer, ran: RunReport) -> str:
+    lines = ran.stderr.decode(errors="replace").splitlines()
+    return next((line.strip() for line in lines if sanitizer.mark in line), "")
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _clean_cache(sanitizer: Sanitizer, contents: bytes) -> dict[str, str]:
+    return {}
+
+
+def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase) -> str:
+    """Return what the sanitizer says of the unoptimised program; empty if it is clean."""
+    known = _clean_cache(sanitizer, benchmark.contents)
+    if case.name not in known:
+        module = _marked(sanitizer, benchmark)
+        assert benchmark.run is not None
+        # All at once: building costs more than running.
+        cases = chosen_cases(benchmark.run, most=MOST_CASES)
+        reports = reports_of if sanitizer.attribute else _reports
+        found = dict.fromkeys([c.name for c in cases], "")
+        found |= {c.name: text for c, text in reports(sanitizer, module, cases, benchmark.run.link)}
+        known.update(found)
+    return known[case.name]
+
+
+def _replayed(subject: Subject, module: bytes) -> bytes:
+    """Return what the actions of `subject` make of `module`."""
+    uri = subject.benchmark.uri
+    query = "&".join(f"{key}={value}" for key, value in uri.parameters.items())
+    program = Benchmark.from_file_contents(
+        f"benchmark://user-v0/sanitized{'?' if query else ''}{query}", module
+    )
+    with subject.make_env() as env:
+        env.observation_space = env.reward_space = None
+        env.reset(benchmark=program, action_space=subject.env.action_space)
+        _, _, _, truncated, info = env.multistep(subject.actions)
+        if truncated and "error" in info:
+            error: CompilerGymError = info["error"]
+            raise error
+        return env.observation["Bitcode"].tobytes()
+
+
+def _marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
+    """Return the unoptimised module, made for `sanitizer` as clang would make it."""
+    return _marked_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _marked_contents(
+    sanitizer: Sanitizer, contents: bytes, sources: tuple[tuple[str, bytes], ...]
+) -> bytes:
+    if not sanitizer.attribute:
+        return _from_source(sanitizer, sources)
+    return _opt(contents, "forceattrs", f"-force-attribute={sanitizer.attribute}")
+
+
+def _instrumented(sanitizer: Sanitizer, module: bytes) -> bytes:
+    force = f"-force-attribute={sanitizer.attribute}"
+    return _opt(module, f"forceattrs,{sanitizer.instrument}", force)
+
+
+def _opt(module: bytes, passes: str, *options: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+        source, target = Path(directory, "in.bc"), Path(directory, "out.bc")
+        source.write_bytes(module)
+        run_tool([find_opt(), f"-passes={passes}", *options, str(source), "-o", str(target)])
+        return target.read_bytes()
+
+
+def _from_source(sanitizer: Sanitizer, sources: Sequence[tuple[str, bytes]]) -> bytes:
+    """Return the module of `sources` with the sanitizer's checks; they stand where they stood."""
+    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+        root = Path(directory)
+        for name, contents in sources:
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(contents)
+        named = [name for name, _ in sources if Path(name).suffix in SOURCE_LANGUAGES]
+        if not named:
+            raise BenchmarkInitError("the sources of this program are not known")
+        modules = [_compiled(root, name, sanitizer) for name in named]
+    return modules[0] if len(modules) == 1 else run_engine("link", modules)[0]
+
+
+def _compiled(root: Path, name: str, sanitizer: Sanitizer) -> bytes:
+    """Return the module of one source file; the standard is not known, so both are tried."""
+    target = root / f"{name}.bc"
+    includes = [f"-I{folder}" for folder in (root, Path("/usr/include/csmith")) if folder.is_dir()]
+    checks = [sanitizer.flag, "-fno-sanitize-recover=all"]
+    words = [*clang_command(), *includes, *checks, "-ffp-contract=off", str(root / name)]
+    try:
+        run_tool([*words, *EMIT_FLAGS, "-o", str(target)])
+    except BenchmarkInitError:
+        if not name.endswith(".c"):
+            raise
+        run_tool([*words, "-std=c11", *EMIT_FLAGS, "-o", str(target)])
+    return target.read_bytes()

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""A compiler's tables: a row for each observation, and one for each cost.
+
+All else that has a name follows from the rows: the spaces, the baselines of a cost and its
+rewards. A row names what computes it by text, so that whoever reads a table loads no
+compiler; building one checks what the names join, and `Table.bind` joins them in the worker.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct, structs
+
+from compiler_gym.errors import TableError
+from compiler_gym.session import ObservationSpaceSpec, SpaceSpec
+
+if TYPE_CHECKING:
+    from compiler_gym.spaces import Reward
+
+__all__ = ["Cost", "Level", "Observation", "Table", "cost_rewards"]
+
+_Computation = TypeVar("_Computation")
+
+
+class Observation(Struct, frozen=True, kw_only=True):
+    """One observation: what it is called, what it holds and what makes it.
+
+    >>> row = Observation(
+    ...     name="size", space=None, description="The bytes of it.", compute="count_bytes"
+    ... )
+    >>> row.deterministic, row.platform_dependent
+    (True, False)
+    """
+
+    name: str
+    space: SpaceSpec | None
+    """What its values are; None until the engine has described it, in the worker."""
+    description: str
+    compute: str
+    """What computes it, by a name that the worker knows."""
+    deterministic: bool = True
+    """Whether an unchanged program always gives the same value."""
+    platform_dependent: bool = False
+    """Whether another machine may give another value."""
+    default: Any = None
+    """The plain value reported when the episode has failed."""
+    level: str = ""
+    """What the program is compiled with before it is looked at; empty: as it is now."""
+
+    def spec(self) -> ObservationSpaceSpec:
+        """Return what clients are told of it."""
+        if self.space is None:
+            raise TableError(f"{self.name} has no space: {self.compute!r} describes none")
+        return ObservationSpaceSpec(
+            self.name,
+            self.space,
+            self.description,
+            deterministic=self.deterministic,
+            platform_dependent=self.platform_dependent,
+            default=self.default,
+        )
+
+
+class Level(Struct, frozen=True):
+    """A way that the compiler optimises by itself: a baseline for every cost.
+
+    >>> Level("_os", "-Os", "compiled with -Os alone").name
+    '_os'
+    """
+
+    name: str
+    """What the names that it is part of end in."""
+    option: str
+    """What the worker is told: the `level` of an observation."""
+    description: str
+    """What ends the description of an observation."""
+
+
+class Cost(Struct, frozen=True, kw_only=True):
+    """One cost that actions can lower: an observation, its baselines and its rewards.
+
+    >>> cost = Cost(
+    ...     name="size", observation="size_bytes", unit="bytes", platform_dependent=False,
+    ...     levels=(Level("_o0", "-O0", "at -O0"), Level("_os", "-Os", "at -Os")),
+    ...     scales=("_os",), normalized="_norm",
+    ... )
+    >>> cost.initial, cost.baselines
+    ('size_o0', ('size_o0', 'size_os'))
+    """
+
+    name: str
+    """What the names of its baselines and of its scaled rewards begin with."""
+    observation: str
+    """The observation to lower, and the reward for lowering it."""
+    unit: str
+    """What it is counted in."""
+    platform_dependent: bool
+    """Whether another machine may give another value, as of the observation."""
+    levels: tuple[Level, ...]
+    """What it is compared with; the first is the program before any action."""
+    deterministic: bool = True
+    """Whether an unchanged program always gives the same value, as of the observation."""
+    scales: tuple[str, ...] = ()
+    """The names of the levels whose saving is 1.0 of a reward."""
+    normalized: str = ""
+    """What ends the name of the reward whose 1.0 is the initial cost; empty: there is none."""
+
+    @property
+    def initial(self) -> str:
+        """The observation of the cost before any action."""
+        return self.baselines[0]
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The names of the baseline observations."""
+        return tuple(f"{self.name}{level.name}" for level in self.levels)
+
+    def baseline_rows(self, observation: Observation) -> Iterator[Observation]:
+        """Yield the rows of the baselines: `observation` of the program at each level."""
+        first = observation.description.split(".")[0]
+        for name, level in zip(self.baselines, self.levels, strict=True):
+            yield structs.replace(
+                observation,
+                name=name,
+                description=f"{first}, {level.description}.",
+                level=level.option,
+            )
+
+
+class Table:
+    """Every observation and cost of a compiler, in the order in which they are listed.
+
+    `rows` are observations and costs; a cost stands where its baselines are to be listed.
+    Raises `TableError` where the rows contradict each other.
+    """
+
+    def __init__(self, rows: Iterable[Observation | Cost]) -> None:
+        rows = tuple(rows)
+        written = [row for row in rows if isinstance(row, Observation)]
+        self.costs = tuple(row for row in rows if isinstance(row, Cost))
+        by_name = {row.name: row for row in written}
+        _check_costs(self.costs, by_name)
+        self.observations = tuple(_expanded(rows, by_name))
+        _check_rows(self.observations)
+        _check_unique("reward", [name for cost in self.costs for name in _reward_names(cost)])
+
+    def __getitem__(self, name: str) -> Observation:
+        """Return the row of the observation `name`."""
+        found = next((row for row in self.observations if row.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def specs(self) -> tuple[ObservationSpaceSpec, ...]:
+        """Return what clients are told of the observations."""
+        return tuple(row.spec() for row in self.observations)
+
+    def bind(self, engine: Mapping[str, _Computation]) -> dict[str, _Computation]:
+        """Return what computes each observation, by its name.
+
+        `engine` holds it by the names that the rows give in `compute`.
+        """
+        unknown = sorted({f"{r.compute!r}" for r in self.observations if r.compute not in engine})
+        if unknown:
+            users = [r.name for r in self.observations if r.compute not in engine]
+            raise TableError(
+                f"the engine has no {', '.join(unknown)}, which {', '.join(users)} "
+                f"need: it has {', '.join(sorted(engine))}"
+            )
+        return {row.name: engine[row.compute] for row in self.observations}
+
+
+def cost_rewards(costs: Iterable[Cost]) -> "list[Reward]":
+    """Return fresh rewards for lowering each cost: plain, and scaled where its row says so."""
+    from compiler_gym.rewards import (  # loads Gymnasium, which no worker has
+        BaselineReward,
+        CostReward,
+        NormalizedCostReward,
+    )
+
+    rewards: list[Reward] = []
+    for cost in costs:
+        shared: dict[str, Any] = {
+            "cost": cost.observation,
+            "initial": cost.initial,
+            "deterministic": cost.deterministic,
+            "platform_dependent": cost.platform_dependent,
+        }
+        rewards.append(CostReward(cost.observation, **shared))
+        if cost.normalized:
+            rewards.append(NormalizedCostReward(f"{cost.name}{cost.normalized}", **shared))
+        for scale in cost.scales:
+            name = f"{cost.name}{scale}"
+            rewards.append(BaselineReward(name, baseline=name, **shared))
+    return rewards
+
+
+def _expanded(
+    rows: Iterable[Observation | Cost], by_name: Mapping[str, Observation]
+) -> Iterator[Observation]:
+    for row in rows:
+        if isinstance(row, Cost):
+            yield from row.baseline_rows(by_name[row.observation])
+        else:
+            yield row
+
+
+def _reward_names(cost: Cost) -> Iterator[str]:
+    yield cost.observation
+    if cost.normalized:
+        yield f"{cost.name}{cost.normalized}"
+    yield from (f"{cost.name}{scale}" for scale in cost.scales)
+
+
+def _check_costs(costs: Sequence[Cost], observations: Mapping[str, Observation]) -> None:
+    for cost in costs:
+        observation = observations.get(cost.observation)
+        if observation is None:
+            raise TableError(
+                f"the cost {cost.name} has no observation {cost.observation!r}: "
+                f"there are {', '.join(observations)}"
+            )
+        if observation.platform_dependent != cost.platform_dependent:
+            raise TableError(
+                f"the cost {cost.name} and its observation {cost.observation} do not agree on "
+                "whether the machine matters"
+            )
+        if observation.deterministic != cost.deterministic:
+            raise TableError(
+                f"the cost {cost.name} and its observation {cost.observation} do not agree on "
+                "whether an unchanged program always gives the same value"
+            )
+        if not cost.unit:
+            raise TableError(f"the cost {cost.name} has no unit")
+        if not cost.levels:
+            raise TableError(f"the cost {cost.name} has no baseline: expected at least one level")
+        levels = [level.name for level in cost.levels]
+        missing = [scale for scale in cost.scales if scale not in levels]
+        if missing:
+            raise TableError(
+                f"the cost {cost.name} has no baseline {', '.join(missing)}, which scales a "
+                f"reward: there are {', '.join(levels)}"
+            )
+
+
+def _check_rows(rows: Sequence[Observation]) -> None:
+    _check_unique("observation", [row.name for row in rows])
+    for row in rows:
+        if not row.name:
+            raise TableError(f"a row that {row.compute!r} computes has no name")
+        if not row.compute:
+            raise TableError(f"{row.name or 'a row'} does not say what computes it")
+        if not row.description:
+            raise TableError(f"{row.name} has no description")
+
+
+def _check_unique(kind: str, names: Sequence[str]) -> None:
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise TableError(f"several rows make the {kind} {', '.join(twice)}")

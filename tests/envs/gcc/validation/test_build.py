@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Objects are linked into programs that are lent, and a reference is built when it is run."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.datasets import Benchmark, RunCase, RunSpec
+from compiler_gym.envs.gcc import Gcc, make_benchmark_from_source
+from compiler_gym.envs.gcc.machine.build import Builder
+from compiler_gym.envs.gcc.programs.source import unpack
+from compiler_gym.envs.gcc.validation.build import linked, reference_of
+from compiler_gym.errors import BenchmarkInitError
+
+from ..conftest import needed
+
+SPEC = RunSpec((RunCase(),), link=("-lm",))
+TEXT = """
+#include <math.h>
+int main(int n, char **v) { return (int)sqrt(n * 9.0); }
+"""
+
+
+def object_of(benchmark: Benchmark, folder: Path) -> bytes:
+    program = unpack(benchmark.contents)
+    return Builder(Gcc(needed("gcc-12")), lambda words: program, folder).object(["-O0"])
+
+
+def test_a_program_is_lent_and_taken_away(tmp_path: Path) -> None:
+    benchmark = make_benchmark_from_source(TEXT, run=SPEC)
+    with linked("gcc-12", object_of(benchmark, tmp_path), benchmark) as program:
+        assert subprocess.run([program], check=False).returncode == 3
+    assert not program.exists()
+
+
+def test_a_cxx_program_is_linked_with_its_library(tmp_path: Path) -> None:
+    text = "#include <string>\nint main() { return std::string(5, 'a').size(); }\n"
+    benchmark = make_benchmark_from_source(text, lang="c++")
+    with linked("gcc-12", object_of(benchmark, tmp_path), benchmark) as program:
+        assert subprocess.run([program], check=False).returncode == 5
+
+
+def test_what_does_not_link_says_why(tmp_path: Path) -> None:
+    benchmark = make_benchmark_from_source(TEXT)  # without -lm
+    with (
+        pytest.raises(BenchmarkInitError, match="gcc-12 cannot link the program"),
+        linked("gcc-12", object_of(benchmark, tmp_path), benchmark),
+    ):
+        pass
+
+
+def test_a_reference_is_the_unchanged_program_and_is_built_once() -> None:
+    needed("gcc-12")
+    benchmark = make_benchmark_from_source(TEXT, run=SPEC)
+    reference = reference_of("gcc-12", benchmark, SPEC)
+    assert reference.run(RunCase()).exit_status == 3
+    assert reference_of("gcc-12", benchmark, SPEC) is reference
+
+
+def test_a_reference_that_does_not_compile_says_so_when_it_is_run() -> None:
+    needed("gcc-12")
+    spec = RunSpec((RunCase(),))
+    benchmark = make_benchmark_from_source("int main(", run=spec)
+    with pytest.raises(BenchmarkInitError, match="does not compile at -O0"):
+        reference_of("gcc-12", benchmark, spec).run(RunCase())
