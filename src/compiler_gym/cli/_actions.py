@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["close_names", "default_starts", "find_action", "find_actions"]
+__all__ = ["close_names", "find_action", "find_actions"]
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
@@ -40,11 +40,3 @@ def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) 
     misspelt = difflib.get_close_matches(pattern, names, n=5, cutoff=0.7)
     spread = sorted((name for name in names if loose.search(name.lower())), key=len)
     return list(dict.fromkeys(inside + misspelt or spread))[:most]
-
-
-def default_starts(space: Any) -> list[list[int]]:
-    """Return the standard levels among the actions, then sequences known to be good."""
-    from compiler_gym.search import known_sequences, level_sequences
-
-    names = getattr(space, "names", [])
-    return level_sequences(names) + known_sequences(names)

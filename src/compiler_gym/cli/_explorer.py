@@ -15,6 +15,7 @@ from compiler_gym.cli._output import output, table, to_plain
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, InvalidActionError
+from compiler_gym.registration import program_formats
 
 __all__ = ["Explorer"]
 
@@ -166,13 +167,13 @@ class Explorer:
         return Reply(text, {"commandline": text})
 
     def save(self, words: list[str]) -> Reply:
-        """save FILE: write the compiler's command, or the program to FILE.ll or FILE.bc."""
+        """save FILE: write the compiler's command, or the program where FILE ends like one."""
         if len(words) != 1:
             raise InvalidActionError("expected save FILE")
         path = Path(words[0]).expanduser()
         try:
-            if path.suffix in (".ll", ".bc"):
-                getattr(self._env, "write_ir" if path.suffix == ".ll" else "write_bitcode")(path)
+            if writer := _writer(path):
+                getattr(self._env, writer)(path)
             else:
                 path.write_text(self._env.commandline() + "\n", encoding="utf-8")
         except OSError as error:
@@ -255,6 +256,11 @@ class Explorer:
             output().print(reply.text, markup=False, soft_wrap=True)
         else:
             output().print(reply.text)
+
+
+def _writer(path: Path) -> str:
+    """Return the environment's method that writes a program to such a file, or nothing."""
+    return next((one.writer for one in program_formats() if path.suffix in one.suffixes), "")
 
 
 def _number_text(value: float) -> str:

@@ -15,7 +15,7 @@ import gymnasium
 from compiler_gym.caching import TranspositionCache
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.integrations._library import library
-from compiler_gym.registration import make
+from compiler_gym.registration import Use, default_environment, make
 
 __all__ = ["Evaluation", "SequenceObjective"]
 
@@ -45,7 +45,7 @@ class SequenceObjective:
 
     def __init__(
         self,
-        env: str | gymnasium.Env[Any, Any] = "llvm-ic-v0",
+        env: str | gymnasium.Env[Any, Any] | None = None,
         *,
         length: int,
         actions: Iterable[str | None] = (),
@@ -54,6 +54,7 @@ class SequenceObjective:
     ) -> None:
         if length < 1:
             raise InvalidParameterError(f"length is {length}: expected at least 1")
+        env = default_environment(Use.SEARCH) if env is None else env
         self._made_here = isinstance(env, str)
         if isinstance(env, str):
             env = make(env, cache=cache or TranspositionCache(), **arguments)

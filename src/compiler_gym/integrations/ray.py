@@ -10,11 +10,13 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.integrations._library import library
+from compiler_gym.registration import Use, default_environment
 
 __all__ = ["Job", "Outcome", "Store", "evaluate_actions", "run_jobs", "search_program"]
 
@@ -25,7 +27,7 @@ class Job:
 
     program: str
     """Its address."""
-    env: str = "llvm-ic-v0"
+    env: str = field(default_factory=partial(default_environment, Use.SEARCH))
     """The id of the environment."""
     seed: int = 0
     steps: int = 500

@@ -14,7 +14,7 @@ already, ``attribution`` says what each of its actions is worth.
 
 from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
-from compiler_gym.search.known import known_sequences, level_sequences
+from compiler_gym.search.known import default_starts, known_sequences, level_sequences
 from compiler_gym.search.progress import Improvement, Progress, Silent, Watcher
 from compiler_gym.search.random_search import random_search
 from compiler_gym.search.result import ProgressLog, SearchResult, write_json, write_results
@@ -51,6 +51,7 @@ __all__ = [
     "attribute",
     "available_jobs",
     "bisect_trajectory",
+    "default_starts",
     "keep_results",
     "kept_starts",
     "known_sequences",

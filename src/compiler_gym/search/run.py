@@ -37,9 +37,6 @@ ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
 )
 """Every algorithm by name."""
 
-STATE_OBSERVATION = "IrHash"
-"""An observation that is equal when programs are; used where an environment has it."""
-
 
 def available_jobs() -> int:
     """Return how many processors this process may use."""
@@ -122,7 +119,8 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
             "a search maximises a reward: expected an environment with a reward space, "
             f"one of {', '.join(env.reward)}"
         )
-    env.observation_space = STATE_OBSERVATION if STATE_OBSERVATION in env.observation else None
+    state = env.state_observation  # by which equal programs are recognised
+    env.observation_space = state if state in env.observation else None
     return env
 
 

@@ -10,7 +10,7 @@ programs, ``validators`` the proof that a program still does its job.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from compiler_gym.registration import Compiler, EnvironmentId
+from compiler_gym.registration import CXX, C, Compiler, EnvironmentId
 
 if TYPE_CHECKING:
     from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
@@ -51,6 +51,7 @@ gcc = Compiler(
     description="The command-line options of GCC on one program",
     environment="compiler_gym.envs.gcc.environment:GccEnv",
     environments=(EnvironmentId("gcc-v0"),),
+    formats=(C, CXX),
 )
 """What the entry point names."""
 

@@ -8,9 +8,10 @@ still does its job.
 """
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
-from compiler_gym.registration import Compiler, EnvironmentId
+from compiler_gym.registration import CXX, C, Compiler, EnvironmentId, ProgramFormat, Use
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm._compilation_database import (
@@ -58,23 +59,59 @@ __all__ = [
 
 _OBSERVATIONS = {"autophase": "Autophase", "ir": "Ir"}
 _REWARDS = {"ic": "IrInstructionCountOz", "codesize": "ObjectTextSizeOz"}
+_DEFAULT_FOR = {
+    "llvm-v0": (Use.COMMAND,),
+    "llvm-ic-v0": (Use.SEARCH,),
+    "llvm-autophase-ic-v0": (Use.LEARNING,),
+}
+_IR = re.compile(rb"^(; ModuleID|source_filename *=|target (triple|datalayout) *=|define |declare "
+                 rb"|@[\w.$-]+ *=|%[\w.$-]+ *= *type |!\w+ *= )", re.MULTILINE)  # fmt: skip
+_BITCODE = re.compile(rb"\A(BC\xc0\xde|\xde\xc0\x17\x0b)")
+
+
+def _environment(id: str, **arguments: str) -> EnvironmentId:
+    return EnvironmentId(id, arguments, _DEFAULT_FOR.get(id, ()))
+
 
 llvm = Compiler(
     name="llvm",
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
+    formats=(
+        C,
+        CXX,
+        ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
+        ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
+    ),
     recorder="compiler_gym.envs.llvm._own:record",
+    recorded_commands=("clang-22", "clang", "cc"),
+    install="apt install clang-22",
     database_reader="compiler_gym.envs.llvm._compilation_database:read_compilation_database",
+    pipeline_parameter="llvm.apply_pipeline",
+    next_steps={"PipelineError": "`opt-22 --print-passes` lists every pass"},
+    search_defaults={
+        "action_space": "PassesAndPipelines",
+        "reward_space": "IrInstructionCountOz",
+    },
+    starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
+    tasks="compiler_gym.envs.llvm.leaderboard.tasks:TASKS",
+    task_defaults={
+        "compiler_version": "22",
+        "reward_space": "IrInstructionCountOz",
+        "cost": "IrInstructionCount",
+        "initial": "IrInstructionCountO0",
+        "baseline": "IrInstructionCountOz",
+    },
+    demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     environments=(
-        EnvironmentId("llvm-v0"),
+        _environment("llvm-v0"),
         *(
-            EnvironmentId(f"llvm-{short}-v0", {"reward_space": reward})
+            _environment(f"llvm-{short}-v0", reward_space=reward)
             for short, reward in _REWARDS.items()
         ),
         *(
-            EnvironmentId(
-                f"llvm-{seen}-{short}-v0",
-                {"observation_space": observation, "reward_space": reward},
+            _environment(
+                f"llvm-{seen}-{short}-v0", observation_space=observation, reward_space=reward
             )
             for seen, observation in _OBSERVATIONS.items()
             for short, reward in _REWARDS.items()
