@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from compiler_gym.cli._actions import close_names, find_action
+from compiler_gym.cli._action_words import close_names, find_action
 from compiler_gym.cli._output import output, table, to_plain
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._states import RewardName, StatesEnvName, env_for, program_name, read_states
+from compiler_gym.cli._state_files import (
+    RewardName,
+    StatesEnvName,
+    env_for,
+    program_name,
+    read_states,
+)
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._actions import find_actions
+from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._output import Json, errors, output, print_json, table
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName, find_program

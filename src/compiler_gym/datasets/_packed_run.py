@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct, msgpack
 
-from compiler_gym.datasets.run import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.run_spec import ExpectedOutput, RunCase, RunSpec
 
 __all__ = ["pack_run", "unpack_run"]
 

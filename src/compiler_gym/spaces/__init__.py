@@ -10,7 +10,9 @@ space a text form. ``Reward`` is a scalar that also says how it is earned.
 arrays.
 """
 
-from compiler_gym.spaces import _gymnasium as _gymnasium  # registers flatten and batch_space
+from compiler_gym.spaces import (
+    _for_gymnasium as _for_gymnasium,
+)  # registers flatten and batch_space
 from compiler_gym.spaces._arrays import array_of
 from compiler_gym.spaces._plain import to_plain
 from compiler_gym.spaces.action_space import ActionSpace

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from compiler_gym.errors import CacheError
-from compiler_gym.search.progress import Improvement
+from compiler_gym.search.watching import Improvement
 
 __all__ = ["ProgressLog", "SearchResult", "write_json", "write_results"]
 

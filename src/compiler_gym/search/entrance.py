@@ -12,17 +12,17 @@ from compiler_gym.errors import CompilerGymError, InvalidParameterError, Unknown
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
-from compiler_gym.search.local import LocalSearch
+from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
-from compiler_gym.search.progress import Silent, Watcher
-from compiler_gym.search.result import SearchResult
+from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
+from compiler_gym.search.search_result import SearchResult
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
-from compiler_gym.search.wander import RandomSearch
+from compiler_gym.search.watching import Silent, Watcher
 
 __all__ = ["ALGORITHMS", "available_jobs", "run_search"]
 
