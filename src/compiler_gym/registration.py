@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPILER_GYM_ENVS",
-    "CXX",
-    "C",
+    "CXX_SOURCE",
+    "C_SOURCE",
     "Compiler",
     "EnvironmentId",
     "ProgramFormat",
@@ -119,8 +119,8 @@ class Compiler:
     """``"package.module:Class"`` of what `compiler-gym demo` shows: the main job, end to end."""
 
 
-C = ProgramFormat("C", (".c", ".i"))
-CXX = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
+C_SOURCE = ProgramFormat("C", (".c", ".i"))
+CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
 
 
 @cache

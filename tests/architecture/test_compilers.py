@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
-from compiler_gym.registration import CXX, C, compilers
+from compiler_gym.registration import C_SOURCE, CXX_SOURCE, compilers
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "compiler_gym"
@@ -85,7 +85,10 @@ def vocabulary() -> frozenset[str]:
 @cache
 def suffixes() -> tuple[str, ...]:
     """Return the ends of the names of files that not everybody reads."""
-    formats = {one for compiler in compilers().values() for one in compiler.formats} - {C, CXX}
+    formats = {one for compiler in compilers().values() for one in compiler.formats} - {
+        C_SOURCE,
+        CXX_SOURCE,
+    }
     return tuple(sorted(suffix for one in formats for suffix in one.suffixes))
 
 

@@ -8,9 +8,10 @@ it to a session class and to a registered environment; they need pytest.
 looks for what was left behind.
 """
 
-import importlib
 import sys
 from typing import TYPE_CHECKING, Any
+
+from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.testing.environment_suite import EnvironmentConformance
@@ -55,16 +56,15 @@ _WHERE = {
     "worker_files": "processes",
     "worker_pid": "processes",
 }
+_fetch = door(__name__, {name: f"{__name__}.{module}" for name, module in _WHERE.items()})
 _ASSERTING = tuple(
     f"{__name__}.{module}" for module in ("environment_suite", "session_suite", "suite")
 )
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if "pytest" in sys.modules:  # so that a failed assertion of the suite shows its values
         unloaded = [module for module in _ASSERTING if module not in sys.modules]
-        if unloaded:
+        if unloaded and name in _WHERE:
             sys.modules["pytest"].register_assert_rewrite(*unloaded)
-    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return _fetch(name)

@@ -7,10 +7,10 @@ are made from the options that a compiler says it has, ``datasets`` are the
 programs, ``validators`` the proof that a program still does its job.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compiler_gym.registration import CXX, C, Compiler, EnvironmentId
+from compiler_gym.lazy import door
+from compiler_gym.registration import C_SOURCE, CXX_SOURCE, Compiler, EnvironmentId
 
 if TYPE_CHECKING:
     from compiler_gym.envs.gcc._gcc import DEFAULT_GCC, Gcc
@@ -51,7 +51,7 @@ gcc = Compiler(
     description="The command-line options of GCC on one program",
     environment="compiler_gym.envs.gcc.environment:GccEnv",
     environments=(EnvironmentId("gcc-v0"),),
-    formats=(C, CXX),
+    formats=(C_SOURCE, CXX_SOURCE),
 )
 """What the entry point names."""
 
@@ -65,10 +65,7 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'compiler_gym.envs.gcc' has no attribute {name!r}")
-    module = _WHERE.get(name, "_options")
-    found = getattr(importlib.import_module(f"compiler_gym.envs.gcc.{module}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = door(
+    __name__,
+    {name: f"{__name__}.{_WHERE.get(name, '_options')}" for name in __all__ if name != "gcc"},
+)

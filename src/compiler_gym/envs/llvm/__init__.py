@@ -7,11 +7,18 @@ are tables, ``datasets`` the programs, ``validators`` the proof that a program
 still does its job.
 """
 
-import importlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compiler_gym.registration import CXX, C, Compiler, EnvironmentId, ProgramFormat, Use
+from compiler_gym.lazy import door
+from compiler_gym.registration import (
+    C_SOURCE,
+    CXX_SOURCE,
+    Compiler,
+    EnvironmentId,
+    ProgramFormat,
+    Use,
+)
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm._compilation_database import (
@@ -78,8 +85,8 @@ llvm = Compiler(
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     formats=(
-        C,
-        CXX,
+        C_SOURCE,
+        CXX_SOURCE,
         ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
         ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
     ),
@@ -132,10 +139,7 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'compiler_gym.envs.llvm' has no attribute {name!r}")
-    module = _WHERE.get(name, "environment")
-    found = getattr(importlib.import_module(f"compiler_gym.envs.llvm.{module}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = door(
+    __name__,
+    {name: f"{__name__}.{_WHERE.get(name, 'environment')}" for name in __all__ if name != "llvm"},
+)
