@@ -16,6 +16,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.registration import program_formats
+from compiler_gym.spaces import action_descriptions, action_names
 
 __all__ = ["Explorer"]
 
@@ -39,7 +40,7 @@ class Explorer:
         self._env = env
         self._benchmark = benchmark
         self._rewards: list[float] = []
-        self._names: list[str] = list(getattr(env.action_space, "names", []))
+        self._names: list[str] = list(action_names(env.action_space))
 
     def __str__(self) -> str:
         """The prompt."""
@@ -125,7 +126,7 @@ class Explorer:
         """list [LETTERS]: list the actions, or those that hold the letters in order."""
         found = close_names(self._names, " ".join(words)) if words else self._names
         descriptions = dict(
-            zip(self._names, getattr(self._env.action_space, "descriptions", []), strict=False)
+            zip(self._names, action_descriptions(self._env.action_space), strict=False)
         )
         rows = table("#", "Action", "Description", right=("#",))
         for name in found:

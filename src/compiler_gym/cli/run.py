@@ -53,6 +53,7 @@ def run(
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
     from compiler_gym.registration import make
+    from compiler_gym.spaces import action_name, space_name
 
     with make(env, action_space=action_space) as made:
         chosen = find_actions(made.action_space, actions or [])
@@ -69,9 +70,9 @@ def run(
         after = {name: made.observation[name] for name in observations}
         document: dict[str, Any] = {
             "benchmark": str(made.benchmark),
-            "action_space": str(getattr(made.action_space, "name", "")),
+            "action_space": space_name(made.action_space) or "",
             "actions": chosen,
-            "action_names": [_name(made, action) for action in chosen],
+            "action_names": [action_name(made.action_space, action) for action in chosen],
             "pipeline": pipeline,
             "commandline": made.commandline(),
             "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
@@ -123,11 +124,6 @@ def _check(result: tuple[Any, ...]) -> None:
     truncated, info = result[3:]
     if truncated and "error" in info:
         raise info["error"]
-
-
-def _name(env: "CompilerEnv", action: Any) -> str:
-    names = getattr(env.action_space, "names", None)
-    return names[action] if names else str(action)
 
 
 def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:

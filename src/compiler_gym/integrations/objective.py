@@ -16,6 +16,7 @@ from compiler_gym.caching import TranspositionCache
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.integrations._library import library
 from compiler_gym.registration import Use, default_environment, make
+from compiler_gym.spaces import action_names
 
 __all__ = ["Evaluation", "SequenceObjective"]
 
@@ -63,7 +64,7 @@ class SequenceObjective:
         self.length = length
         self._program: Any = None
         space = env.action_space
-        names = list(actions) or list(getattr(space, "names", []))
+        names = list(actions) or list(action_names(space))
         if not names:
             raise InvalidParameterError(f"expected actions with names, found {space!r}")
         self.choices: list[str | None] = names

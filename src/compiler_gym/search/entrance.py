@@ -23,6 +23,7 @@ from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
+from compiler_gym.spaces import space_name
 
 __all__ = ["ALGORITHMS", "available_jobs", "run_search"]
 
@@ -152,7 +153,7 @@ def _result(
         commandline=_commandline(env),
         reward=reward,
         reward_space=env.reward_space.name,
-        action_space=str(getattr(env.action_space, "name", "")),
+        action_space=space_name(env.action_space) or "",
         algorithm=algorithm,
         seed=seed,
         seconds=campaign.spent,

@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 
 from compiler_gym.registration import compilers
+from compiler_gym.spaces import action_names
 
 __all__ = ["default_starts", "known_sequences", "level_sequences"]
 
@@ -22,7 +23,7 @@ _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
     """Return the standard levels among the actions of `space`, then the known sequences."""
-    names = tuple(getattr(space, "names", ()))
+    names = action_names(space)
     return level_sequences(names) + known_sequences(names)
 
 
