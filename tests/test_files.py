@@ -55,3 +55,12 @@ def test_a_replaced_program_has_another_identity(tmp_path: Path) -> None:
     assert tool_identity(str(tool)) == before
     tool.write_text("12")
     assert tool_identity(str(tool)) != before
+
+
+def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        write_whole(tmp_path / "a", b"1")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644

@@ -10,10 +10,10 @@ Importing this package starts nothing and loads nothing heavy: the names below
 are fetched on first use, because every worker process imports it too.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from compiler_gym._gymnasium import register_when_imported
+from compiler_gym.lazy import door
 from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
 from compiler_gym.version import __version__
 
@@ -52,30 +52,26 @@ __all__ = [
     "validate_states",
 ]
 
-_WHERE = {
-    "COMPILER_GYM_ENVS": "compiler_gym.registration",
-    "CompilerEnv": "compiler_gym.core",
-    "CompilerEnvState": "compiler_gym.core",
-    "CompilerEnvStateReader": "compiler_gym.core",
-    "CompilerEnvStateWriter": "compiler_gym.core",
-    "ValidationError": "compiler_gym.validation",
-    "ValidationResult": "compiler_gym.validation",
-    "download": "compiler_gym.datasets",
-    "get_debug_level": "compiler_gym.debug",
-    "get_logging_level": "compiler_gym.debug",
-    "make": "compiler_gym.registration",
-    "make_vec": "compiler_gym.registration",
-    "random_search": "compiler_gym.search",
-    "set_debug_level": "compiler_gym.debug",
-    "validate_states": "compiler_gym.validation",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'compiler_gym' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_WHERE[name]), name)
-    return value
+__getattr__ = door(
+    __name__,
+    {
+        "COMPILER_GYM_ENVS": "compiler_gym.registration",
+        "CompilerEnv": "compiler_gym.core",
+        "CompilerEnvState": "compiler_gym.core",
+        "CompilerEnvStateReader": "compiler_gym.core",
+        "CompilerEnvStateWriter": "compiler_gym.core",
+        "ValidationError": "compiler_gym.validation",
+        "ValidationResult": "compiler_gym.validation",
+        "download": "compiler_gym.datasets",
+        "get_debug_level": "compiler_gym.debug",
+        "get_logging_level": "compiler_gym.debug",
+        "make": "compiler_gym.registration",
+        "make_vec": "compiler_gym.registration",
+        "random_search": "compiler_gym.search",
+        "set_debug_level": "compiler_gym.debug",
+        "validate_states": "compiler_gym.validation",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -48,9 +48,9 @@ episode the compiler and worker branches are never raised by ``step()``: the
 episode is truncated and ``info["error"]`` holds the instance.
 """
 
-import importlib as _importlib
 import signal as _signal
-from typing import Any as _Any
+
+from compiler_gym.finding import ValidationError as ValidationError
 
 __all__ = [
     "BenchmarkInitError",
@@ -280,10 +280,3 @@ def error_from_name(name: str, message: str) -> CompilerGymError:
     if isinstance(cls, type) and issubclass(cls, CompilerGymError):
         return cls(message)
     return SessionError(f"{name}: {message}")
-
-
-def __getattr__(name: str) -> _Any:
-    """Return the record of findings, which CompilerGym 0.2.5 documents here; it is no error."""
-    if name != "ValidationError":
-        raise AttributeError(f"module 'compiler_gym.errors' has no attribute {name!r}")
-    return _importlib.import_module("compiler_gym.validation").ValidationError

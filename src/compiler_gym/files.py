@@ -2,6 +2,7 @@
 """Files that are written whole or not at all, and programs that tell when they are replaced."""
 
 import os
+import secrets
 import shutil
 import tempfile
 import warnings
@@ -18,13 +19,13 @@ __all__ = ["KeptDirectory", "keep", "process_prefix", "sweep", "tool_identity", 
 def write_whole(path: Path, contents: bytes) -> None:
     """Write the file `path`, with its directory, so that nobody ever sees a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with partial.open("xb") as file:
             file.write(contents)
-        os.replace(partial, path)
+        partial.replace(path)
     except BaseException:
-        os.unlink(partial)
+        partial.unlink(missing_ok=True)
         raise
 
 

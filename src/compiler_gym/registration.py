@@ -5,22 +5,53 @@ Compilers are found through the entry-point group ``compiler_gym.compilers``, th
 bundled ones like a stranger's. Nothing of a compiler is loaded to list it.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache
 from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
+
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
     from compiler_gym.vector import CompilerVectorEnv
 
-__all__ = ["COMPILER_GYM_ENVS", "Compiler", "EnvironmentId", "compilers", "make", "make_vec"]
+__all__ = [
+    "COMPILER_GYM_ENVS",
+    "CXX_SOURCE",
+    "C_SOURCE",
+    "Compiler",
+    "EnvironmentId",
+    "ProgramFormat",
+    "Use",
+    "compiler_of",
+    "compilers",
+    "default_environment",
+    "make",
+    "make_vec",
+    "program_formats",
+]
 
 GROUP = "compiler_gym.compilers"
+NAMESPACE = "compiler_gym"
+"""Every environment is registered below it too."""
 _VECTORS = "compiler_gym.vector.entry"
 """Where Gymnasium finds vector forms; a name, because nothing is loaded to register."""
+
+
+class Use(Enum):
+    """What somebody wants an environment for who names none."""
+
+    COMMAND = "command"
+    """To try actions, whatever they earn."""
+    SEARCH = "search"
+    """To maximise a reward."""
+    LEARNING = "learning"
+    """To learn from observations and a reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +59,31 @@ class EnvironmentId:
     """One registered environment and the arguments it is made with."""
 
     id: str
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    default_for: tuple[Use, ...] = ()
+    """What it serves where no environment is named; the first compiler that says so counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFormat:
+    """One way to write a program that a compiler reads."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    """What names of such files end with, the usual one first."""
+    pattern: re.Pattern[bytes] | None = None
+    """What its contents hold where nothing else's do; without one it is what is left."""
+    writer: str = ""
+    """The environment's method that writes its program so to a path, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What a plug-in names in the entry-point group: a compiler and its environments."""
+    """What a plug-in names in the entry-point group: a compiler and its environments.
+
+    Whatever only a compiler can know stands here, so that commands, searches and
+    leaderboards serve every compiler. All but the first four may be left out.
+    """
 
     name: str
     description: str
@@ -41,12 +91,37 @@ class Compiler:
     """``"package.module:Class"`` of the environment class."""
     environments: tuple[EnvironmentId, ...]
     nondeterministic: bool = False
+    formats: tuple[ProgramFormat, ...] = ()
+    """How programs are written that it reads from files."""
     recorder: str = ""
     """``"package.module:function"`` that keeps what a run of a compiler compiled; it takes the
     command's words, its directory and the folder to keep it in."""
+    recorded_commands: tuple[str, ...] = ()
+    """The commands whose runs it can keep, the best first."""
+    install: str = ""
+    """The shell command that installs the first of them."""
     database_reader: str = ""
     """``"package.module:function"`` that compiles what a ``compile_commands.json`` lists; it takes
     the file and whether to link per target, and returns programs by name and what failed why."""
+    pipeline_parameter: str = ""
+    """The session's parameter that applies a pipeline in the compiler's own words."""
+    next_steps: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What to do after an error of the compiler's own kind, by the name of the error's class."""
+    search_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The ``action_space`` and the ``reward_space`` to search in where none is named."""
+    starting_sequences: str = ""
+    """``"package:file"`` of sequences of actions worth starting a search from: names, one
+    sequence a line."""
+    tasks: str = ""
+    """``"package.module:NAME"`` of the leaderboard's tasks on this compiler."""
+    task_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What a task on this compiler takes unless it says otherwise, by the field's name."""
+    demonstration: str = ""
+    """``"package.module:Class"`` of what `compiler-gym demo` shows: the main job, end to end."""
+
+
+C_SOURCE = ProgramFormat("C", (".c", ".i"))
+CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
 
 
 @cache
@@ -59,13 +134,39 @@ def compilers() -> Mapping[str, Compiler]:
     return MappingProxyType({compiler.name: compiler for compiler in found})
 
 
+def compiler_of(id: str) -> Compiler | None:
+    """Return the compiler that registered the environment `id`; None for a stranger's."""
+    plain = id.removeprefix(f"{NAMESPACE}/")
+    known = compilers().values()
+    return next((one for one in known if plain in (env.id for env in one.environments)), None)
+
+
+def default_environment(use: Use = Use.COMMAND) -> str:
+    """Return the id of the environment that serves `use` where none is named.
+
+    Raises `EnvironmentNotSupported` where no installed compiler offers one.
+    """
+    for compiler in compilers().values():
+        for environment in compiler.environments:
+            if use in environment.default_for:
+                return environment.id
+    raise EnvironmentNotSupported(
+        f"no installed compiler has an environment for {use.value}: name one of your own"
+    )
+
+
+def program_formats() -> tuple[ProgramFormat, ...]:
+    """Return the formats that any compiler reads, each once."""
+    return tuple(dict.fromkeys(one for known in compilers().values() for one in known.formats))
+
+
 def register_with_gymnasium() -> None:
     """Register every environment, plain and below the namespace ``compiler_gym``."""
     from gymnasium.envs.registration import register, registry
 
     for compiler in compilers().values():
         for environment in compiler.environments:
-            for id in (environment.id, f"compiler_gym/{environment.id}"):
+            for id in (environment.id, f"{NAMESPACE}/{environment.id}"):
                 if id not in registry:
                     register(
                         id,
@@ -85,8 +186,6 @@ def make(id: str, **kwargs: Any) -> "CompilerEnv":
     when the compiler cannot run here, and `InvalidParameterError` for a limit of steps.
     """
     import gymnasium
-
-    from compiler_gym.errors import InvalidParameterError
 
     register_with_gymnasium()
     if "max_episode_steps" in kwargs:

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.cli._demo.comparison import METRICS, Comparison, geometric_mean, summary
+from compiler_gym.envs.llvm.demonstration.comparison import (
+    METRICS,
+    Comparison,
+    geometric_mean,
+    summary,
+)
 
 from .conftest import SOURCE, Run
 

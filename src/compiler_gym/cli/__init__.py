@@ -3,9 +3,9 @@
 
 Commands reach a compiler by the name of its environment and through the API that
 every environment has. ``_app`` lists the commands, ``_failures`` turns errors into
-one line and an exit status, ``_programs`` and ``_actions`` read what the user calls
-a program or an action, ``_interrupts`` handles Ctrl-C, ``_output`` prints, and
-``_demo`` holds the parts of the demonstration. Nothing is imported before it is needed.
+one line and an exit status, ``_programs`` and ``_action_words`` read what the user calls
+a program or an action, ``_interrupts`` handles Ctrl-C, and ``_output``
+prints. Nothing is imported before it is needed.
 """
 
 __all__ = ["main"]

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from compiler_gym.cli._failures import exit_status_of
+from compiler_gym.cli._programs import SUFFIXES
 from compiler_gym.cli.bisect import bisect
 from compiler_gym.cli.cc import cc
 from compiler_gym.cli.datasets import datasets
@@ -28,7 +29,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="compiler-gym",
     help="Optimise programs with a compiler, one action at a time.",
-    epilog="A program is a URI (cbench-v1/qsort), a path (.c .cc .ll .bc) or - for standard input.",
+    epilog=f"A program is a URI (cbench-v1/qsort), a path ({SUFFIXES}) or - for standard input.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -10,11 +10,13 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from compiler_gym.cli._actions import close_names, find_action
+from compiler_gym.cli._action_words import close_names, find_action
 from compiler_gym.cli._output import output, table, to_plain
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, InvalidActionError
+from compiler_gym.registration import program_formats
+from compiler_gym.spaces import action_descriptions, action_names
 
 __all__ = ["Explorer"]
 
@@ -38,7 +40,7 @@ class Explorer:
         self._env = env
         self._benchmark = benchmark
         self._rewards: list[float] = []
-        self._names: list[str] = list(getattr(env.action_space, "names", []))
+        self._names: list[str] = list(action_names(env.action_space))
 
     def __str__(self) -> str:
         """The prompt."""
@@ -124,7 +126,7 @@ class Explorer:
         """list [LETTERS]: list the actions, or those that hold the letters in order."""
         found = close_names(self._names, " ".join(words)) if words else self._names
         descriptions = dict(
-            zip(self._names, getattr(self._env.action_space, "descriptions", []), strict=False)
+            zip(self._names, action_descriptions(self._env.action_space), strict=False)
         )
         rows = table("#", "Action", "Description", right=("#",))
         for name in found:
@@ -166,13 +168,13 @@ class Explorer:
         return Reply(text, {"commandline": text})
 
     def save(self, words: list[str]) -> Reply:
-        """save FILE: write the compiler's command, or the program to FILE.ll or FILE.bc."""
+        """save FILE: write the compiler's command, or the program where FILE ends like one."""
         if len(words) != 1:
             raise InvalidActionError("expected save FILE")
         path = Path(words[0]).expanduser()
         try:
-            if path.suffix in (".ll", ".bc"):
-                getattr(self._env, "write_ir" if path.suffix == ".ll" else "write_bitcode")(path)
+            if writer := _writer(path):
+                getattr(self._env, writer)(path)
             else:
                 path.write_text(self._env.commandline() + "\n", encoding="utf-8")
         except OSError as error:
@@ -255,6 +257,11 @@ class Explorer:
             output().print(reply.text, markup=False, soft_wrap=True)
         else:
             output().print(reply.text)
+
+
+def _writer(path: Path) -> str:
+    """Return the environment's method that writes a program to such a file, or nothing."""
+    return next((one.writer for one in program_formats() if path.suffix in one.suffixes), "")
 
 
 def _number_text(value: float) -> str:

@@ -3,13 +3,14 @@
 
 import sys
 
+from compiler_gym.cli._programs import SUFFIXES
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerGymError,
     InvalidActionError,
-    PipelineError,
     UnknownNameError,
 )
+from compiler_gym.registration import compilers
 
 __all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
 
@@ -21,10 +22,9 @@ INTERRUPTED = 130
 _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (
         BenchmarkInitError,
-        "a program is a URI (cbench-v1/qsort), a path (.c .cc .ll .bc) or - for standard input",
+        f"a program is a URI (cbench-v1/qsort), a path ({SUFFIXES}) or - for standard input",
     ),
     (InvalidActionError, "`compiler-gym describe ENV --actions` lists every action"),
-    (PipelineError, "`opt-22 --print-passes` lists every pass"),
     (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
 )
 _MOST_LINES = 12
@@ -50,6 +50,9 @@ def _unknown_environment(error: BaseException) -> str:
 
 
 def _next_step(error: BaseException) -> str | None:
+    for compiler in compilers().values():
+        if type(error).__name__ in compiler.next_steps:
+            return compiler.next_steps[type(error).__name__]
     return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
 
 

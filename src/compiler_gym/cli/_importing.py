@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What `compiler-gym datasets import` does before and beside the import itself."""
 
-import importlib
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.cli._programs import suffix_of
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+from compiler_gym.lazy import named
 
 __all__ = ["programs_at", "starter"]
 
@@ -26,20 +27,21 @@ def programs_at(
     programs, failed = _database_reader(env)(path, linked)
     with tempfile.TemporaryDirectory(prefix="compiler_gym-") as folder:
         for name, contents in programs.items():
-            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}.bc"
+            kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}{suffix_of(contents)}"
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(contents)
         yield Path(folder), failed
 
 
 def _database_reader(env: str) -> Callable[[Path, bool], Any]:
-    from compiler_gym.registration import compilers
+    from compiler_gym.registration import compiler_of
 
-    for compiler in compilers().values():
-        if env in (one.id for one in compiler.environments) and compiler.database_reader:
-            module, _, function = compiler.database_reader.partition(":")
-            return getattr(importlib.import_module(module), function)
-    raise DatasetInitError(f"{env} cannot read a compile_commands.json: import bitcode or sources")
+    compiler = compiler_of(env)
+    if compiler is None or not compiler.database_reader:
+        raise DatasetInitError(
+            f"{env} cannot read a compile_commands.json: import programs or sources"
+        )
+    return named(compiler.database_reader)
 
 
 @contextmanager

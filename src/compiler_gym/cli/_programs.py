@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads what the user calls a program: a URI, a path, or ``-`` for standard input."""
 
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -11,25 +10,32 @@ from urllib.parse import quote
 import typer
 
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.registration import default_environment, program_formats
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
 
-__all__ = ["ActionSpaceName", "EnvName", "ProgramName", "find_program"]
+__all__ = [
+    "DEFAULT_ENVIRONMENT",
+    "SUFFIXES",
+    "ActionSpaceName",
+    "EnvName",
+    "ProgramName",
+    "find_program",
+    "suffix_of",
+]
 
+DEFAULT_ENVIRONMENT = default_environment()
+SUFFIXES = " ".join(one.suffixes[0] for one in program_formats())
+"""What the names of programs end with, as messages show it."""
 EnvName = Annotated[str, typer.Option("--env", help="The environment; see `compiler-gym envs`.")]
 ProgramName = Annotated[
-    str, typer.Argument(help="A URI (cbench-v1/qsort), a path (.c .cc .ll .bc) or -.")
+    str, typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.")
 ]
 ActionSpaceName = Annotated[
     str | None, typer.Option(help="The action space; see `compiler-gym describe`.")
 ]
-
-_BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
-_IR = re.compile(rb"^(; ModuleID|source_filename *=|target (triple|datalayout) *=|define |declare "
-                 rb"|@[\w.$-]+ *=|%[\w.$-]+ *= *type |!\w+ *= )", re.MULTILINE)  # fmt: skip
-_SUFFIX = re.compile(r"\.(c|cc|cpp|cxx|C|c\+\+|i|ii|ll|bc)$")
 
 
 def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
@@ -47,27 +53,37 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
     return env.datasets.benchmark(name)
 
 
+def suffix_of(contents: bytes) -> str:
+    """Return what the name of a file ends with that holds `contents`."""
+    told = sorted(program_formats(), key=lambda one: one.pattern is None)
+    found = (one for one in told if one.pattern is None or one.pattern.search(contents))
+    return next((one.suffixes[0] for one in found), "")
+
+
 def _from_stdin(env: "CompilerEnv", query: str) -> "Benchmark":
     from compiler_gym.datasets import BenchmarkUri
 
     data = sys.stdin.buffer.read()
     if not data.strip():
-        raise BenchmarkInitError("standard input is empty: expected IR, bitcode or C source")
+        raise BenchmarkInitError(f"standard input is empty: expected {_kinds()}")
     with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
-        path = Path(directory) / f"stdin{_suffix_of(data)}"
+        path = Path(directory) / f"stdin{suffix_of(data)}"
         path.write_bytes(data)
         program = env.datasets.benchmark(_file_uri(path))
     return program.with_uri(BenchmarkUri.from_string(f"benchmark://user-v0/stdin{query}"))
 
 
-def _suffix_of(data: bytes) -> str:
-    if data.startswith(_BITCODE):
-        return ".bc"
-    return ".ll" if _IR.search(data) else ".c"
-
-
 def _looks_like_a_path(name: str) -> bool:
-    return name.startswith(("/", "./", "../", "~")) or _SUFFIX.search(name) is not None
+    return name.startswith(("/", "./", "../", "~")) or name.endswith(_every_suffix())
+
+
+def _every_suffix() -> tuple[str, ...]:
+    return tuple(suffix for one in program_formats() for suffix in one.suffixes)
+
+
+def _kinds() -> str:
+    *others, last = (one.name for one in program_formats())
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def _file_uri(path: Path) -> str:

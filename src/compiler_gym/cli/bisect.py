@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._output import Json, output, print_json, table
-from compiler_gym.cli._states import StatesEnvName, env_for, program_name
+from compiler_gym.cli._state_files import StatesEnvName, env_for, program_name
 from compiler_gym.cli.replay import DIFFERS
 
 if TYPE_CHECKING:

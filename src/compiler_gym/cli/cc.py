@@ -10,18 +10,18 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import typer
 
 from compiler_gym.errors import UnknownNameError
+from compiler_gym.lazy import named
+from compiler_gym.registration import Compiler, compilers
 
 __all__ = ["cc"]
 
 _FOLDER = "COMPILER_GYM_CC_OUTPUT"
 _COMPILER = "COMPILER_GYM_CC"
-_COMPILERS = ("clang-22", "clang", "cc")
 
 
 def cc(context: typer.Context) -> None:
@@ -47,11 +47,12 @@ def _compiler() -> list[str]:
     named = os.environ.get(_COMPILER)
     if named:
         return shlex.split(named)
-    found = next((name for name in _COMPILERS if shutil.which(name)), None)
+    recording = _recording()
+    found = next((name for name in recording.recorded_commands if shutil.which(name)), None)
     if found is None:
         raise UnknownNameError(
-            f"expected one of {', '.join(_COMPILERS)} on PATH: install one with "
-            f"`apt install clang-22`, or set {_COMPILER}"
+            f"expected one of {', '.join(recording.recorded_commands)} on PATH: install one with "
+            f"`{recording.install}`, or set {_COMPILER}"
         )
     return [found]
 
@@ -69,7 +70,7 @@ def _run(words: list[str]) -> int:
 def _keep(words: list[str], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _recorder()(words, Path.cwd(), folder)
+        named(_recording().recorder)(words, Path.cwd(), folder)
     except Exception as error:  # the build must go on, whatever this is
         _note(folder, f"{shlex.join(words)}\n  {type(error).__name__}: {error}\n")
 
@@ -82,11 +83,6 @@ def _note(folder: Path, text: str) -> None:
         sys.stderr.write(f"compiler-gym cc: cannot write to {folder}: {error.strerror}\n")
 
 
-def _recorder() -> Callable[[list[str], Path, Path], object]:
-    import importlib
-
-    from compiler_gym.registration import compilers
-
-    named = next(compiler.recorder for compiler in compilers().values() if compiler.recorder)
-    module, _, function = named.partition(":")
-    return getattr(importlib.import_module(module), function)
+def _recording() -> Compiler:
+    """Return the compiler whose runs can be kept."""
+    return next(compiler for compiler in compilers().values() if compiler.recorder)

@@ -10,7 +10,7 @@ import typer
 
 from compiler_gym.cli._importing import programs_at, starter
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._programs import EnvName
+from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
 from compiler_gym.errors import DatasetInitError
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ datasets = typer.Typer(
     invoke_without_command=True,
 )
 
-Name = Annotated[str, typer.Argument(help="The name of a dataset, for example npb-llvm10-v0.")]
-_ENV = "llvm-v0"
+Name = Annotated[str, typer.Argument(help="The name of a dataset, for example poj104-v1.")]
+_ENV = DEFAULT_ENVIRONMENT
 _WIDE = 140
 _LICENCE_WIDTH = 14
 
@@ -289,8 +289,8 @@ def _write(folder: Path, program: Any) -> Path:
     import re
 
     contents: bytes = program.contents
-    suffix = ".bc" if contents[:2] in (b"BC", b"\xde\xc0") else ".ll"
-    path = folder / (re.sub(r"[^\w.-]+", "_", str(program).partition("://")[2]) + suffix)
+    name = re.sub(r"[^\w.-]+", "_", str(program).partition("://")[2])
+    path = folder / (name + suffix_of(contents))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(contents)

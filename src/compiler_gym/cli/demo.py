@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym demo``: the main job, end to end, for somebody who sees it first."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, Protocol
 
 import typer
 
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._output import Json, errors, output, print_json
+from compiler_gym.cli._programs import SUFFIXES, find_program
+from compiler_gym.lazy import named
+from compiler_gym.registration import compilers
 
-if TYPE_CHECKING:
-    from compiler_gym.cli._demo.job import DemoJob
-
-__all__ = ["demo"]
+__all__ = ["Demonstration", "demo"]
 
 _PROGRAMS = tuple(
     f"cbench-v1/{name}"
@@ -22,16 +23,40 @@ _PROGRAMS = tuple(
 )  # fmt: skip
 
 
+class Demonstration(Protocol):
+    """What a compiler's registration names as its demonstration.
+
+    It is made with a folder, a console, what notes Ctrl-C, and how to find a program.
+    """
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether it ended early."""
+        ...
+
+    def run(self, programs: Iterable[str], *, seconds: float, jobs: int, seed: int) -> None:
+        """Do everything, or what there is time for before Ctrl-C, and write it down."""
+        ...
+
+    def show(self) -> None:
+        """Print what was found."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was found."""
+        ...
+
+
 def demo(
     programs: Annotated[
         list[str] | None,
-        typer.Argument(help="URIs, paths (.c .cc .ll .bc) or - [default: eight of cbench-v1]."),
+        typer.Argument(help=f"URIs, paths ({SUFFIXES}) or - [default: eight of cbench-v1]."),
     ] = None,
     time: Annotated[float, typer.Option(help="Seconds of search, all programs together.")] = 60.0,
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
     seed: Annotated[int, typer.Option(help="Where the search starts from.")] = 0,
     directory: Annotated[
-        Path, typer.Option("--output", help="The folder for results, plot and bitcode.")
+        Path, typer.Option("--output", help="The folder for results, plot and programs.")
     ] = Path("demo-results"),
     json: Json = False,
 ) -> None:
@@ -40,49 +65,23 @@ def demo(
     Shows the search live, then a table, a plot and the `opt` command that reproduces
     each number. Ctrl-C shows what was found so far.
     """
-    from compiler_gym.cli._demo import report
-    from compiler_gym.cli._demo.job import DemoJob
     from compiler_gym.cli._interrupts import Interrupts
-    from compiler_gym.search import Budget, available_jobs
+    from compiler_gym.search import available_jobs
 
-    budget = Budget(seconds=time)
     jobs = available_jobs() if jobs is None else jobs
     with Interrupts() as interrupts:
-        job = DemoJob(directory, errors() if json else output(), interrupts)
-        job.run(programs or _PROGRAMS, budget=budget, jobs=jobs, seed=seed)
-        files = report.write(directory, job.rows, job.facts)
-        files += _plot(job, directory / "results.png", time)
+        shown = _demonstration()(
+            directory, errors() if json else output(), interrupts, find_program
+        )
+        shown.run(programs or _PROGRAMS, seconds=time, jobs=jobs, seed=seed)
     if json:
-        print_json({**job.facts, "programs": [row.to_json() for row in job.rows]})
+        print_json(shown.to_json())
     else:
-        _print(job, files)
-    if job.facts["is_interrupted"]:
+        shown.show()
+    if shown.is_interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
-def _plot(job: "DemoJob", path: Path, seconds: float) -> list[Path]:
-    from compiler_gym.cli._demo.plot import draw
-
-    if not job.rows:
-        return []
-    try:
-        draw(job.rows, path, seconds=seconds)
-    except ImportError:
-        errors().print("no plot: it needs matplotlib: pip install 'compiler_gym[plot]'")
-        return []
-    return [path]
-
-
-def _print(job: "DemoJob", files: list[Path]) -> None:
-    from compiler_gym.cli._demo import report
-
-    console = output()
-    report.print_commands(console, job.rows)
-    report.print_table(console, job.rows, opt=job.opt)
-    if job.facts["is_interrupted"]:
-        console.print("[yellow]Interrupted: this is what was found so far.[/]")
-    elif job.opt is None:
-        console.print(
-            "[yellow]Not checked with LLVM's own opt: it is not installed (apt install llvm-22).[/]"
-        )
-    console.print("Written: " + "  ".join(map(str, files)), soft_wrap=True)
+def _demonstration() -> "Callable[..., Demonstration]":
+    """Return what the first compiler that has a demonstration shows."""
+    return next(named(one.demonstration) for one in compilers().values() if one.demonstration)

@@ -73,17 +73,15 @@ def _description(id: str, env: "CompilerEnv") -> dict[str, Any]:
 
 
 def _action_space(space: Any) -> dict[str, Any]:
-    names = list(getattr(space, "names", []))
-    flags = list(getattr(space, "flags", [""] * len(names)))
-    descriptions = list(getattr(space, "descriptions", [""] * len(names)))
+    from compiler_gym.spaces import action_descriptions, action_flags, action_names, space_name
+
+    parts = action_names(space), action_flags(space), action_descriptions(space)
     return {
-        "name": str(getattr(space, "name", space)),
+        "name": space_name(space) or str(space),
         "space": repr(space),
         "actions": [
             {"index": i, "name": name, "flag": flag, "description": description}
-            for i, (name, flag, description) in enumerate(
-                zip(names, flags, descriptions, strict=True)
-            )
+            for i, (name, flag, description) in enumerate(zip(*parts, strict=True))
         ],
     }
 

@@ -8,7 +8,7 @@ __all__ = ["envs"]
 
 def envs(json: Json = False) -> None:
     """List the environments."""
-    from compiler_gym.registration import compilers
+    from compiler_gym.registration import compilers, default_environment
 
     listed = [
         {
@@ -33,4 +33,4 @@ def envs(json: Json = False) -> None:
             env["description"],
         )
     output().print(rows)
-    output().print("Use one: [bold]compiler-gym describe llvm-v0[/]", highlight=False)
+    output().print(f"Use one: [bold]compiler-gym describe {default_environment()}[/]")

@@ -8,14 +8,20 @@ from typing import Annotated, TextIO
 import typer
 
 from compiler_gym.cli._output import Json, errors
-from compiler_gym.cli._programs import ActionSpaceName, EnvName, ProgramName, find_program
+from compiler_gym.cli._programs import (
+    DEFAULT_ENVIRONMENT,
+    ActionSpaceName,
+    EnvName,
+    ProgramName,
+    find_program,
+)
 
 __all__ = ["explore"]
 
 
 def explore(
     program: ProgramName,
-    env: EnvName = "llvm-v0",
+    env: EnvName = DEFAULT_ENVIRONMENT,
     action_space: ActionSpaceName = None,
     reward: Annotated[
         str | None, typer.Option(help="The reward to show; see `compiler-gym describe`.")

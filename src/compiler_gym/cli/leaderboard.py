@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._states import program_name
+from compiler_gym.cli._state_files import program_name
 
 if TYPE_CHECKING:
     from compiler_gym.leaderboard import Evaluation, Outcome

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._states import RewardName, StatesEnvName, env_for, program_name, read_states
+from compiler_gym.cli._state_files import (
+    RewardName,
+    StatesEnvName,
+    env_for,
+    program_name,
+    read_states,
+)
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState
@@ -67,6 +73,7 @@ def _reduced(
 ) -> dict[str, Any]:
     from compiler_gym.errors import CacheError, MinimizationError
     from compiler_gym.search import minimize_trajectory_iteratively
+    from compiler_gym.spaces import action_name
 
     _play(env, state)
     before = len(env.actions)
@@ -76,12 +83,11 @@ def _reduced(
     keeps = _Counted(_hypothesis(env, keep))
     for _ in minimize_trajectory_iteratively(env, keeps):
         pass
-    names = getattr(env.action_space, "names", None)
     document: dict[str, Any] = {
         "benchmark": state.benchmark,
         "kept": keep.value,
         "actions_before": before,
-        "actions": [names[action] if names else str(action) for action in env.actions],
+        "actions": [action_name(env.action_space, action) for action in env.actions],
         "tests": keeps.tests,
         "commandline": env.commandline(),
         "reward_before": goal,
@@ -141,11 +147,12 @@ def _write_state(path: Path, env: "CompilerEnv", state: "CompilerEnvState") -> N
     from dataclasses import replace
 
     from compiler_gym.core import CompilerEnvStateWriter
+    from compiler_gym.spaces import space_name
 
     shorter = replace(
         state,
         commandline=env.commandline(),
-        action_space=getattr(env.action_space, "name", None),
+        action_space=space_name(env.action_space),
         state_hash=None,
         reward=env.episode_reward,
     )

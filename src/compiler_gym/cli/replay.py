@@ -9,7 +9,7 @@ import typer
 
 from compiler_gym.cli._failures import REFUSED, exit_status_of
 from compiler_gym.cli._output import Json, output, print_json, table
-from compiler_gym.cli._states import (
+from compiler_gym.cli._state_files import (
     RewardName,
     StateFiles,
     StatesEnvName,

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._actions import find_actions
+from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._programs import ActionSpaceName, EnvName, ProgramName, find_program
+from compiler_gym.cli._programs import (
+    DEFAULT_ENVIRONMENT,
+    ActionSpaceName,
+    EnvName,
+    ProgramName,
+    find_program,
+)
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
 
 __all__ = ["run"]
-
-_APPLY_PIPELINE = "llvm.apply_pipeline"
 
 
 def run(
@@ -23,10 +27,10 @@ def run(
     actions: Annotated[
         list[str] | None, typer.Argument(help="Names or numbers of actions, in order.")
     ] = None,
-    env: EnvName = "llvm-v0",
+    env: EnvName = DEFAULT_ENVIRONMENT,
     action_space: ActionSpaceName = None,
     pipeline: Annotated[
-        str | None, typer.Option(help="A pass pipeline, as `opt -passes=` takes it.")
+        str | None, typer.Option(help="A pipeline of passes, as the compiler's own tool takes it.")
     ] = None,
     observe: Annotated[
         list[str] | None, typer.Option(help="An observation to show; may be repeated.")
@@ -49,6 +53,7 @@ def run(
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
     from compiler_gym.registration import make
+    from compiler_gym.spaces import action_name, space_name
 
     with make(env, action_space=action_space) as made:
         chosen = find_actions(made.action_space, actions or [])
@@ -59,15 +64,15 @@ def run(
         before = {name: made.observation[name] for name in observations}
         _check(made.multistep([]))  # rewards count from here
         if pipeline is not None:
-            made.send_param(_APPLY_PIPELINE, pipeline)
+            made.send_param(_pipeline_parameter(env), pipeline)
         result = made.multistep(chosen)
         _check(result)
         after = {name: made.observation[name] for name in observations}
         document: dict[str, Any] = {
             "benchmark": str(made.benchmark),
-            "action_space": str(getattr(made.action_space, "name", "")),
+            "action_space": space_name(made.action_space) or "",
             "actions": chosen,
-            "action_names": [_name(made, action) for action in chosen],
+            "action_names": [action_name(made.action_space, action) for action in chosen],
             "pipeline": pipeline,
             "commandline": made.commandline(),
             "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
@@ -79,6 +84,16 @@ def run(
         print_json(document)
     else:
         _show(document, to_errors=str(write_ir) == "-")
+
+
+def _pipeline_parameter(env: str) -> str:
+    from compiler_gym.errors import InvalidParameterError
+    from compiler_gym.registration import compiler_of
+
+    compiler = compiler_of(env)
+    if compiler is None or not compiler.pipeline_parameter:
+        raise InvalidParameterError(f"{env} takes no --pipeline: expected actions")
+    return compiler.pipeline_parameter
 
 
 def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:
@@ -109,11 +124,6 @@ def _check(result: tuple[Any, ...]) -> None:
     truncated, info = result[3:]
     if truncated and "error" in info:
         raise info["error"]
-
-
-def _name(env: "CompilerEnv", action: Any) -> str:
-    names = getattr(env.action_space, "names", None)
-    return names[action] if names else str(action)
 
 
 def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._actions import default_starts, find_actions
+from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._programs import EnvName, find_program
+from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName, find_program
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
@@ -18,16 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-_REWARD = "IrInstructionCountOz"
-_ACTIONS = "PassesAndPipelines"
 _SECONDS = 30.0
 
 
 def search(
     programs: Annotated[
-        list[str], typer.Argument(help="URIs, paths (.c .cc .ll .bc) or -; each is searched.")
+        list[str], typer.Argument(help=f"URIs, paths ({SUFFIXES}) or -; each is searched.")
     ],
-    env: EnvName = "llvm-v0",
+    env: EnvName = DEFAULT_ENVIRONMENT,
     algorithm: Annotated[
         str, typer.Option(help="random, greedy, e-greedy, local or portfolio.")
     ] = "portfolio",
@@ -72,6 +70,7 @@ def search(
     from compiler_gym.search import (
         Budget,
         KeepingWatcher,
+        default_starts,
         keep_results,
         kept_starts,
         left_of,
@@ -123,15 +122,16 @@ def search(
 
 def _factory(env: str, reward: str | None, action_space: str | None) -> "Callable[[], CompilerEnv]":
     """Return what makes the environment, with defaults where nothing was said."""
-    from compiler_gym.registration import make
+    from compiler_gym.registration import compiler_of, make
 
+    compiler = compiler_of(env)
+    usual = {} if compiler is None else compiler.search_defaults
     options: dict[str, Any] = {}
+    if chosen := action_space or usual.get("action_space"):
+        options["action_space"] = chosen
     with make(env) as made:
-        known = [getattr(space, "name", None) for space in made.action_spaces]
-        if action_space is not None or _ACTIONS in known:
-            options["action_space"] = action_space or _ACTIONS
         if reward is not None or made.reward_space is None:
-            fallback = _REWARD if _REWARD in made.reward else next(iter(made.reward), None)
+            fallback = usual.get("reward_space", next(iter(made.reward), None))
             options["reward_space"] = reward or fallback
     return lambda: make(env, **options)
 

@@ -12,7 +12,7 @@ import typer
 from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import Json, errors, output, print_json, table
-from compiler_gym.cli._states import (
+from compiler_gym.cli._state_files import (
     RewardName,
     StateFiles,
     StatesEnvName,
@@ -160,21 +160,10 @@ class _Log:
 
 def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the whole lines of a file of results; the last may have been cut by a kill."""
-    import json
+    from compiler_gym.json_lines import drop_cut_line, whole_lines
 
-    if not path.is_file():
-        return
-    text = path.read_text(encoding="utf-8", errors="replace")
-    whole, _, cut = text.rpartition("\n")
-    if cut:
-        path.write_text(whole + "\n" if whole else "", encoding="utf-8")
-    for line in whole.splitlines():
-        try:
-            document = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if isinstance(document, dict) and isinstance(document.get("state"), dict):
-            yield document
+    drop_cut_line(path)
+    yield from (line for line in whole_lines(path) if isinstance(line.get("state"), dict))
 
 
 def _key(state: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs to learn on: addresses, benchmarks, datasets and the catalogue over them.
 
-`uri` addresses a program, `benchmark` holds one, `run` says how to run it,
+`uri` addresses a program, `benchmark` holds one, `run_spec` says how to run it,
 `contained` runs it within limits, `dataset` is the contract of a set of them and
 `catalogue` joins several sets.
 `files` and `tar` are sets kept as files, `corpus` one kept in a database; `archive`,
@@ -34,7 +34,7 @@ from compiler_gym.datasets.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
 from compiler_gym.datasets.readers import ReadOptions
-from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from compiler_gym.datasets.packed_run import pack_run
-from compiler_gym.datasets.run import RunSpec
+from compiler_gym.datasets.run_spec import RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
 

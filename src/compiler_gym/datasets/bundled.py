@@ -17,7 +17,7 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.run import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from compiler_gym.datasets.run import ExpectedOutput, RunCase
+from compiler_gym.datasets.run_spec import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import process_prefix, sweep
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from compiler_gym.datasets.bundled import run_spec_of
 from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
 from compiler_gym.datasets.packed_run import unpack_run
-from compiler_gym.datasets.run import RunCase, RunSpec
+from compiler_gym.datasets.run_spec import RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, ObservationError, UnknownNameError
 from compiler_gym.files import tool_identity

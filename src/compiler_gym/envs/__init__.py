@@ -5,8 +5,9 @@
 the path CompilerGym 0.2.5 documents.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
@@ -16,15 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "GccEnv", "LlvmEnv"]
 
-_WHERE = {
-    "COMPILER_GYM_ENVS": "compiler_gym.registration",
-    "CompilerEnv": "compiler_gym.core",
-    "GccEnv": "compiler_gym.envs.gcc.environment",
-    "LlvmEnv": "compiler_gym.envs.llvm.environment",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'compiler_gym.envs' has no attribute {name!r}")
-    return getattr(importlib.import_module(_WHERE[name]), name)
+__getattr__ = door(
+    __name__,
+    {
+        "COMPILER_GYM_ENVS": "compiler_gym.registration",
+        "CompilerEnv": "compiler_gym.core",
+        "GccEnv": "compiler_gym.envs.gcc.environment",
+        "LlvmEnv": "compiler_gym.envs.llvm.environment",
+    },
+)

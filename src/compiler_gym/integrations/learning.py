@@ -7,6 +7,7 @@ steps left, in one float32 vector. Nothing here needs a learning library.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.caching import TranspositionCache
-from compiler_gym.registration import make, make_vec
+from compiler_gym.registration import Use, default_environment, make, make_vec
 from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import (
     ActionHistory,
@@ -36,7 +37,7 @@ __all__ = ["Recipe", "learning_env", "learning_vec"]
 class Recipe:
     """How an environment is set up for a policy network."""
 
-    env: str = "llvm-autophase-ic-v0"
+    env: str = field(default_factory=partial(default_environment, Use.LEARNING))
     """The id; it must have an observation of counts and a reward."""
     actions: Sequence[str] = ()
     """The actions to offer, by name; all without any."""

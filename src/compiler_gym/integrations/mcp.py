@@ -22,7 +22,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.integrations._library import library
 from compiler_gym.registration import make
-from compiler_gym.spaces import to_plain
+from compiler_gym.spaces import action_descriptions, action_names, to_plain
 from compiler_gym.wrappers import ForkOnStep
 
 __all__ = ["AgentSession", "make_server"]
@@ -190,11 +190,10 @@ def _cut(text: str, most: int) -> str:
 
 
 def _described(space: Any) -> Any:
-    names = getattr(space, "names", None)
-    if names is None:
+    names = action_names(space)
+    if not names:
         return str(space)
-    descriptions = getattr(space, "descriptions", [""] * len(names))
-    return dict(zip(names, descriptions, strict=True))
+    return dict(zip(names, action_descriptions(space), strict=True))
 
 
 def main(arguments: list[str] | None = None) -> None:

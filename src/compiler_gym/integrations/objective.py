@@ -15,7 +15,8 @@ import gymnasium
 from compiler_gym.caching import TranspositionCache
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.integrations._library import library
-from compiler_gym.registration import make
+from compiler_gym.registration import Use, default_environment, make
+from compiler_gym.spaces import action_names
 
 __all__ = ["Evaluation", "SequenceObjective"]
 
@@ -45,7 +46,7 @@ class SequenceObjective:
 
     def __init__(
         self,
-        env: str | gymnasium.Env[Any, Any] = "llvm-ic-v0",
+        env: str | gymnasium.Env[Any, Any] | None = None,
         *,
         length: int,
         actions: Iterable[str | None] = (),
@@ -54,6 +55,7 @@ class SequenceObjective:
     ) -> None:
         if length < 1:
             raise InvalidParameterError(f"length is {length}: expected at least 1")
+        env = default_environment(Use.SEARCH) if env is None else env
         self._made_here = isinstance(env, str)
         if isinstance(env, str):
             env = make(env, cache=cache or TranspositionCache(), **arguments)
@@ -62,7 +64,7 @@ class SequenceObjective:
         self.length = length
         self._program: Any = None
         space = env.action_space
-        names = list(actions) or list(getattr(space, "names", []))
+        names = list(actions) or list(action_names(space))
         if not names:
             raise InvalidParameterError(f"expected actions with names, found {space!r}")
         self.choices: list[str | None] = names

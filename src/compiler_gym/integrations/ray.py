@@ -7,14 +7,16 @@ where its store ends. Needs the extra ``ray``, on every node.
 """
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.integrations._library import library
+from compiler_gym.json_lines import append_line, close_last_line, whole_lines
+from compiler_gym.registration import Use, default_environment
 
 __all__ = ["Job", "Outcome", "Store", "evaluate_actions", "run_jobs", "search_program"]
 
@@ -25,7 +27,7 @@ class Job:
 
     program: str
     """Its address."""
-    env: str = "llvm-ic-v0"
+    env: str = field(default_factory=partial(default_environment, Use.SEARCH))
     """The id of the environment."""
     seed: int = 0
     steps: int = 500
@@ -62,13 +64,7 @@ class Store:
         self.path = Path(path)
 
     def __iter__(self) -> Iterator[Outcome]:
-        if not self.path.exists():
-            return
-        for line in self.path.read_text(encoding="utf-8").splitlines():
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue
+        for found in whole_lines(self.path):
             job = {**found["job"], "actions": tuple(found["job"]["actions"])}
             yield Outcome(Job(**job), found["result"], found["error"], found["node"])
 
@@ -76,19 +72,10 @@ class Store:
         """Append an outcome and make sure that it lasts."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab+") as file:
-                if file.tell() and not self._ends_a_line():
-                    file.write(b"\n")
-                file.write(json.dumps(asdict(outcome)).encode() + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
+            close_last_line(self.path)
+            append_line(self.path, asdict(outcome))
         except OSError as error:
             raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
-
-    def _ends_a_line(self) -> bool:
-        with self.path.open("rb") as file:
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) == b"\n"
 
 
 def run_jobs(

@@ -6,7 +6,6 @@ earn. TensorBoard needs the extra ``tensorboard``, Weights & Biases ``wandb`` an
 ``mlflow``; JSON lines need nothing.
 """
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Protocol, Self
 
 from compiler_gym.errors import RecordingError
 from compiler_gym.integrations._library import library
+from compiler_gym.json_lines import append_line
 from compiler_gym.wrappers import CompilerEnvWrapper
 
 __all__ = [
@@ -66,8 +66,7 @@ class JsonLinesTracker(_Closing):
 
     def _write(self, line: Mapping[str, Any]) -> None:
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            append_line(self.path, line, sync=False)
         except OSError as error:
             raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
 

@@ -20,6 +20,7 @@ import numpy as np
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.integrations._library import library
+from compiler_gym.spaces import action_names
 
 __all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]
 
@@ -54,8 +55,8 @@ def random_transitions(
     program and actions with names.
     """
     key = env.state_observation
-    names = getattr(env.action_space, "names", None)
-    if key is None or names is None:
+    names = action_names(env.action_space)
+    if key is None or not names:
         raise InvalidParameterError(f"{env} needs a hash of its program and actions with names")
     generator = random.Random(seed)
     for program in programs:

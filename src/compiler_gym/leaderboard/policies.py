@@ -19,6 +19,7 @@ from compiler_gym.leaderboard.evaluation import Policy
 from compiler_gym.leaderboard.metered import Meter
 from compiler_gym.registration import make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
+from compiler_gym.spaces import action_names, space_name
 from compiler_gym.wrappers import CompilerEnvWrapper
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
@@ -36,9 +37,9 @@ class LevelPolicy:
     def __call__(self, env: CompilerEnv) -> None:
         """Apply the level; `UnknownNameError` where no action space has it."""
         for space in env.action_spaces:
-            if self.level in getattr(space, "names", ()):
+            if self.level in action_names(space):
                 env.reset(benchmark=env.benchmark, action_space=space)
-                env.step(space.names.index(self.level))  # type: ignore[attr-defined]  # has names
+                env.step(action_names(space).index(self.level))
                 return
         raise UnknownNameError(f"no action {self.level!r} in any action space")
 
@@ -73,7 +74,7 @@ class SearchPolicy:
         (found,) = run_search(
             lambda: (
                 next(confirming, None)
-                or make(name, reward_space=reward, action_space=getattr(space, "name", None))
+                or make(name, reward_space=reward, action_space=space_name(space))
             ),
             [env.benchmark],
             algorithm=self.algorithm,
@@ -95,11 +96,11 @@ class _Kept(CompilerEnvWrapper):
 def _with_levels(env: CompilerEnv) -> Any:
     """Return the largest action space that has levels; `UnknownNameError` if none has."""
     spaces: list[Any] = [
-        space for space in env.action_spaces if level_sequences(getattr(space, "names", ()))
+        space for space in env.action_spaces if level_sequences(action_names(space))
     ]
     if not spaces:
         raise UnknownNameError("a search from the levels needs an action space with levels: none")
-    return max(spaces, key=lambda space: len(space.names))
+    return max(spaces, key=lambda space: len(action_names(space)))
 
 
 def find_policy(name: str) -> Policy:

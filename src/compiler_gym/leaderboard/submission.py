@@ -165,8 +165,7 @@ def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[
         (task.cost, outcome.found),
     ):
         measured = float(env.observation[name])
-        tolerance = 0.02 if name.startswith("Runtime") else 0.0
-        if abs(measured - recorded) > tolerance * abs(recorded):
+        if abs(measured - recorded) > task.tolerance * abs(recorded):
             facts = {"benchmark": outcome.state.benchmark, "observation": name}
             yield ValidationError(
                 "another cost is measured", {**facts, "recorded": recorded, "measured": measured}

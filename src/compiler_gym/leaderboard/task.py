@@ -2,13 +2,15 @@
 """What a leaderboard fixes so that results can be compared: everything but the policy."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.lazy import named
+from compiler_gym.registration import compiler_of, compilers, default_environment
 
 __all__ = ["TASKS", "Limit", "Task", "find_task"]
 
@@ -34,13 +36,13 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One leaderboard."""
+    """One leaderboard. What judges it is its compiler's usual cost unless it says otherwise."""
 
     name: str
     description: str
     limit: Limit
-    environment: str = "llvm-v0"
-    compiler_version: str = "22"
+    environment: str = field(default_factory=default_environment)
+    compiler_version: str = ""
     """The version of the compiler begins with this."""
     action_space: str | None = None
     """None leaves the choice to the policy."""
@@ -51,14 +53,22 @@ class Task:
     train: tuple[str, ...] = ()
     """Datasets or addresses that it may learn from; none means that it may not learn before."""
     train_seconds: float = 0.0
-    reward_space: str = "IrInstructionCountOz"
-    cost: str = "IrInstructionCount"
+    reward_space: str = ""
+    cost: str = ""
     """The observation that is to be small."""
-    initial: str = "IrInstructionCountO0"
-    baseline: str = "IrInstructionCountOz"
+    initial: str = ""
+    baseline: str = ""
     """Observations of the cost at -O0 and at the level to be beaten."""
+    tolerance: float = 0.0
+    """By how much, as a share, the cost may differ when it is measured again."""
     repetitions: int = 1
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        compiler = compiler_of(self.environment)
+        for name, usual in () if compiler is None else compiler.task_defaults.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, usual)
 
     def uris(self, env: CompilerEnv) -> Iterator[str]:
         """Yield the address of every program that a policy is judged on."""
@@ -82,50 +92,26 @@ class Task:
         }  # fmt: skip
 
 
-def _instruction_count(seconds: float) -> Task:
-    return Task(
-        f"llvm-ic-{seconds:g}s",
-        f"IR instructions of cbench-v1, {seconds:g} s for each program",
-        Limit(seconds=seconds),
-    )
+class _Tasks(Mapping[str, Task]):
+    """The tasks of every installed compiler, looked up when they are asked for."""
+
+    def __getitem__(self, name: str) -> Task:
+        return _tasks()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_tasks())
+
+    def __len__(self) -> int:
+        return len(_tasks())
 
 
-TASKS: Mapping[str, Task] = MappingProxyType(
-    {
-        task.name: task
-        for task in (
-            _instruction_count(1),
-            _instruction_count(10),
-            _instruction_count(60),
-            Task(
-                "llvm-textsize-10s",
-                "Bytes of machine code of cbench-v1, 10 s for each program",
-                Limit(seconds=10),
-                reward_space="ObjectTextSizeOz",
-                cost="ObjectTextSizeBytes",
-                initial="ObjectTextSizeO0",
-                baseline="ObjectTextSizeOz",
-            ),
-            Task(
-                "llvm-ic-unseen",
-                "IR instructions of cbench-v1 by a policy that has seen generated programs alone",
-                Limit(seconds=10, compilations=100),
-                train=("generator://csmith-v0", "generator://llvm-stress-v0"),
-                train_seconds=600,
-            ),
-            Task(
-                "llvm-instructions-60s",
-                "Instructions that cbench-v1 retires when it runs, against -O3",
-                Limit(seconds=60),
-                goal="speed",
-                reward_space="RuntimeInstructionsO3",
-                cost="RuntimeInstructions",
-                initial="RuntimeInstructionsO0",
-                baseline="RuntimeInstructionsO3",
-            ),
-        )
-    }
-)
+@cache
+def _tasks() -> Mapping[str, Task]:
+    sources = [compiler.tasks for compiler in compilers().values() if compiler.tasks]
+    return {task.name: task for source in sources for task in named(source)}
+
+
+TASKS: Mapping[str, Task] = _Tasks()
 """Every leaderboard by name."""
 
 

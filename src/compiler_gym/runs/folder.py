@@ -12,7 +12,6 @@ was cut by the kill is dropped; its episode is played again.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import Any, Self
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import CacheError, InvalidParameterError
 from compiler_gym.files import write_whole
+from compiler_gym.json_lines import append_line, drop_cut_line, lines
 from compiler_gym.runs.facts import facts
 from compiler_gym.runs.tensorboard import Scalars, open_scalars
 
@@ -36,7 +36,7 @@ class RunFolder:
         """What ``run.json`` holds."""
         self._scalars = scalars
         for name in ("episodes", "states", "progress"):
-            _drop_cut_line(path / f"{name}.jsonl")
+            drop_cut_line(path / f"{name}.jsonl")
         self._done = {line["key"]: line for line in self.episodes()}
 
     @classmethod
@@ -88,24 +88,24 @@ class RunFolder:
         """Keep the result of episode `key`: it is on the disk when this returns."""
         if state is not None:
             known = {name: value for name, value in asdict(state).items() if value is not None}
-            _append(self.path / "states.jsonl", known)
+            append_line(self.path / "states.jsonl", known)
         line = {"key": key, "result": _plain(dict(result))}
-        _append(self.path / "episodes.jsonl", line)
+        append_line(self.path / "episodes.jsonl", line)
         self._done[key] = line
 
     def progress(self, step: int, **numbers: float) -> None:
         """Note numbers along the way, in the log and for TensorBoard if it was asked for."""
-        _append(self.path / "progress.jsonl", {"step": step, **numbers}, sync=False)
+        append_line(self.path / "progress.jsonl", {"step": step, **numbers}, sync=False)
         if self._scalars is not None:
             self._scalars.add(step, numbers)
 
     def episodes(self) -> Iterator[dict[str, Any]]:
         """Yield what was recorded, in order."""
-        yield from _lines(self.path / "episodes.jsonl")
+        yield from lines(self.path / "episodes.jsonl")
 
     def numbers(self) -> Iterator[dict[str, Any]]:
         """Yield the numbers noted along the way, in order."""
-        yield from _lines(self.path / "progress.jsonl")
+        yield from lines(self.path / "progress.jsonl")
 
     def finish(self) -> None:
         """Note that nothing is left to do."""
@@ -128,33 +128,6 @@ def _require_same(asked: dict[str, Any], found: dict[str, Any], folder: Path) ->
                 f"{folder} holds a run with another {name}: expected {value}, "
                 f"found {found.get(name)}: name another folder"
             )
-
-
-def _append(path: Path, document: Mapping[str, Any], *, sync: bool = True) -> None:
-    data = (json.dumps(document) + "\n").encode()
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
-        os.write(descriptor, data)  # one call: a kill leaves the whole line or none of it
-        if sync:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _drop_cut_line(path: Path) -> None:
-    if not path.is_file():
-        return
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        write_whole(path, whole)
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            if line.strip():
-                yield json.loads(line)
 
 
 def _plain(value: Any) -> Any:

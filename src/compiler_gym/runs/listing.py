@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.json_lines import whole_lines
 from compiler_gym.paths import cache_path
 
 __all__ = [
@@ -46,13 +47,13 @@ def find_runs(roots: Sequence[Path]) -> Iterator[Path]:
 
 def summarise(path: Path) -> RunSummary:
     """Return the run in `path` at a glance; a damaged line counts as none."""
-    document = next(iter(_objects((path / "run.json").read_text(encoding="utf-8"))), {})
-    results = [line.get("result", {}) for line in _lines(path / "episodes.jsonl")]
+    document = _document(path / "run.json")
+    results = [line.get("result", {}) for line in whole_lines(path / "episodes.jsonl")]
     rewards = [r["reward"] for r in results if isinstance(r.get("reward"), (int, float))]
     times = [r["walltime"] for r in results if isinstance(r.get("walltime"), (int, float))]
     curve = [
         (float(line["step"]), float(line["reward"]))
-        for line in _lines(path / "progress.jsonl")
+        for line in whole_lines(path / "progress.jsonl")
         if "reward" in line and "step" in line
     ]
     return RunSummary(
@@ -100,17 +101,10 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
-        return []
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    return [found for line in lines for found in _objects(line)]
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _document(path: Path) -> dict[str, Any]:
+    """Return the object in a file, or nothing where it is damaged."""
     try:
-        found = json.loads(text)
+        found = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError:
-        return
-    if isinstance(found, dict):
-        yield found
+        return {}
+    return found if isinstance(found, dict) else {}

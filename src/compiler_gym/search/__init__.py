@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Baselines without learning: find good sequences of actions for given programs.
 
-``run`` is the entrance, ``scheduler`` spreads the work over threads, ``campaign``
+``entrance`` is where a search begins, ``scheduler`` spreads the work over threads, ``campaign``
 is one program's search, ``walker`` the one place that steps an environment,
 ``snapshots`` keeps environments worth forking, ``tree`` remembers every sequence
 walked and ``known`` holds sequences worth starting from. The algorithms
-(``wander``, ``greedy``, ``local`` with ``mutation``, ``portfolio``, ``minimise``)
+(``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``, ``minimise``)
 fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
-clock. ``progress`` is what a search reports, ``result`` what it leaves behind, and
+clock. ``watching`` is what a search reports, ``search_result`` what it leaves behind, and
 ``resume`` keeps it in a run folder. ``trajectory`` shortens an episode that is there
 already, ``attribution`` says what each of its actions is worth.
 """
 
 from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
-from compiler_gym.search.known import known_sequences, level_sequences
-from compiler_gym.search.progress import Improvement, Progress, Silent, Watcher
+from compiler_gym.search.entrance import ALGORITHMS, available_jobs, run_search
+from compiler_gym.search.known import default_starts, known_sequences, level_sequences
 from compiler_gym.search.random_search import random_search
-from compiler_gym.search.result import ProgressLog, SearchResult, write_json, write_results
 from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of
-from compiler_gym.search.run import ALGORITHMS, available_jobs, run_search
+from compiler_gym.search.search_result import ProgressLog, SearchResult, write_json, write_results
 from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
 from compiler_gym.search.trajectory import (
     Hypothesis,
@@ -29,6 +28,7 @@ from compiler_gym.search.trajectory import (
     validation_fails,
 )
 from compiler_gym.search.tree import Failure, Node, Walk
+from compiler_gym.search.watching import Improvement, Progress, Silent, Watcher
 
 __all__ = [
     "ALGORITHMS",
@@ -51,6 +51,7 @@ __all__ = [
     "attribute",
     "available_jobs",
     "bisect_trajectory",
+    "default_starts",
     "keep_results",
     "kept_starts",
     "known_sequences",

@@ -10,6 +10,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.spaces import action_name
 
 __all__ = ["Contribution", "attribute"]
 
@@ -39,7 +40,6 @@ def attribute(env: CompilerEnv) -> list[Contribution]:
     if env.reward_space is None:
         raise InvalidParameterError("a contribution is one to a reward: set a reward space")
     actions, benchmark = env.actions, env.benchmark
-    names = getattr(env.action_space, "names", None)
     steps: list[tuple[float, bool]] = []
     env.reset(benchmark=benchmark)
     for action in actions:
@@ -53,7 +53,7 @@ def attribute(env: CompilerEnv) -> list[Contribution]:
     return [
         Contribution(
             number,
-            names[action] if names else str(action),
+            action_name(env.action_space, action),
             gained,
             None if left is None else total - left,
             had_effect,

@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from compiler_gym.search.minimise import Minimiser
-from compiler_gym.search.progress import Improvement, Progress
-from compiler_gym.search.strategy import Sequence_, Strategy, is_better
+from compiler_gym.search.strategy import MoveSequence, Strategy, is_better
 from compiler_gym.search.tree import Node, Walk
 from compiler_gym.search.walker import Program
+from compiler_gym.search.watching import Improvement, Progress
 
-__all__ = ["Campaign", "Task"]
+__all__ = ["Campaign", "WalkTask"]
 
 
 _BATCHES_PER_EXCHANGE = 6
 
 
-class Task(NamedTuple):
+class WalkTask(NamedTuple):
     """One sequence to walk."""
 
     campaign: "Campaign"
     place: int
     """Its place in the batch."""
-    sequence: Sequence_
+    sequence: MoveSequence
 
 
 @dataclass(slots=True)
@@ -61,11 +61,11 @@ class Campaign:
         the time: without others, a search bounded by steps repeats itself exactly."""
         self._asked: Strategy = strategy
         """Whose batch is out."""
-        self._waiting: deque[Task] = deque()
+        self._waiting: deque[WalkTask] = deque()
         self._walks: list[Walk | None] = []
         self._out = 0
         self._batches = 0
-        self._suggested: set[Sequence_] = set()
+        self._suggested: set[MoveSequence] = set()
 
     @property
     def best(self) -> Node:
@@ -77,7 +77,7 @@ class Campaign:
         """Whether nothing is left to do."""
         return self.phase == "done"
 
-    def next_task(self) -> Task | None:
+    def next_task(self) -> WalkTask | None:
         """Return a sequence to walk, or None while the rest of the batch is out."""
         if not self._waiting and not self._out and not self.is_done:
             self._propose()
@@ -86,7 +86,7 @@ class Campaign:
         self._out += 1
         return self._waiting.popleft()
 
-    def take(self, task: Task, walk: Walk, seconds: float) -> list[Improvement]:
+    def take(self, task: WalkTask, walk: Walk, seconds: float) -> list[Improvement]:
         """Take the result of a task and return what became better by it."""
         self._walks[task.place] = walk
         self._out -= 1
@@ -145,9 +145,9 @@ class Campaign:
             return
         self._asked = self._strategy
         self._walks = [None] * len(batch)
-        self._waiting.extend(Task(self, i, sequence) for i, sequence in enumerate(batch))
+        self._waiting.extend(WalkTask(self, i, sequence) for i, sequence in enumerate(batch))
 
-    def _searched(self) -> Sequence[Sequence_]:
+    def _searched(self) -> Sequence[MoveSequence]:
         """Return what to try next within the budget of steps."""
         self._batches += 1
         if self._batches % _BATCHES_PER_EXCHANGE == 0:

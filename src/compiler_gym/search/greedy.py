@@ -8,7 +8,7 @@ ends at the first state that no single action improves.
 import random
 from collections.abc import Sequence
 
-from compiler_gym.search.strategy import Moveset, Sequence_, is_better
+from compiler_gym.search.strategy import MoveSequence, Moveset, is_better
 from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["EpsilonGreedySearch", "GreedySearch"]
@@ -19,12 +19,12 @@ class GreedySearch:
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
-        self._bases: list[Sequence_] = []
-        self._base: Sequence_ | None = None
+        self._bases: list[MoveSequence] = []
+        self._base: MoveSequence | None = None
         self._level: float = 0.0
         self._starts_are_known = False
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return every extension of the sequence by one action."""
         if not self._starts_are_known:
             return [(), *self._moves.starts]
@@ -32,7 +32,7 @@ class GreedySearch:
             return []
         return [(*self._base, move) for move in range(self._moves.size)]
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
@@ -62,7 +62,7 @@ class EpsilonGreedySearch:
         self._at: Node | None = None
         self._is_random_step = False
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return every extension by one action, or a random one."""
         if self._at is None:
             return [(), *self._moves.starts]
@@ -72,7 +72,7 @@ class EpsilonGreedySearch:
             return [(*base, self._random.randrange(self._moves.size))]
         return [(*base, move) for move in range(self._moves.size)]
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:

@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Where a search may begin: the compiler's own levels, and what did well elsewhere.
 
-``known.txt`` holds names of actions, one sequence per line. A line counts where an
-action space has all of its names; elsewhere it means nothing and is passed over.
+A compiler's registration names a file of sequences: names of actions, one sequence per
+line. A line counts where an action space has all of its names; elsewhere it means
+nothing and is passed over.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from typing import Any
 
-__all__ = ["known_sequences", "level_sequences"]
+import gymnasium
+
+from compiler_gym.registration import compilers
+from compiler_gym.spaces import action_names
+
+__all__ = ["default_starts", "known_sequences", "level_sequences"]
 
 _LEVEL = re.compile(r"-?O[0-9a-z]+")
+
+
+def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
+    """Return the standard levels among the actions of `space`, then the known sequences."""
+    names = action_names(space)
+    return level_sequences(names) + known_sequences(names)
 
 
 def level_sequences(names: Sequence[str]) -> list[list[int]]:
@@ -26,6 +39,13 @@ def level_sequences(names: Sequence[str]) -> list[list[int]]:
 def known_sequences(names: Sequence[str]) -> list[list[int]]:
     """Return the known sequences of actions in `names`, as numbers, the best first."""
     number = {name: i for i, name in enumerate(names)}
-    text = files("compiler_gym.search").joinpath("known.txt").read_text(encoding="utf-8")
-    lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+    lines = (line.split() for line in _lines())
     return [[number[name] for name in line] for line in lines if all(n in number for n in line)]
+
+
+def _lines() -> Iterator[str]:
+    for compiler in compilers().values():
+        package, _, file = compiler.starting_sequences.partition(":")
+        if file:
+            text = files(package).joinpath(file).read_text(encoding="utf-8")
+            yield from (line for line in text.splitlines() if line and not line.startswith("#"))

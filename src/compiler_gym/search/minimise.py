@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from compiler_gym.search.strategy import Sequence_
+from compiler_gym.search.strategy import MoveSequence
 from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["Minimiser"]
@@ -20,10 +20,10 @@ class Minimiser:
         self.node = node
         """The shortest sequence so far."""
         self._part = max(node.depth // 2, 1)
-        self._together: list[Sequence_] = []
-        self._proposed: Sequence[Sequence_] = ()
+        self._together: list[MoveSequence] = []
+        self._proposed: Sequence[MoveSequence] = ()
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return the next shorter sequences."""
         if self._together:
             self._proposed, self._together = self._together, []
@@ -35,7 +35,7 @@ class Minimiser:
             self._proposed = [actions[:i] + actions[i + self._part :] for i in starts]
         return self._proposed
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
@@ -53,7 +53,7 @@ class Minimiser:
         self.node = min(shorter, key=lambda node: node.depth)
         self._part = min(self._part, max(self.node.depth // 2, 1))
 
-    def _without(self, actions: Sequence_, parts: Sequence[int]) -> Sequence_:
+    def _without(self, actions: MoveSequence, parts: Sequence[int]) -> MoveSequence:
         gone = {part * self._part + i for part in parts for i in range(self._part)}
         return tuple(action for i, action in enumerate(actions) if i not in gone)
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import gymnasium
 
+from compiler_gym.spaces import action_names
+
 __all__ = ["Moves"]
 
 _SAMPLES = 256
@@ -19,7 +21,7 @@ class Moves:
     """
 
     def __init__(self, space: gymnasium.Space[Any], *, seed: int) -> None:
-        self._names: Sequence[str] = tuple(getattr(space, "names", ()))
+        self._names: Sequence[str] = tuple(action_names(space))
         self._actions: Sequence[Any]
         if isinstance(space, gymnasium.spaces.Discrete):
             self._actions = range(int(space.start), int(space.start) + int(space.n))

@@ -4,8 +4,8 @@
 import random
 from collections.abc import Sequence
 
-from compiler_gym.search.local import LocalSearch
-from compiler_gym.search.strategy import Moveset, Sequence_, is_better
+from compiler_gym.search.local_search import LocalSearch
+from compiler_gym.search.strategy import MoveSequence, Moveset, is_better
 from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["PortfolioSearch"]
@@ -30,9 +30,9 @@ class PortfolioSearch:
         self._base: Node | None = None
         """Where the climb has got to; None while the search is local."""
         self._swept: set[Node] = set()
-        self._chains: list[Sequence_] = []
+        self._chains: list[MoveSequence] = []
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return the next sequences of the local search or of the climb."""
         if self._base is None:
             return self._local.ask()
@@ -41,7 +41,7 @@ class PortfolioSearch:
         actions = self._base.actions()
         return [(*actions, move) for move in range(self._moves.size)]
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Let the local search try `sequence`."""
         self._local.suggest(sequence)
 
@@ -64,7 +64,7 @@ class PortfolioSearch:
             if not self._chains:
                 self._base = None
 
-    def _combined(self, base: Node, walks: Sequence[Walk]) -> list[Sequence_]:
+    def _combined(self, base: Node, walks: Sequence[Walk]) -> list[MoveSequence]:
         """Return the actions that helped, one after another, in several orders."""
         helped = [walk.last for walk in walks if walk.last.reward > base.reward]
         helped.sort(key=lambda node: -node.reward)

@@ -10,9 +10,9 @@ from typing import Any
 from compiler_gym.core import CompilerEnv
 from compiler_gym.paths import cache_path
 from compiler_gym.search.budget import Budget
-from compiler_gym.search.progress import Improvement, Progress
-from compiler_gym.search.result import ProgressLog, write_results
-from compiler_gym.search.run import available_jobs, run_search
+from compiler_gym.search.entrance import available_jobs, run_search
+from compiler_gym.search.search_result import ProgressLog, write_results
+from compiler_gym.search.watching import Improvement, Progress
 
 __all__ = ["random_search"]
 

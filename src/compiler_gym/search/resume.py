@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from compiler_gym.runs import RunFolder
 from compiler_gym.search.budget import Budget
-from compiler_gym.search.progress import Improvement, Progress, Watcher
-from compiler_gym.search.result import SearchResult
+from compiler_gym.search.search_result import SearchResult
+from compiler_gym.search.watching import Improvement, Progress, Watcher
 
 __all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of"]
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.search.budget import Budget
-from compiler_gym.search.campaign import Campaign, Task
+from compiler_gym.search.campaign import Campaign, WalkTask
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.progress import Improvement, Watcher
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.walker import Walker
+from compiler_gym.search.watching import Improvement, Watcher
 
 __all__ = ["Scheduler"]
 
@@ -140,7 +140,7 @@ class Scheduler:
             if walker is not None:
                 walker.close()
 
-    def _next(self) -> Task | None:
+    def _next(self) -> WalkTask | None:
         with self._changed:
             while self._seconds_left() > 0 and not all(c.is_done for c in self._campaigns):
                 for campaign in sorted(self._campaigns, key=lambda c: c.spent):
@@ -153,7 +153,7 @@ class Scheduler:
                 self._changed.wait(_TICK)
         return None
 
-    def _walk(self, walker: Walker, task: Task) -> None:
+    def _walk(self, walker: Walker, task: WalkTask) -> None:
         started = time.monotonic()
         walk = walker.walk(task.campaign.program, task.sequence)
         with self._changed:

@@ -12,9 +12,9 @@ from typing import Protocol
 
 from compiler_gym.search.tree import Node, Walk
 
-__all__ = ["Moveset", "Sequence_", "Strategy", "is_better"]
+__all__ = ["MoveSequence", "Moveset", "Strategy", "is_better"]
 
-Sequence_ = tuple[int, ...]
+MoveSequence = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Moveset:
 
     size: int
     """Actions are the numbers below this."""
-    starts: tuple[Sequence_, ...] = ()
+    starts: tuple[MoveSequence, ...] = ()
     """Sequences known to be good: tried first, and used as material."""
     longest: int = 64
     """The length that no proposal should pass."""
@@ -35,7 +35,7 @@ class Strategy(Protocol):
     `ask` and `tell` are called in turn, never at the same time, by any thread.
     """
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return the next sequences to walk; none when nothing is left to try."""
         ...
 
@@ -43,7 +43,7 @@ class Strategy(Protocol):
         """Learn what came of them, in the order in which they were proposed."""
         ...
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Take note of a sequence that did well on another program, or ignore it."""
         ...
 

@@ -6,13 +6,23 @@ are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
 actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
 and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
+``action_names`` answers what any space says of its actions.
 ``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
 arrays.
 """
 
-from compiler_gym.spaces import _gymnasium as _gymnasium  # registers flatten and batch_space
+from compiler_gym.spaces import (
+    _for_gymnasium as _for_gymnasium,
+)  # registers flatten and batch_space
 from compiler_gym.spaces._arrays import array_of
 from compiler_gym.spaces._plain import to_plain
+from compiler_gym.spaces.action_names import (
+    action_descriptions,
+    action_flags,
+    action_name,
+    action_names,
+    space_name,
+)
 from compiler_gym.spaces.action_space import ActionSpace
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
@@ -49,6 +59,11 @@ __all__ = [
     "Sequence",
     "SpaceSequence",
     "Tuple",
+    "action_descriptions",
+    "action_flags",
+    "action_name",
+    "action_names",
     "array_of",
+    "space_name",
     "to_plain",
 ]

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Suites and fakes for people who add a compiler.
 
-``suite`` is what every compiler must pass, ``session`` and ``environment`` apply
+``suite`` is what every compiler must pass, ``session_suite`` and ``environment_suite`` apply
 it to a session class and to a registered environment; they need pytest.
 ``fakes`` is a session that misbehaves on request, in one of the ways of
 ``behaviours``; ``fake_environment`` is the environment around it, ``processes``
 looks for what was left behind.
 """
 
-import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from compiler_gym.lazy import door
+
 if TYPE_CHECKING:
-    from compiler_gym.testing.environment import EnvironmentConformance
+    from compiler_gym.testing.environment_suite import EnvironmentConformance
     from compiler_gym.testing.fake_environment import FakeEnv
     from compiler_gym.testing.fakes import FakeSession, UnforkableSession
     from compiler_gym.testing.processes import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         worker_files,
         worker_pid,
     )
-    from compiler_gym.testing.session import SessionConformance
+    from compiler_gym.testing.session_suite import SessionConformance
     from compiler_gym.testing.suite import Suite, same
 
 __all__ = [
@@ -42,10 +43,10 @@ __all__ = [
 ]
 
 _WHERE = {
-    "EnvironmentConformance": "environment",
+    "EnvironmentConformance": "environment_suite",
     "FakeEnv": "fake_environment",
     "FakeSession": "fakes",
-    "SessionConformance": "session",
+    "SessionConformance": "session_suite",
     "Suite": "suite",
     "UnforkableSession": "fakes",
     "descendants": "processes",
@@ -55,14 +56,15 @@ _WHERE = {
     "worker_files": "processes",
     "worker_pid": "processes",
 }
-_ASSERTING = tuple(f"{__name__}.{module}" for module in ("environment", "session", "suite"))
+_fetch = door(__name__, {name: f"{__name__}.{module}" for name, module in _WHERE.items()})
+_ASSERTING = tuple(
+    f"{__name__}.{module}" for module in ("environment_suite", "session_suite", "suite")
+)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if "pytest" in sys.modules:  # so that a failed assertion of the suite shows its values
         unloaded = [module for module in _ASSERTING if module not in sys.modules]
-        if unloaded:
+        if unloaded and name in _WHERE:
             sys.modules["pytest"].register_assert_rewrite(*unloaded)
-    return getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return _fetch(name)

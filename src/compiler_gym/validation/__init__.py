@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Replays an episode and reports findings: records, not exceptions.
 
-``result`` holds the records, ``ladder`` climbs from check to check, ``replay``
+``result`` holds the records, ``ladder`` climbs from check to check, ``replaying``
 compares a state with a fresh run of it, ``behaviour`` runs programs and compares
 what they do, ``volatile`` knows a time or an address when it sees one, ``trace``
-finds the first action on which two machines disagree, and ``states`` validates
+finds the first action on which two machines disagree, and ``many_states`` validates
 many states at once.
 """
 
@@ -23,9 +23,9 @@ from compiler_gym.validation.ladder import (
     climb,
     validate_by_replay,
 )
-from compiler_gym.validation.replay import replay, replay_differences
+from compiler_gym.validation.many_states import validate_states
+from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
-from compiler_gym.validation.states import validate_states
 from compiler_gym.validation.trace import Trace, first_disagreement, trace
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import Any
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, UnknownNameError
-from compiler_gym.validation.replay import replay, replay_differences
+from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
     ValidationError,

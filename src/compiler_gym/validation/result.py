@@ -2,12 +2,13 @@
 """What a validation found."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
 from compiler_gym.core import CompilerEnvState
+from compiler_gym.finding import ValidationError
 
 __all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]
 
@@ -19,19 +20,6 @@ class Verdict(Enum):
     FAILED = "failed"
     UNKNOWN = "unknown"
     """It could not be told: something is missing, unsupported or took too long."""
-
-
-@dataclass(frozen=True, slots=True)
-class ValidationError:
-    """One finding; the name is CompilerGym 0.2.5's, it is a record and never raised."""
-
-    type: str
-    """A sentence that names the kind of finding."""
-    data: Mapping[str, Any] = field(default_factory=dict)
-    """Its facts."""
-
-    def __str__(self) -> str:
-        return self.type + "".join(f", {key}={value!r}" for key, value in self.data.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, StateVersionWarning
 from compiler_gym.errors import CompilerGymError, StateFileError
+from compiler_gym.spaces import action_name, space_name
 
 __all__ = ["Trace", "first_disagreement", "trace"]
 
@@ -77,12 +78,11 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
             error = f"{info['error_type']}: {info['error_details']}"
             break
         hashes.append(_hash(env))
-    names = getattr(env.action_space, "names", None)
     return Trace(
         state.benchmark,
-        getattr(env.action_space, "name", None),
+        space_name(env.action_space),
         env.compiler_version,
-        tuple(names[action] if names else str(action) for action in actions),
+        tuple(action_name(env.action_space, action) for action in actions),
         tuple(hashes),
         error,
         state.commandline,

@@ -212,10 +212,10 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if not self.envs:
             raise InvalidParameterError("expected at least one environment, found none")
         first = self.envs[0]
-        for name, hint in (("observation_space", "Autophase"), ("reward_space", "a reward")):
+        for name, hint in (("observation_space", "an observation"), ("reward_space", "a reward")):
             if getattr(first, name, True) is None:
                 raise InvalidParameterError(
-                    f"a vector of environments needs its {name} set, for example to {hint!r}"
+                    f"a vector of environments needs its {name} set: expected {hint}"
                 )
         for number, env in enumerate(self.envs):
             for name in ("observation_space", "action_space"):

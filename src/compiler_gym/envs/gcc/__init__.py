@@ -8,10 +8,10 @@ programs. ``programs`` is how one comes to be, ``machine`` the compiler as it wa
 found and is run, ``validation`` the proof that a program still does its job.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compiler_gym.registration import Compiler, EnvironmentId
+from compiler_gym.lazy import door
+from compiler_gym.registration import C_SOURCE, CXX_SOURCE, Compiler, EnvironmentId
 
 if TYPE_CHECKING:
     from compiler_gym.envs.gcc.environment import GccEnv
@@ -52,6 +52,7 @@ gcc = Compiler(
     description="The command-line options of GCC on one program",
     environment="compiler_gym.envs.gcc.environment:GccEnv",
     environments=(EnvironmentId("gcc-v0"),),
+    formats=(C_SOURCE, CXX_SOURCE),
 )
 """What the entry point names."""
 
@@ -65,10 +66,11 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'compiler_gym.envs.gcc' has no attribute {name!r}")
-    module = _WHERE.get(name, "machine.options")
-    found = getattr(importlib.import_module(f"compiler_gym.envs.gcc.{module}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = door(
+    __name__,
+    {
+        name: f"{__name__}.{_WHERE.get(name, 'machine.options')}"
+        for name in __all__
+        if name != "gcc"
+    },
+)

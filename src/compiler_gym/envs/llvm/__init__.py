@@ -7,10 +7,18 @@ are tables, ``datasets`` the programs it knows and ``programs`` how one comes to
 ``machine`` what makes it run, ``validation`` the proof that it still does its job.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING
 
-from compiler_gym.registration import Compiler, EnvironmentId
+from compiler_gym.lazy import door
+from compiler_gym.registration import (
+    C_SOURCE,
+    CXX_SOURCE,
+    Compiler,
+    EnvironmentId,
+    ProgramFormat,
+    Use,
+)
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.environment import (
@@ -58,23 +66,59 @@ __all__ = [
 
 _OBSERVATIONS = {"autophase": "Autophase", "ir": "Ir"}
 _REWARDS = {"ic": "IrInstructionCountOz", "codesize": "ObjectTextSizeOz"}
+_DEFAULT_FOR = {
+    "llvm-v0": (Use.COMMAND,),
+    "llvm-ic-v0": (Use.SEARCH,),
+    "llvm-autophase-ic-v0": (Use.LEARNING,),
+}
+_IR = re.compile(rb"^(; ModuleID|source_filename *=|target (triple|datalayout) *=|define |declare "
+                 rb"|@[\w.$-]+ *=|%[\w.$-]+ *= *type |!\w+ *= )", re.MULTILINE)  # fmt: skip
+_BITCODE = re.compile(rb"\A(BC\xc0\xde|\xde\xc0\x17\x0b)")
+
+
+def _environment(id: str, **arguments: str) -> EnvironmentId:
+    return EnvironmentId(id, arguments, _DEFAULT_FOR.get(id, ()))
+
 
 llvm = Compiler(
     name="llvm",
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
+    formats=(
+        C_SOURCE,
+        CXX_SOURCE,
+        ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
+        ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
+    ),
     recorder="compiler_gym.envs.llvm.programs.builds:record",
+    recorded_commands=("clang-22", "clang", "cc"),
+    install="apt install clang-22",
     database_reader="compiler_gym.envs.llvm.programs.compilation_database:read_compilation_database",
+    pipeline_parameter="llvm.apply_pipeline",
+    next_steps={"PipelineError": "`opt-22 --print-passes` lists every pass"},
+    search_defaults={
+        "action_space": "PassesAndPipelines",
+        "reward_space": "IrInstructionCountOz",
+    },
+    starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
+    tasks="compiler_gym.envs.llvm.leaderboard.tasks:TASKS",
+    task_defaults={
+        "compiler_version": "22",
+        "reward_space": "IrInstructionCountOz",
+        "cost": "IrInstructionCount",
+        "initial": "IrInstructionCountO0",
+        "baseline": "IrInstructionCountOz",
+    },
+    demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     environments=(
-        EnvironmentId("llvm-v0"),
+        _environment("llvm-v0"),
         *(
-            EnvironmentId(f"llvm-{short}-v0", {"reward_space": reward})
+            _environment(f"llvm-{short}-v0", reward_space=reward)
             for short, reward in _REWARDS.items()
         ),
         *(
-            EnvironmentId(
-                f"llvm-{seen}-{short}-v0",
-                {"observation_space": observation, "reward_space": reward},
+            _environment(
+                f"llvm-{seen}-{short}-v0", observation_space=observation, reward_space=reward
             )
             for seen, observation in _OBSERVATIONS.items()
             for short, reward in _REWARDS.items()
@@ -95,10 +139,7 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module 'compiler_gym.envs.llvm' has no attribute {name!r}")
-    module = _WHERE.get(name, "environment")
-    found = getattr(importlib.import_module(f"compiler_gym.envs.llvm.{module}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = door(
+    __name__,
+    {name: f"{__name__}.{_WHERE.get(name, 'environment')}" for name in __all__ if name != "llvm"},
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["close_names", "default_starts", "find_action", "find_actions"]
+__all__ = ["close_names", "find_action", "find_actions"]
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
@@ -18,9 +18,11 @@ def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
 
 def find_action(space: Any, word: str) -> Any:
     """Return the action whose name, number or flag is `word`."""
-    names, flags = list(getattr(space, "names", [])), list(getattr(space, "flags", []))
+    from compiler_gym.spaces import action_flags, action_names, space_name
+
+    names, flags = list(action_names(space)), list(action_flags(space))
     for known in (names, flags):
-        if word in known:
+        if word and word in known:
             return known.index(word)
     if word.isdecimal():
         if int(word) in space:
@@ -28,7 +30,7 @@ def find_action(space: Any, word: str) -> Any:
         raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
     close = close_names(names, word, most=3)
     hint = f"did you mean {', '.join(close)}?" if close else "expected the name or number of one"
-    raise InvalidActionError(f"no action {word!r} in {getattr(space, 'name', space)}: {hint}")
+    raise InvalidActionError(f"no action {word!r} in {space_name(space) or space}: {hint}")
 
 
 def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) -> list[str]:
@@ -40,11 +42,3 @@ def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) 
     misspelt = difflib.get_close_matches(pattern, names, n=5, cutoff=0.7)
     spread = sorted((name for name in names if loose.search(name.lower())), key=len)
     return list(dict.fromkeys(inside + misspelt or spread))[:most]
-
-
-def default_starts(space: Any) -> list[list[int]]:
-    """Return the standard levels among the actions, then sequences known to be good."""
-    from compiler_gym.search import known_sequences, level_sequences
-
-    names = getattr(space, "names", [])
-    return level_sequences(names) + known_sequences(names)

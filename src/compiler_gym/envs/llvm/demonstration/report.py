@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from compiler_gym.cli._demo.comparison import METRICS, Comparison, summary
+from compiler_gym.envs.llvm.demonstration.comparison import METRICS, Comparison, summary
 from compiler_gym.search import write_json
 
 __all__ = ["print_commands", "print_table", "write"]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 import os
+import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,17 @@ import pytest
 import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
-from compiler_gym.search import ALGORITHMS, Budget, Improvement, SearchResult, Silent, run_search
+from compiler_gym.search import (
+    ALGORITHMS,
+    Budget,
+    Improvement,
+    SearchResult,
+    Silent,
+    entrance,
+    run_search,
+)
+from compiler_gym.search.random_strategy import RandomSearch
+from compiler_gym.search.tree import Walk
 from search.puzzle import (
     AFTER_WHOLE,
     CRASH,
@@ -199,3 +211,31 @@ def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
 def test_a_program_that_does_not_exist_is_refused_before_anything_starts() -> None:
     with pytest.raises((UnknownNameError, BenchmarkInitError), match="nowhere"):
         run_search(make_llvm, ["cbench-v1/nowhere"], budget=Budget(steps=1))
+
+
+def test_equal_programs_are_recognised_whatever_the_compiler(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if shutil.which("gcc-12") is None:
+        pytest.skip("needs gcc-12: apt install gcc-12")
+    walks: list[Walk] = []
+
+    class Recorded(RandomSearch):
+        def tell(self, found: Sequence[Walk]) -> None:
+            walks.extend(found)
+
+    monkeypatch.setattr(entrance, "ALGORITHMS", {"recorded": Recorded})
+
+    def make_gcc() -> CompilerEnv:
+        return compiler_gym.make(
+            "gcc-v0", gcc_bin="gcc-12", benchmark="cbench-v1/crc32", reward_space="asm_size"
+        )
+
+    with make_gcc() as env:
+        names = env.action_space.names  # type: ignore[attr-defined]  # its actions have names
+    first, second, other = map(names.index, ("-fgcse", "-fno-inline", "-O2"))
+    starts = [[first, second], [second, first], [first, other]]
+    run_search(make_gcc, algorithm="recorded", budget=Budget(steps=6), jobs=1, starts=starts)
+    states = [walk.last.state for walk in walks[:3]]
+    assert states[0] is not None
+    assert states[0] == states[1] != states[2]

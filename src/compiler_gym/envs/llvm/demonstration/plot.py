@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.cli._demo.comparison import Comparison, geometric_mean
+from compiler_gym.envs.llvm.demonstration.comparison import Comparison, geometric_mean
 
 __all__ = ["draw"]
 

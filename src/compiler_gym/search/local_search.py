@@ -5,7 +5,7 @@ import random
 from collections.abc import Hashable, Sequence
 
 from compiler_gym.search.mutation import Mutator
-from compiler_gym.search.strategy import Moveset, Sequence_, is_better
+from compiler_gym.search.strategy import MoveSequence, Moveset, is_better
 from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["LocalSearch"]
@@ -43,7 +43,7 @@ class LocalSearch:
         self._found: Node | None = None
         self._pool: list[Node] = []
         self._champions: list[Node] = []
-        self._waiting: list[Sequence_] = [(), *moves.starts]
+        self._waiting: list[MoveSequence] = [(), *moves.starts]
         self._parents: list[float] = []
         self.stale = 0
         """Walks since the pool last improved."""
@@ -61,7 +61,7 @@ class LocalSearch:
                 self.stale = 0
             self._admit(node)
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Try `sequence` next."""
         self._waiting.append(sequence)
 
@@ -70,7 +70,7 @@ class LocalSearch:
         moves = [node.action for node in walk.nodes[1:]]
         self._mutator.learn(walk.requested, moves, walk.best.reward > parent_reward)
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return the next neighbours."""
         if self._waiting:
             batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]

@@ -4,35 +4,42 @@
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from compiler_gym.cli._actions import default_starts
-from compiler_gym.cli._demo.check import find_opt, reproduce
-from compiler_gym.cli._demo.comparison import Comparison
-from compiler_gym.cli._demo.display import Display
-from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
+from compiler_gym.envs.llvm.demonstration.check import find_opt, reproduce
+from compiler_gym.envs.llvm.demonstration.comparison import Comparison
+from compiler_gym.envs.llvm.demonstration.display import Display
+from compiler_gym.envs.llvm.demonstration.plot import draw
+from compiler_gym.envs.llvm.demonstration.report import print_commands, print_table, write
+from compiler_gym.envs.llvm.demonstration.request import Interrupts
 from compiler_gym.errors import CacheError
 from compiler_gym.registration import make
-from compiler_gym.search import Budget, SearchResult, level_sequences, run_search
+from compiler_gym.search import Budget, SearchResult, default_starts, level_sequences, run_search
 
-__all__ = ["DemoJob"]
+__all__ = ["Demonstration"]
 
 _ENV = "llvm-v0"
 _OPTIONS = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
 _OPT = "opt-22"
 
 
-class DemoJob:
+class Demonstration:
     """One demonstration, with its folder of files."""
 
-    def __init__(self, directory: Path, console: Console, interrupts: Interrupts) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        console: Console,
+        interrupts: Interrupts,
+        find_program: Callable[[CompilerEnv, str], Benchmark],
+    ) -> None:
         self.rows: list[Comparison] = []
         self.facts: dict[str, Any] = {"environment": _ENV}
         self.opt: str | None = None
@@ -40,10 +47,40 @@ class DemoJob:
         self._directory = directory
         self._console = console
         self._interrupts = interrupts
+        self._find_program = find_program
+        self._files: list[Path] = []
         self._benchmarks: list[Benchmark] = []
 
-    def run(self, programs: Iterable[str], *, budget: Budget, jobs: int, seed: int) -> None:
-        """Do everything, or what there is time for before Ctrl-C."""
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether it ended early."""
+        return bool(self.facts["is_interrupted"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything that was found."""
+        return {**self.facts, "programs": [row.to_json() for row in self.rows]}
+
+    def show(self) -> None:
+        """Print the commands and the comparison."""
+        print_commands(self._console, self.rows)
+        print_table(self._console, self.rows, opt=self.opt)
+        if self.is_interrupted:
+            self._console.print("[yellow]Interrupted: this is what was found so far.[/]")
+        elif self.opt is None:
+            self._console.print(
+                "[yellow]Not checked with LLVM's own opt: it is not installed "
+                "(apt install llvm-22).[/]"
+            )
+        self._console.print("Written: " + "  ".join(map(str, self._files)), soft_wrap=True)
+
+    def run(self, programs: Iterable[str], *, seconds: float, jobs: int, seed: int) -> None:
+        """Do everything, or what there is time for before Ctrl-C, and write it down."""
+        self._find(programs, Budget(seconds=seconds), jobs, seed)
+        self._files = write(self._directory, self.rows, self.facts)
+        if self.rows:
+            self._plot(self._directory / "results.png", seconds)
+
+    def _find(self, programs: Iterable[str], budget: Budget, jobs: int, seed: int) -> None:
         _create(self._directory)
         with make(_ENV, **_OPTIONS) as env:
             self.opt = find_opt(env.compiler_version)
@@ -61,9 +98,17 @@ class DemoJob:
                 self._check(row)
         self.facts["is_interrupted"] = self._interrupts.requested
 
+    def _plot(self, path: Path, seconds: float) -> None:
+        try:
+            draw(self.rows, path, seconds=seconds)
+        except ImportError:
+            sys.stderr.write("no plot: it needs matplotlib: pip install 'compiler_gym[plot]'\n")
+            return
+        self._files.append(path)
+
     def _measure(self, env: CompilerEnv, program: str) -> None:
         """Count a program at the standard levels, and write the bitcode that `opt` will read."""
-        benchmark = find_program(env, program)
+        benchmark = self._find_program(env, program)
         env.reset(benchmark=benchmark)
         initial, o0, o3, oz = (
             int(env.observation[f"IrInstructionCount{level}"]) for level in ("", "O0", "O3", "Oz")

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.registration import default_environment, make
+
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState
     from compiler_gym.errors import StateFileError
 
 __all__ = ["RewardName", "StateFiles", "StatesEnvName", "env_for", "program_name", "read_states"]
-
-DEFAULT_ENV = "llvm-v0"
 
 StateFiles = Annotated[
     list[str],
@@ -20,7 +20,9 @@ StateFiles = Annotated[
 ]
 StatesEnvName = Annotated[
     str | None,
-    typer.Option("--env", help=f"The environment [default: the state's own, or {DEFAULT_ENV}]."),
+    typer.Option(
+        "--env", help=f"The environment [default: the state's own, or {default_environment()}]."
+    ),
 ]
 RewardName = Annotated[
     str | None,
@@ -47,10 +49,8 @@ def env_for(
     environment: str | None, env: str | None, reward: str | None
 ) -> "Callable[[], CompilerEnv]":
     """Return what makes the environment of a state: the user's choice, its own or the default."""
-    from compiler_gym.registration import make
-
     options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
-    return lambda: make(env or environment or DEFAULT_ENV, **options)
+    return lambda: make(env or environment or default_environment(), **options)
 
 
 def program_name(uri: str) -> str:

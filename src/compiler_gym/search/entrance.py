@@ -12,17 +12,18 @@ from compiler_gym.errors import CompilerGymError, InvalidParameterError, Unknown
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
-from compiler_gym.search.local import LocalSearch
+from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
-from compiler_gym.search.progress import Silent, Watcher
-from compiler_gym.search.result import SearchResult
+from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
+from compiler_gym.search.search_result import SearchResult
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
-from compiler_gym.search.wander import RandomSearch
+from compiler_gym.search.watching import Silent, Watcher
+from compiler_gym.spaces import space_name
 
 __all__ = ["ALGORITHMS", "available_jobs", "run_search"]
 
@@ -36,9 +37,6 @@ ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
     }
 )
 """Every algorithm by name."""
-
-STATE_OBSERVATION = "IrHash"
-"""An observation that is equal when programs are; used where an environment has it."""
 
 
 def available_jobs() -> int:
@@ -122,7 +120,8 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
             "a search maximises a reward: expected an environment with a reward space, "
             f"one of {', '.join(env.reward)}"
         )
-    env.observation_space = STATE_OBSERVATION if STATE_OBSERVATION in env.observation else None
+    state = env.state_observation  # by which equal programs are recognised
+    env.observation_space = state if state in env.observation else None
     return env
 
 
@@ -154,7 +153,7 @@ def _result(
         commandline=_commandline(env),
         reward=reward,
         reward_space=env.reward_space.name,
-        action_space=str(getattr(env.action_space, "name", "")),
+        action_space=space_name(env.action_space) or "",
         algorithm=algorithm,
         seed=seed,
         seconds=campaign.spent,

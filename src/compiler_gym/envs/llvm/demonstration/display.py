@@ -10,8 +10,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from compiler_gym.cli._demo.comparison import Comparison, geometric_mean
-from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.envs.llvm.demonstration.comparison import Comparison, geometric_mean
+from compiler_gym.envs.llvm.demonstration.request import Interrupts
 from compiler_gym.search import Improvement, Progress
 
 __all__ = ["Display"]

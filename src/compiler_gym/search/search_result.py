@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What a search found, as a record and as files."""
 
-import contextlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from compiler_gym.errors import CacheError
-from compiler_gym.search.progress import Improvement
+from compiler_gym.files import write_whole
+from compiler_gym.search.watching import Improvement
 
 __all__ = ["ProgressLog", "SearchResult", "write_json", "write_results"]
 
@@ -64,14 +63,9 @@ def write_results(path: Path, results: Iterable[SearchResult], **facts: Any) -> 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> Path:
     """Write `document` to the file `path`, whole or not at all; raise `CacheError`."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-        partial.replace(path)
+        write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
     except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
         raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
     return path
 

@@ -4,7 +4,7 @@
 import random
 from collections.abc import Sequence
 
-from compiler_gym.search.strategy import Moveset, Sequence_
+from compiler_gym.search.strategy import MoveSequence, Moveset
 from compiler_gym.search.tree import Walk
 
 __all__ = ["RandomSearch"]
@@ -20,17 +20,17 @@ class RandomSearch:
         self._random = generator
         self._waiting = list(moves.starts)
 
-    def ask(self) -> Sequence[Sequence_]:
+    def ask(self) -> Sequence[MoveSequence]:
         """Return the next sequences."""
         waiting, self._waiting = self._waiting, []
         return waiting or [self._sequence() for _ in range(_BATCH)]
 
-    def suggest(self, sequence: Sequence_) -> None:
+    def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Learn nothing."""
 
-    def _sequence(self) -> Sequence_:
+    def _sequence(self) -> MoveSequence:
         length = self._random.randint(1, self._moves.longest)
         return tuple(self._random.randrange(self._moves.size) for _ in range(length))

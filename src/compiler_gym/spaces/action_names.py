@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What a space says of its actions, whichever space it is.
+
+Spaces whose actions are numbers may name them, write them as flags and describe them.
+Gymnasium's own do none of this, so these functions answer for every space.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+
+__all__ = ["action_descriptions", "action_flags", "action_name", "action_names", "space_name"]
+
+
+def action_names(space: gymnasium.Space[Any]) -> Sequence[str]:
+    """Return the names of the actions by number; none where they have no names.
+
+    >>> action_names(gymnasium.spaces.Discrete(3))
+    ()
+    """
+    return getattr(space, "names", ())
+
+
+def action_name(space: gymnasium.Space[Any], action: Any) -> str:
+    """Return the name of `action`, or how it is written where it has none.
+
+    >>> action_name(gymnasium.spaces.Discrete(3), 2)
+    '2'
+    """
+    names = action_names(space)
+    return names[int(action)] if names else str(action)
+
+
+def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
+    """Return how actions are written on a command line; one empty text each without."""
+    return getattr(space, "flags", None) or [""] * len(action_names(space))
+
+
+def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:
+    """Return what actions do, by number; one empty text each without."""
+    return getattr(space, "descriptions", None) or [""] * len(action_names(space))
+
+
+def space_name(space: gymnasium.Space[Any] | None) -> str | None:
+    """Return the name of a space, or None where it has none."""
+    return getattr(space, "name", None)
