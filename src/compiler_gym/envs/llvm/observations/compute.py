@@ -55,7 +55,9 @@ def described(row: Observation) -> Observation:
             f"the description of {row.name} names {', '.join(unknown)}: {row.compute!r} has "
             f"{', '.join(space.items)}"
         )
-    default = {name: [] if dtype == "str" else b"" for name, (dtype, *_) in columns.items()}
+    default: dict[str, Any] = {
+        name: [] if dtype == "str" else b"" for name, (dtype, *_) in columns.items()
+    }
     return structs.replace(row, space=space, default=default)
 
 
