@@ -16,7 +16,7 @@ namespace {
 
 std::string shipped() {
   const auto here = std::filesystem::path(__FILE__).parent_path();
-  return (here / "../../src/compiler_gym/envs/llvm/ir2vec_vocabulary.json").string();
+  return (here / "../../src/compiler_gym/envs/llvm/observations/ir2vec_vocabulary.json").string();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 from msgspec import structs
@@ -55,7 +56,9 @@ def described(row: Observation) -> Observation:
             f"the description of {row.name} names {', '.join(unknown)}: {row.compute!r} has "
             f"{', '.join(space.items)}"
         )
-    default = {name: [] if dtype == "str" else b"" for name, (dtype, *_) in columns.items()}
+    default: dict[str, Any] = {
+        name: [] if dtype == "str" else b"" for name, (dtype, *_) in columns.items()
+    }
     return structs.replace(row, space=space, default=default)
 
 
@@ -96,13 +99,15 @@ def _ir_sha1(subject: Subject) -> str:
 def _of_the_engine() -> Iterator[tuple[str, Computation]]:
     """Yield the methods of a module and the functions that take one, by their own names."""
 
-    def named(name: str, call: Callable[[_llvm.Module], Any]) -> tuple[str, Computation]:
-        return name, lambda subject: call(subject.module)
+    def at_module(call: Callable[[_llvm.Module], Any]) -> Computation:
+        return lambda subject: call(subject.module)
 
-    for owner, prefix in ((_llvm.Module, "Module."), (_llvm, "")):
-        for name, found in vars(owner).items():
-            if not name.startswith("_") and callable(found) and not isinstance(found, type):
-                yield named(f"{prefix}{name}", found)
+    for name, found in vars(_llvm.Module).items():
+        if not name.startswith("_") and callable(found):
+            yield f"Module.{name}", at_module(methodcaller(name))
+    for name, found in vars(_llvm).items():
+        if not name.startswith("_") and callable(found) and not isinstance(found, type):
+            yield name, at_module(found)
 
 
 ENGINE: dict[str, Computation] = {
