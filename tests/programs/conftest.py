@@ -19,17 +19,17 @@ Compile = Callable[..., Path]
 """`compile(name, compiler=..., flags=...)` returns the path of a fresh or remembered binary."""
 
 
-def _load(stem: str, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, PROGRAMS / f"{stem}.py")
+def _load_cases() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("_cases", PROGRAMS / "_cases.py")
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    module = sys.modules["_cases"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-cases = _load("_cases", "_cases")
-build = _load("build", "programs_build")
+cases = _load_cases()
+build = cases.load("programs_build", PROGRAMS / "build.py")
 
 
 def pytest_configure(config: pytest.Config) -> None:

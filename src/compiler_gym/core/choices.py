@@ -59,12 +59,12 @@ class Choices(gymnasium.Env[Any, Any]):
         raise NotImplementedError
 
     @property
-    def action_spaces(self) -> list[gymnasium.Space[Any]]:
+    def action_spaces(self) -> list[Any]:
         """Every action space; set `action_space` to one of them or to its name."""
         return [self._action_space_named(name) for name in self._action_specs]
 
     @property
-    def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
+    def action_space(self) -> Any:  # type: ignore[override]  # each kind has its own members
         """The actions of the next `step`. Setting it takes effect at the next reset."""
         return self._action_space
 
