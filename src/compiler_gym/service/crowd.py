@@ -25,7 +25,7 @@ class Crowd:
 
     >>> crowd = Crowd(cores=2)
     >>> for worker in "abc":
-    ...     crowd.enter(worker)
+    ...     _ = crowd.enter(worker)
     >>> crowd.client_may_look, crowd.worker_may_look
     (False, False)
     """
