@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from tests.loading import load_script
+
 from .conftest import PROGRAMS, Execute, cases
 
 PAGE = ("-q", "-dBATCH", "-dNOPAUSE", "-sDEVICE=ppmraw", "-r72")
 SMOOTH = ("-dGraphicsAlphaBits=4", "-dTextAlphaBits=4")
 
 
-ps = cases.load("ps_cases", PROGRAMS / "ghostscript" / "cases.py")
+ps = load_script(PROGRAMS / "ghostscript" / "cases.py", "ps_cases")
 
 
 def _read_ppm(path: Path) -> tuple[int, int, bytes]:

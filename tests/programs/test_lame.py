@@ -8,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from tests.loading import load_script
+
 from .conftest import PROGRAMS, Execute, cases
 
 DELAY = 528
 """Samples by which encoder and decoder are late together, after mpg123 has dropped its own 529."""
 
 
-sounds = cases.load("lame_cases", PROGRAMS / "lame" / "cases.py")
+sounds = load_script(PROGRAMS / "lame" / "cases.py", "lame_cases")
 
 
 def _decode(tool: Any, folder: Path, name: str = "out.mp3") -> tuple[int, list[list[int]]]:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import PROGRAMS, Execute, build, cases
+from tests.loading import load_script
+
+from .conftest import PROGRAMS, Execute, build
 
 Image = pytest.importorskip("PIL.Image", reason="needs pillow")
 
@@ -17,7 +19,7 @@ PACKAGE = "libtiff-tools"
 TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8}
 
 
-images = cases.load("_tiff_images", PROGRAMS / "_tiff" / "images.py")
+images = load_script(PROGRAMS / "_tiff" / "images.py", "_tiff_images")
 
 
 def _pixels(path: Path) -> tuple[int, int, bytes]:
