@@ -20,6 +20,8 @@ SYSTEM := g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22
 ORACLES := bzip2 clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libclang-rt-22-dev libcsmith-dev libgsm-tools \
   libjpeg-turbo-progs libtiff-tools mpg123 openssl sox valgrind
 
+# Where the package was built: the C++ tests link the engine that is there already.
+ENGINE = build/$(shell $(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)')
 NATIVE := CMakeLists.txt $(shell find cmake native -name '*.cpp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake')
 
 help: ## List the verbs
@@ -53,10 +55,10 @@ docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
 wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
 
-native: $(BIN)/.tested ## Build and run the C++ tests, without Python
-	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
-	cmake --build build/native -j2
-	ctest --test-dir build/native --output-on-failure
+native: $(BIN)/.tested ## Build and run the C++ tests
+	cmake -S . -B $(ENGINE) -DCOMPILER_GYM_TESTS=ON
+	cmake --build $(ENGINE) -j2
+	ctest --test-dir $(ENGINE) --output-on-failure
 
 native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
 	clang-format-22 --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium.spaces import Discrete
 from torch import nn
 
 from compiler_gym.integrations.learning import Recipe, learning_env, learning_vec
@@ -59,7 +60,9 @@ def train(options: Options, report: Any = None) -> tuple[nn.Module, list[float]]
     vector = learning_vec(options.envs, recipe(options), sampler=list(options.train) or None)
     try:
         size = int(np.prod(vector.single_observation_space.shape or ()))
-        values = _network(size, int(vector.single_action_space.n), options.hidden).to(device)
+        actions = vector.single_action_space
+        assert isinstance(actions, Discrete)
+        values = _network(size, int(actions.n), options.hidden).to(device)
         return values, _train(vector, values, options, generator, report)
     finally:
         vector.close()

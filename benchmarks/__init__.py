@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Speed, measured: `python -m benchmarks` prints every figure and keeps them as JSON."""
+"""Speed, measured: ``python -m benchmarks SECTION`` prints figures, ``--help`` the sections."""

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Run the benchmarks named on the command line (default: all) and store their figures."""
+"""Run sections of the benchmarks (default: all) and print their figures.
+
+``--store`` also keeps them under ``benchmarks/results/``, where ``make docs`` reads them.
+"""
 
 import argparse
+import ast
 import importlib
-import json
-import platform
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import store
 from benchmarks.measure import Figure
 from compiler_gym._columns import keep_large_blocks
 
-ALL = (
+SECTIONS = (
     "engine",
     "observations",
     "steps",
@@ -27,27 +31,42 @@ ALL = (
     "gcc",
     "validation",
 )
-LIMIT_HELP = "the promise each figure is held to, where there is one"
+"""Each a file of this folder with a function `measure`, in the order they run."""
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
-    parser.add_argument("--output", type=Path, default=Path("benchmarks/results.json"))
-    options = parser.parse_args()
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what the command line names."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    for name in set(options.sections) - set(SECTIONS):
+        parser.error(f"no section {name!r}; there are {', '.join(SECTIONS)}")
     keep_large_blocks()
     console = Console()
-    stored: dict[str, list[dict[str, object]]] = {}
-    for name in options.names or ALL:
+    for name in options.sections or SECTIONS:
         with console.status(f"measuring {name}"):
             figures: list[Figure] = importlib.import_module(f"benchmarks.{name}").measure()
-        stored[name] = [figure.to_json() for figure in figures]
         console.print(_table(name, figures))
-    stored["machine"] = [{"system": platform.platform(), "processor": _processor()}]
-    if options.output.exists():
-        stored = json.loads(options.output.read_text()) | stored
-    options.output.write_text(json.dumps(stored, indent=2) + "\n")
-    console.print(f"Figures are in {options.output}")
+        if options.store:
+            console.print(f"Stored in {store.write(name, figures, options.folder)}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        epilog="sections:\n" + "\n".join(f"  {name:13} {purpose(name)}" for name in SECTIONS),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sections", nargs="*", metavar="SECTION")
+    parser.add_argument("--store", action="store_true", help="keep the figures for the docs")
+    parser.add_argument("--folder", type=Path, default=store.RESULTS, help="where they are kept")
+    return parser
+
+
+def purpose(name: str) -> str:
+    """Return the first line of what section `name` says of itself."""
+    text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+    return (ast.get_docstring(ast.parse(text)) or "").partition("\n")[0]
 
 
 def _table(name: str, figures: list[Figure]) -> Table:
@@ -60,13 +79,6 @@ def _table(name: str, figures: list[Figure]) -> Table:
         mark = "" if figure.holds is None else "[green]✓" if figure.holds else "[red]✗"
         table.add_row(figure.name, figure.measured, figure.promise, mark)
     return table
-
-
-def _processor() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.processor()
 
 
 if __name__ == "__main__":

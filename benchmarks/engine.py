@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The engine without its session: what each call costs on programs of three sizes."""
 
-import json
 import random
 from functools import partial
 from pathlib import Path
@@ -65,10 +64,3 @@ def _random_action(data: bytes) -> float:
         for pipeline in rng.choices(pipelines, k=STEPS):
             times.append(median_seconds(partial(module.run, pipeline), repeats=1))
     return median(times)
-
-
-if __name__ == "__main__":
-    figures = measure()
-    for figure in figures:
-        print(f"{figure.name:65} {figure.measured:>12}  {figure.promise}")
-    print(json.dumps([figure.to_json() for figure in figures]))

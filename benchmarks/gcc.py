@@ -14,9 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.measure import Figure, median_seconds
 from compiler_gym import make
+from compiler_gym.core import CompilerEnv
 from compiler_gym.envs.gcc import GccEnv
 
 GCC = "gcc-12"
@@ -53,7 +55,7 @@ def _starts() -> list[Figure]:
 
 
 def _seen_before() -> list[Figure]:
-    arguments = {"gcc_bin": GCC, "benchmark": "cbench-v1/crc32"}
+    arguments: dict[str, Any] = {"gcc_bin": GCC, "benchmark": "cbench-v1/crc32"}
     with (
         make("gcc-v0", **arguments) as bare,
         make("gcc-v0", **arguments, observation_space="obj_size") as seen,
@@ -75,7 +77,7 @@ def _seen_before() -> list[Figure]:
     ]
 
 
-def _seconds(env: GccEnv, action: int) -> float:
+def _seconds(env: CompilerEnv, action: int) -> float:
     started = time.perf_counter()
     env.step(action)
     return time.perf_counter() - started
@@ -87,9 +89,10 @@ def _observing(folder: Path) -> list[Figure]:
         assert isinstance(env, GccEnv)
         ratios = []
         for program in PROGRAMS:
-            env.reset(benchmark=f"cbench-v1/{program}")
+            benchmark = env.datasets.benchmark(f"cbench-v1/{program}")
+            env.reset(benchmark=benchmark)
             source = folder / f"{program}.c"
-            source.write_bytes(next(s.contents for s in env.benchmark.sources))
+            source.write_bytes(next(s.contents for s in benchmark.sources))
             ratios += [_ratio(env, source, number) for number in range(len(LEVELS))]
         figures.append(
             Figure("observing obj_size, against gcc -c", median(ratios), "x", 1.1),

@@ -3,7 +3,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
@@ -35,10 +35,6 @@ class Figure:
     def promise(self) -> str:
         sign = "≤" if self.direction == "at most" else "≥"
         return "" if self.bound is None else f"{sign} {_text(self.bound, self.unit)}"
-
-    def to_json(self) -> dict[str, Any]:
-        holds = None if self.holds is None else bool(self.holds)
-        return {**asdict(self), "value": float(self.value), "holds": holds}
 
 
 def median_seconds(call: Callable[[], Any], *, repeats: int) -> float:

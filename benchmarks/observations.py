@@ -112,8 +112,3 @@ def _look(env: LlvmEnv, name: str) -> tuple[float, float]:
         first.append(median_seconds(lambda: env.observation[name], repeats=1))
         second.append(median_seconds(lambda: env.observation[name], repeats=1))
     return min(first), min(second)
-
-
-if __name__ == "__main__":
-    for figure in measure():
-        print(f"{figure.name:70} {figure.measured:>12}  {figure.promise}")

@@ -10,6 +10,7 @@ from statistics import median
 
 from benchmarks.measure import Figure
 from compiler_gym import make
+from compiler_gym.testing import worker_pid
 
 SECONDS = 4.0
 WORKERS = 8
@@ -65,14 +66,14 @@ def _worker_megabytes() -> float:
             env.reset()
             for action in range(20):
                 env.step(action)
-        sizes = [_pss(env.episode.connection.pid) for env in envs]
+        sizes = [_pss(worker_pid(env)) for env in envs]
     finally:
         for env in envs:
             env.close()
     return median(sizes)
 
 
-def _pss(pid: int) -> float:
+def _pss(pid: int | None) -> float:
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) / 1024

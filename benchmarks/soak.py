@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.measure import Figure
 from compiler_gym import make
+from compiler_gym.testing import worker_pid
 
 STEPS = 100_000
 EPISODE = 50
@@ -33,7 +34,7 @@ def soak(steps: int) -> list[Figure]:
                 failures += 1
                 env.reset()
             if step % (steps // 20) == 0:
-                sizes.append(_resident("self") + _resident(str(env.episode.connection.pid)))
+                sizes.append(_resident("self") + _resident(str(worker_pid(env))))
         seconds = time.perf_counter() - started
     early, late = max(sizes[2:10]), max(sizes[10:])
     return [

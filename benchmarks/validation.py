@@ -23,6 +23,7 @@ import compiler_gym
 from benchmarks.measure import Figure
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Benchmark, RunCase
+from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.validation import QUICK, RUNGS
 from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
@@ -55,12 +56,14 @@ def measure() -> list[Figure]:
     """Return what each rung costs on a small and on the largest program."""
     figures = []
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCountOz") as env:
+        assert isinstance(env, LlvmEnv)
         for name in ("qsort", "ghostscript"):
             env.reset(benchmark=f"cbench-v1/{name}", seed=0)
             env.multistep([env.action_space[a] for a in ("sroa", "inline", "gvn", "simplifycfg")])
             results = [env.validate(rungs=None) for _ in range(3)]
             for rung in results[0].rungs:
-                seconds = median(result.rung(rung.name).seconds for result in results)
+                same = [one for result in results for one in result.rungs if one.name == rung.name]
+                seconds = median(one.seconds for one in same)
                 figures.append(Figure(f"{rung.name}, {name}", 1000 * seconds, "ms"))
     return figures
 
@@ -93,10 +96,13 @@ def planted(
 
 def _optimised(programs: Sequence[str]) -> Iterator[tuple[str, tuple[Benchmark, str]]]:
     with compiler_gym.make("llvm-v0", action_space="PassesAndPipelines") as env:
+        assert isinstance(env, LlvmEnv)
         for name in programs:
             env.reset(benchmark=f"cbench-v1/{name}")
             env.step(env.action_space[LEVEL])
             benchmark = env.benchmark
+            assert benchmark is not None
+            assert benchmark.run is not None
             benchmark.run = replace(benchmark.run, time_limit=SECONDS)
             yield name, (benchmark, env.ir)
 
@@ -204,6 +210,7 @@ def _episode(programs: Sequence[str], number: int) -> dict[str, str]:
     """Run one random episode and return the verdict of each rung asked."""
     generator = random.Random(number)
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCountOz") as env:
+        assert isinstance(env, LlvmEnv)
         state = _random_state(env, generator, programs[number % len(programs)])
         if state is None:
             return {"episode": "unknown"}

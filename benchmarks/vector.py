@@ -22,6 +22,7 @@ programs do: each has a heap and an interpreter of its own.
 
 import os
 import time
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -90,7 +91,7 @@ def _figures(program: str, size: str) -> list[Figure]:
 
 def _seconds(program: str) -> Seconds:
     """Return the seconds of every step, by kind."""
-    arguments = {"benchmark": program}
+    arguments: dict[str, Any] = {"benchmark": program}
     ours = {n: make_vec(ENVIRONMENT, n, **arguments) for n in (1, 2, 8)}
     theirs = {
         n: gymnasium.make_vec(ENVIRONMENT, n, vectorization_mode="async", **arguments)

@@ -2,16 +2,15 @@
 """What an observation looks like and costs, for the generated pages.
 
 Values are those of a bundled program, shortened, and only where every machine has the
-same. Costs are the figures that `make bench` stored.
+same. Costs are the figures that `python -m benchmarks observations --store` kept.
 """
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import store
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import ObservationError
 
@@ -20,7 +19,6 @@ __all__ = ["PROGRAMS", "costs", "examples", "promises"]
 PROGRAMS = {"llvm": "benchmark://cbench-v1/crc32"}
 """The program whose values are shown, by compiler."""
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "results.json"
 _SHOWN = 60
 _SIZES = ("1,000", "10,000")
 
@@ -41,8 +39,7 @@ def examples(env: CompilerEnv, program: str) -> dict[str, str]:
 
 def costs() -> dict[str, str]:
     """Return what a look through an environment costs at about 1,000 and 10,000 instructions."""
-    stored = json.loads(RESULTS.read_text()).get("observations", [])
-    figures = {figure["name"]: figure["value"] for figure in stored}
+    figures = {figure.name: figure.value for figure in store.read("observations").figures}
     names = {name.rpartition(": ")[2] for name in figures if ", environment: " in name}
     return {name: " / ".join(_times(figures, name)) for name in names}
 
@@ -63,12 +60,12 @@ def promises() -> list[tuple[str, str, str]]:
     """Return what the engine was promised to need: the figure, what was measured, the promise."""
     return [
         (
-            figure["name"].replace(", engine", ""),
-            _time(figure["value"]) if figure["unit"] == "us" else f"{figure['value']:.2f} x",
-            _time(figure["bound"]) if figure["unit"] == "us" else f"{figure['bound']:g} x",
+            figure.name.replace(", engine", ""),
+            _time(figure.value) if figure.unit == "us" else f"{figure.value:.2f} x",
+            _time(figure.bound) if figure.unit == "us" else f"{figure.bound:g} x",
         )
-        for figure in json.loads(RESULTS.read_text()).get("observations", [])
-        if figure["bound"] is not None
+        for figure in store.read("observations").figures
+        if figure.bound is not None
     ]
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
-__all__ = ["SIZES", "Case", "Outcome", "Program", "Random", "programs", "prose", "run"]
+__all__ = ["SIZES", "Case", "Outcome", "Program", "Random", "load", "programs", "prose", "run"]
 
 SIZES = ("test", "small", "ref")
 """Size classes: about 1 ms, 20 ms and 200 ms of run time at -O2."""
@@ -285,12 +285,17 @@ def programs(root: Path) -> list[Program]:
     return [Program.load(path.parent) for path in sorted(root.glob("*/program.toml"))]
 
 
+def load(name: str, path: Path) -> Any:
+    """Return the file at `path` as the module `name`: these folders are no package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python file")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def _import_cases(folder: Path) -> Any:
     # `from _cases import Case` in a cases.py must find this very module, however it was loaded.
     sys.modules.setdefault("_cases", sys.modules[__name__])
-    spec = importlib.util.spec_from_file_location(f"_cases_of_{folder.name}", folder / "cases.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{folder} holds no cases.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(f"_cases_of_{folder.name}", folder / "cases.py")

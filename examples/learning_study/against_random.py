@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# pyright: reportMissingImports=false, reportPrivateImportUsage=false
 """PPO, trained on generated programs, against random search on programs it has never seen.
 
 Both act in the same environment, with the same actions, masks and length of episodes.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# pyright: reportMissingImports=false, reportPrivateImportUsage=false
 """A policy cloned from what searches did: one episode, no search, against clang -Oz.
 
 Its actions are the few passes or sequences that `mining` chose, and one that ends the
@@ -11,16 +12,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import mining
 import numpy as np
 import torch
+from gymnasium.spaces import Discrete
 from playing import Chooser
 from torch import nn
 from training_programs import COST, cut, generated, held_out
 
 from compiler_gym.caching import TranspositionCache
+from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.integrations.learning import Recipe, learning_env
 from compiler_gym.runs import RunFolder
@@ -67,15 +70,19 @@ class Plan:
 def clone(run: RunFolder, plan: Plan) -> None:
     """Search, clone and play everything that `run` does not have yet."""
     torch.set_num_threads(1)
-    if run.result_of("training programs") is None:
+    kept = run.result_of("training programs")
+    if kept is None:
         functions = cut(plan.functions, run.path / "functions") if plan.functions else []
         programs = [*generated(plan.whole), *functions, *plan.recorded]
-        run.record("training programs", {"programs": programs})
-    programs = run.result_of("training programs")["programs"]
-    if run.result_of("actions") is None:
+        kept = {"programs": programs}
+        run.record("training programs", kept)
+    programs = kept["programs"]
+    named = run.result_of("actions")
+    if named is None:
         chosen = _chosen(run, plan, programs)
-        run.record("actions", {"macros": {f"sequence-{n}": list(s) for n, s in enumerate(chosen)}})
-    macros = run.result_of("actions")["macros"]
+        named = {"macros": {f"sequence-{n}": list(s) for n, s in enumerate(chosen)}}
+        run.record("actions", named)
+    macros = named["macros"]
     record_traces(run, plan, macros, programs)
     test = held_out(list(plan.test))
     with TranspositionCache() as cache:
@@ -265,7 +272,9 @@ def fit(traces: Traces, plan: Plan, macros: dict[str, list[str]], seed: int) -> 
     for _ in range(plan.epochs):
         for part in torch.randperm(len(seen)).split(256):
             scores = policy(seen[part])
-            loss = sum((loss_of(one, done[part]) * weight[part]).mean() for one in scores)
+            loss = torch.zeros(())
+            for one in scores:
+                loss = loss + (loss_of(one, done[part]) * weight[part]).mean()
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -288,7 +297,7 @@ def judge(
     with learning_env(recipe(plan, macros), cache=cache) as env:
         for program in missing:
             played = one_shot(env, program, choose)
-            run.record(f"{method} {program}", played, env.unwrapped.state)
+            run.record(f"{method} {program}", played, cast(CompilerEnv, env.unwrapped).state)
 
 
 def one_shot(env: Any, program: str, choose: Chooser) -> dict[str, Any]:
@@ -317,8 +326,12 @@ class _Constant:
 
 
 def _sizes(macros: dict[str, list[str]], plan: Plan) -> tuple[int, int]:
-    with learning_env(recipe(plan, macros)) as env:
+    env = learning_env(recipe(plan, macros))
+    try:
+        assert isinstance(env.action_space, Discrete)
         return int(np.prod(env.observation_space.shape or ())), int(env.action_space.n)
+    finally:
+        env.close()
 
 
 __all__ = ["Plan", "clone"]

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Inputs of tiffdither: grey images of every depth, thresholds, fax codecs, and refusals."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
-from _cases import Case, Random
+from _cases import Case, Random, load
 
 __all__ = ["COUNTS", "case"]
 
-_PATH = Path(__file__).parent.parent / "_tiff" / "images.py"
-_SPEC = importlib.util.spec_from_file_location("_tiff_images", _PATH)
-images = importlib.util.module_from_spec(_SPEC)
-sys.modules[_SPEC.name] = images
-_SPEC.loader.exec_module(images)
+images = load("_tiff_images", Path(__file__).parent.parent / "_tiff" / "images.py")
 
 LAYOUTS = (
     {},

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Agents are single files beside the package: tests load them as modules."""
 
-import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
+
+from tests.loading import load_script
 
 __all__ = ["load_agent"]
 
@@ -13,9 +13,4 @@ AGENTS = Path(__file__).parents[2] / "agents"
 
 def load_agent(name: str) -> Any:
     """Return the file of an agent as a module."""
-    spec = importlib.util.spec_from_file_location(f"agents_{name}", AGENTS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(AGENTS / f"{name}.py", f"agents_{name}")

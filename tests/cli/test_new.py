@@ -2,7 +2,6 @@
 """``compiler-gym new`` writes a package that works and answers the questions of a compiler."""
 
 import json
-import os
 import subprocess
 import sys
 import tomllib
@@ -15,6 +14,7 @@ from typer.testing import CliRunner
 import compiler_gym
 from compiler_gym.cli._app import app
 from compiler_gym.errors import InvalidParameterError
+from tests.loading import installed
 
 Runner = CliRunner()
 
@@ -27,19 +27,6 @@ def package(tmp_path: Path) -> Path:
     assert told["environment"] == "tiny-c-v0"
     assert all((tmp_path / "made" / name).is_file() for name in told["files"])
     return tmp_path / "made"
-
-
-def variables(package: Path) -> dict[str, str]:
-    """Return the variables with which `package` is installed, as an editable install leaves it."""
-    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    info = package / "site" / f"{project['name']}-{project['version']}.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 1\n")
-    points = project["entry-points"]["compiler_gym.compilers"]
-    lines = [f"{name} = {value}" for name, value in points.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[compiler_gym.compilers]", *lines, ""]))
-    paths = [str(info.parent), str(package / "src"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compilers(
@@ -78,7 +65,7 @@ def test_it_is_usable_at_once(package: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=variables(package),
+        env=installed(package, package / "site"),
         capture_output=True,
         text=True,
         check=True,
@@ -90,7 +77,12 @@ def test_it_is_usable_at_once(package: Path) -> None:
 def test_it_passes_its_own_tests_and_the_public_suites(package: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     done = subprocess.run(
-        command, cwd=package, env=variables(package), capture_output=True, text=True, check=False
+        command,
+        cwd=package,
+        env=installed(package, package / "site"),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout[-5000:]
     assert " passed" in done.stdout

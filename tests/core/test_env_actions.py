@@ -111,6 +111,7 @@ def test_an_episode_of_composite_actions_is_replayed(make_env: MakeEnv) -> None:
     env = make_env(observation_space="number", action_space="Composite")
     env.reset()
     env.action_space.seed(3)
+    number = None
     for _ in range(3):
         number = env.step(env.action_space.sample())[0]
     with pickle.loads(pickle.dumps(env)) as twin:

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-import doctest
 import json
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import compiler_gym.core.specs
 from compiler_gym import spaces
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.errors import SessionError, UnknownNameError
@@ -242,7 +240,3 @@ def test_bytes_and_lists_decode_to_the_same_array(data: st.DataObject, dtype: st
     assert from_bytes.tolist() == from_list.tolist() == sent.tolist()
     assert from_bytes.dtype == from_list.dtype == number
     assert space_from_spec(spec, "x").contains(from_bytes)
-
-
-def test_documented_examples_run() -> None:
-    assert doctest.testmod(compiler_gym.core.specs).failed == 0

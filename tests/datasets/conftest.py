@@ -4,6 +4,7 @@
 import io
 import tarfile
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
@@ -21,7 +22,7 @@ def server() -> Iterator[Server]:
 def make_tar(files: dict[str, bytes], compression: str = "bz2", extra: tuple = ()) -> bytes:
     """Return a tar archive of `files`, then of the `extra` entries as they are."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=f"w:{compression}") as tar:
+    with tarfile.open(fileobj=buffer, mode=cast(Any, f"w:{compression}")) as tar:
         for name, data in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(data)
@@ -34,7 +35,7 @@ def make_tar(files: dict[str, bytes], compression: str = "bz2", extra: tuple = (
 class Words(Dataset):
     """A dataset of words that counts how often it was asked."""
 
-    def __init__(self, name: str, words: list[str], **kwargs: object) -> None:
+    def __init__(self, name: str, words: list[str], **kwargs: Any) -> None:
         super().__init__(name, "Words", "MIT", **kwargs)
         self.words = words
         self.read: list[str] = []

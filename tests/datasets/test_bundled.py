@@ -39,6 +39,8 @@ def test_further_inputs_differ_and_repeat_themselves(name: str) -> None:
 def test_a_program_can_be_pickled_after_its_runs_were_read() -> None:
     program = BundledPrograms().benchmark(PROGRAMS["sha"])
     assert program.is_validatable()
+    assert program.run is not None
+    assert program.run.more is not None
     again = pickle.loads(pickle.dumps(program))
     assert again.run.cases[0] == program.run.cases[0]
     assert again.run.more(3) == program.run.more(3)

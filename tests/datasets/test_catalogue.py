@@ -2,6 +2,7 @@
 import itertools
 import pickle
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,9 @@ class FileScheme(Words):
 
 
 class Absent(Words):
-    installed = False
+    @property
+    def installed(self) -> bool:
+        return False
 
 
 @pytest.fixture
@@ -88,6 +91,7 @@ def test_all_programs_are_iterated_in_turn_and_lazily(datasets: Datasets) -> Non
         "generator://numbers-v0/2",
     ]
     assert list(itertools.islice(datasets.benchmark_uris(), 7)) == first
+    assert isinstance(words, Words)
     words.read.clear()
     next(datasets.benchmarks())
     assert words.read == []
@@ -103,7 +107,7 @@ def test_what_is_not_installed_takes_no_part_in_iteration_and_sampling() -> None
         Datasets([Absent("absent-v0", ["a"])]).random_benchmark()
 
 
-def _share(datasets: Datasets, **kwargs: object) -> dict[str, float]:
+def _share(datasets: Datasets, **kwargs: Any) -> dict[str, float]:
     generator = np.random.default_rng(0)
     draws = 2000
     found = Counter(

@@ -4,6 +4,7 @@
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -41,12 +42,12 @@ def env(tmp_path: Path) -> SimpleNamespace:
     return SimpleNamespace(datasets=Datasets([archived, files]))
 
 
-def test_what_is_there_is_not_fetched_again(env: SimpleNamespace) -> None:
+def test_what_is_there_is_not_fetched_again(env: Any) -> None:
     with pytest.warns(DeprecationWarning, match=r"install\(\)"):
         assert require(env, "benchmark://files-v0") is False
 
 
-def test_activation_does_nothing(env: SimpleNamespace) -> None:
+def test_activation_does_nothing(env: Any) -> None:
     with pytest.warns(DeprecationWarning, match="does nothing"):
         assert activate(env, "benchmark://files-v0") is False
     with pytest.warns(DeprecationWarning, match="does nothing"):
@@ -54,6 +55,6 @@ def test_activation_does_nothing(env: SimpleNamespace) -> None:
     assert len(list(env.datasets)) == 2
 
 
-def test_what_was_not_there_is_not_deleted(env: SimpleNamespace) -> None:
+def test_what_was_not_there_is_not_deleted(env: Any) -> None:
     with pytest.warns(DeprecationWarning, match=r"uninstall\(\)"):
         assert delete(env, "benchmark://archived-v0") is False

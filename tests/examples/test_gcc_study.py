@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The study of GCC's options runs, in a small version, and its figures can be repeated."""
 
-import importlib.util
 import json
 import math
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from compiler_gym.envs.gcc import GccEnv
+from tests.loading import load_script
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "gcc_study" / "study.py"
 BUDGET = 4
@@ -25,13 +24,7 @@ def study() -> ModuleType:
         pytest.importorskip(library)
     if shutil.which("gcc-12") is None:
         pytest.skip("needs gcc-12: apt install gcc-12")
-    spec = importlib.util.spec_from_file_location("gcc_study", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT, "gcc_study")
 
 
 @pytest.mark.filterwarnings("ignore")  # of the libraries that search

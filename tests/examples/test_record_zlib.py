@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A package's build becomes a dataset, and the package works as if clang had built it."""
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from tests.loading import load_script
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "record_zlib" / "record.py"
 MAKEFILE = """
@@ -30,12 +31,7 @@ int main(int argc, char **argv) { printf("%d\\n", twice(atoi(argv[argc - 1]))); 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("record_zlib", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(SCRIPT, "record_zlib")
 
 
 @pytest.fixture

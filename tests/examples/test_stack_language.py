@@ -2,32 +2,17 @@
 """The example compiler, installed beside this package, passes its own tests."""
 
 import json
-import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import compiler_gym
+from tests.loading import installed
 
 PACKAGE = Path(__file__).parents[2] / "examples" / "stack_language"
 SOURCES = PACKAGE / "src" / "stack_language"
-
-
-def installed(package: Path, site: Path) -> dict[str, str]:
-    """Return the variables with which `package` is installed, as an editable install leaves it."""
-    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
-    info = site / f"{project['name']}-{project['version']}.dist-info"
-    info.mkdir()
-    facts = ("2.1", project["name"], project["version"])
-    (info / "METADATA").write_text("Metadata-Version: {}\nName: {}\nVersion: {}\n".format(*facts))
-    points = project["entry-points"]["compiler_gym.compilers"]
-    lines = [f"{name} = {value}" for name, value in points.items()]
-    (info / "entry_points.txt").write_text("\n".join(["[compiler_gym.compilers]", *lines, ""]))
-    paths = [str(site), str(package / "src"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 """A learning environment is one vector in, one number out."""
 
 import math
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,16 +15,17 @@ FEW = ("sroa", "simplifycfg", "instcombine")
 
 def test_a_learning_environment_is_ready_for_a_network() -> None:
     recipe = Recipe(actions=FEW, episode_length=3, history=2, no_effect_penalty=0.5)
-    with learning_env(recipe, benchmark="cbench-v1/crc32") as env:
+    with cast(Any, learning_env(recipe, benchmark="cbench-v1/crc32")) as env:
         seen, _ = env.reset(seed=1)
         assert env.observation_space.shape == seen.shape == (56 + 2 * 4 + 1,)
         assert seen.dtype == np.float32
         assert env.action_space.n == 3
-        rewards = []
+        rewards: list[float] = []
+        truncated = False
         for _ in range(3):
             seen, reward, _, truncated, _ = env.step(0)
             assert env.observation_space.contains(seen)
-            rewards.append(reward)
+            rewards.append(float(reward))
         assert truncated
         assert rewards[0] > 0
         assert rewards[1:] == [-0.5, -0.5]
@@ -40,7 +42,7 @@ def test_a_recipe_may_offer_sequences_levels_and_an_end_and_earn_what_is_saved()
         episode_length=5,
         history=1,
     )
-    with learning_env(recipe, benchmark="cbench-v1/crc32") as env:
+    with cast(Any, learning_env(recipe, benchmark="cbench-v1/crc32")) as env:
         env.reset()
         assert env.action_space.names == ["clean", "-Oz", "end-of-episode"]
         first = env.unwrapped.observation["IrInstructionCount"]
@@ -48,7 +50,7 @@ def test_a_recipe_may_offer_sequences_levels_and_an_end_and_earn_what_is_saved()
         assert env.unwrapped.commandline().count("instcombine") == 1
         _, optimised, terminated, *_ = env.step(1)
         last = env.unwrapped.observation["IrInstructionCount"]
-        assert cleaned + optimised == pytest.approx(math.log(first / last))
+        assert float(cleaned) + float(optimised) == pytest.approx(math.log(first / last))
         assert not terminated
         assert env.step(2)[1:3] == (0, True)
 

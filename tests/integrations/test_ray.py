@@ -45,7 +45,7 @@ def test_the_work_itself_needs_no_cluster() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_node_is_killed_and_nothing_is_lost(tmp_path: Path) -> None:
     ray: Any = pytest.importorskip("ray", reason="ray is missing")
-    from ray.cluster_utils import Cluster
+    from ray.cluster_utils import Cluster  # type: ignore[import-not-found, unused-ignore]  # seen
 
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Compile each bundled program once per session and lend the binaries to the tests."""
 
-import importlib.util
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.loading import load_script
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "programs"
 
@@ -19,17 +18,8 @@ Compile = Callable[..., Path]
 """`compile(name, compiler=..., flags=...)` returns the path of a fresh or remembered binary."""
 
 
-def _load(stem: str, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, PROGRAMS / f"{stem}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-cases = _load("_cases", "_cases")
-build = _load("build", "programs_build")
+cases = load_script(PROGRAMS / "_cases.py", "_cases")
+build = load_script(PROGRAMS / "build.py", "programs_build")
 
 
 def pytest_configure(config: pytest.Config) -> None:

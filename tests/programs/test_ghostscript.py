@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """ghostscript against the real Ghostscript: what programs print, and what their pages look like."""
 
-import importlib.util
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.loading import load_script
 
 from .conftest import PROGRAMS, Execute, cases
 
@@ -15,15 +14,7 @@ PAGE = ("-q", "-dBATCH", "-dNOPAUSE", "-sDEVICE=ppmraw", "-r72")
 SMOOTH = ("-dGraphicsAlphaBits=4", "-dTextAlphaBits=4")
 
 
-def _load_cases() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("ps_cases", PROGRAMS / "ghostscript" / "cases.py")
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-ps = _load_cases()
+ps = load_script(PROGRAMS / "ghostscript" / "cases.py", "ps_cases")
 
 
 def _read_ppm(path: Path) -> tuple[int, int, bytes]:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """lame's streams decoded by mpg123 and compared with what went in."""
 
-import importlib.util
 import struct
-import sys
 import wave
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.loading import load_script
 
 from .conftest import PROGRAMS, Execute, cases
 
@@ -17,16 +16,7 @@ DELAY = 528
 """Samples by which encoder and decoder are late together, after mpg123 has dropped its own 529."""
 
 
-def _load_cases() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("lame_cases", PROGRAMS / "lame" / "cases.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-sounds = _load_cases()
+sounds = load_script(PROGRAMS / "lame" / "cases.py", "lame_cases")
 
 
 def _decode(tool: Any, folder: Path, name: str = "out.mp3") -> tuple[int, list[list[int]]]:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The four tiff programs against libtiff's tools of the same names, and against Pillow."""
 
-import importlib.util
 import io
 import shutil
 import struct
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.loading import load_script
 
 from .conftest import PROGRAMS, Execute, build
 
@@ -20,15 +19,7 @@ PACKAGE = "libtiff-tools"
 TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8}
 
 
-def _load_images() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("_tiff_images", PROGRAMS / "_tiff" / "images.py")
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-images = _load_images()
+images = load_script(PROGRAMS / "_tiff" / "images.py", "_tiff_images")
 
 
 def _pixels(path: Path) -> tuple[int, int, bytes]:

@@ -148,6 +148,7 @@ def test_a_reward_is_kept_with_fewer_actions(env: LlvmEnv) -> None:
     names = ("sroa", "always-inline", "instcombine", "strip", "simplifycfg")
     play(env, *(env.action_space[name] for name in names if name in env.action_space.names))
     goal = env.episode_reward
+    assert goal is not None
     for _ in minimize_trajectory_iteratively(env, lambda e: (e.episode_reward or 0) >= goal):
         pass
     assert env.episode_reward == goal
@@ -164,6 +165,8 @@ def test_contributions_are_those_of_replays_without_each_action(env: LlvmEnv) ->
     assert [c.had_effect for c in found] == [True, False, True]
     assert found[1].cost_of_removal == 0
     play(env, actions[1], actions[2])
+    assert total is not None
+    assert env.episode_reward is not None
     assert found[0].cost_of_removal == pytest.approx(total - env.episode_reward)
     play(env, *actions)
     assert env.ir_sha1 == sha

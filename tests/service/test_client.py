@@ -156,8 +156,7 @@ def test_threads_use_environments_of_their_own(make_env: MakeEnv) -> None:
     def work(index: int) -> None:
         envs[index].reset(benchmark=f"benchmark://fake-v0/{100 * index}")
         for _ in range(50):
-            observation = envs[index].step(ACTIONS["add"])[0]
-        found[index] = observation
+            found[index] = envs[index].step(ACTIONS["add"])[0]
 
     threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
     for thread in threads:

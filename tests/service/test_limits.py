@@ -28,7 +28,10 @@ def test_a_child_without_input_reads_nothing(tmp_path: Path) -> None:
 
 
 def test_a_child_can_be_prepared() -> None:
-    done = run_child(["sh", "-c", "umask"], timeout=30, setup=lambda: os.umask(0o027) and None)
+    def setup() -> None:
+        os.umask(0o027)
+
+    done = run_child(["sh", "-c", "umask"], timeout=30, setup=setup)
     assert done.stdout.strip() == b"0027"
 
 

@@ -7,6 +7,7 @@ import select
 import signal
 import time
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -313,7 +314,8 @@ def test_a_worker_and_its_copy_do_not_interrupt_their_owner(open_worker: Open) -
 def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
     def times_asleep() -> int:
         status = Path(f"/proc/{worker.pid}/status").read_text()
-        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M)[1])
+        (times,) = re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.M)
+        return int(times)
 
     def is_asleep() -> bool:
         stat = Path(f"/proc/{worker.pid}/stat").read_text()
@@ -322,8 +324,10 @@ def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
     worker = open_worker()
     request = step("add")
     request.stay_awake = False
+    assert worker.channel is not None
     worker.channel.send(encode(request))
-    assert wait_until(lambda: select.select([worker], [], [], 0)[0] and is_asleep())
+    readable = cast(Any, worker)  # it has a fileno()
+    assert wait_until(lambda: bool(select.select([readable], [], [], 0)[0]) and is_asleep())
     before = times_asleep()
     worker.channel.receive()
     time.sleep(0.1)

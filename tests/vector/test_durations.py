@@ -43,5 +43,6 @@ def test_only_so_many_actions_are_remembered() -> None:
     durations = Durations(1)
     for action in range(20_000):
         durations.learn([0], [action], [1e-5])
-    known = durations.guess([0] * 20_000, range(20_000)).count(pytest.approx(1e-5, rel=1e-6))
+    guesses = durations.guess([0] * 20_000, range(20_000))
+    known = sum(guess == pytest.approx(1e-5, rel=1e-6) for guess in guesses)
     assert 10_000 < known < 20_000

@@ -480,7 +480,9 @@ def test_a_deadline_that_passed_is_named_as_it_was(make_vector: MakeVector) -> N
 
 
 def test_rows_in_wrappers_of_gymnasium_can_be_forked() -> None:
-    makers = [lambda: gymnasium.wrappers.TransformReward(fake(2), abs)] * 2
+    makers = [
+        lambda: gymnasium.wrappers.TransformReward(fake(2), lambda reward: abs(float(reward)))
+    ] * 2
     with CompilerVectorEnv(makers) as vector:
         vector.reset()
         with vector.fork() as twin:
@@ -669,7 +671,7 @@ def test_spaces_of_actions_that_change_are_told_in_their_row() -> None:
 
 
 def test_a_program_that_many_rows_share_gives_each_what_it_gives_alone() -> None:
-    arguments = {"benchmark": "cbench-v1/crc32"}
+    arguments: dict[str, Any] = {"benchmark": "cbench-v1/crc32"}
     generator = np.random.default_rng(5)
     with (
         compiler_gym.make_vec("llvm-autophase-ic-v0", 3, **arguments) as vector,

@@ -60,7 +60,7 @@ def test_the_constraint_follows_another_action_space(env: FakeEnv) -> None:
     assert env.actions == [DOUBLE]
     wrapped.action_space = "Safe"
     wrapped.reset()
-    assert wrapped.action_space.names == ["nothing", "double"]
+    assert wrapped.action_space.names == ["nothing", "double"]  # type: ignore[attr-defined]  # no text
 
 
 def test_the_terminal_action_ends_the_episode_and_hides_what_follows(env: FakeEnv) -> None:

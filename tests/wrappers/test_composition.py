@@ -7,7 +7,7 @@ import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import hypothesis.strategies as st
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import ServiceError
 from compiler_gym.spaces import CommandlineFlag
 from compiler_gym.testing import FakeEnv, same, worker_pid
@@ -104,7 +105,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     lambda env, n: Halved(env),
     lambda env, n: EpisodeRecorder(env, Path(tempfile.gettempdir()) / f"{n}.jsonl"),
     lambda env, n: SynchronousSqliteLogger(env, Path(tempfile.gettempdir()) / f"{n}.db"),
-    lambda env, n: gymnasium.wrappers.TransformReward(env, lambda reward: 4 * reward),
+    lambda env, n: gymnasium.wrappers.TransformReward(env, lambda reward: 4 * float(reward)),
     few,
     ending,
     macro,
@@ -147,7 +148,7 @@ def walk(env: Any, choices: list[float]) -> list[Any]:
 CHOICES = st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, CHOICES, CHOICES)
 def test_any_stack_is_an_environment_whose_forks_are_exact(
     layers: list[tuple[int, int]], before: list[float], after: list[float]
@@ -170,7 +171,7 @@ def test_any_stack_is_an_environment_whose_forks_are_exact(
         assert all(json.loads(line) for path in files for line in path.read_text().splitlines())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, CHOICES)
 def test_any_stack_does_to_the_program_what_its_actions_say(
     layers: list[tuple[int, int]], choices: list[float]
@@ -195,7 +196,7 @@ def looks(env: Any) -> list[Any]:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, LAYERS, CHOICES, CHOICES, CHOICES)
 def test_steps_that_were_undone_leave_no_trace(
     below: list[tuple[int, int]],
@@ -225,7 +226,7 @@ class Killed(CompilerEnvWrapper):
 
     def multistep(self, actions: Any, *spaces: Any, **options: Any) -> Any:
         result = super().multistep(actions, *spaces, **options)
-        worker = worker_pid(self.unwrapped)
+        worker = worker_pid(cast(CompilerEnv, self.unwrapped))
         if worker is not None and self.in_episode:
             os.kill(worker, signal.SIGKILL)
         return result
@@ -257,7 +258,7 @@ def test_a_worker_that_is_lost_between_two_steps_ends_the_episode_at_the_next(wr
             assert env.observation_space.contains(observation)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, CHOICES)
 def test_any_stack_survives_a_crash_below(
     layers: list[tuple[int, int]], choices: list[float]

@@ -2,7 +2,7 @@
 """The toy passes the public suites, and its rules keep what a program prints."""
 
 import random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from stack_language._language import RULES, parse, run, sites, text
@@ -78,9 +78,10 @@ def test_one_place_at_a_time_ends_when_none_is_left() -> None:
 
 
 def test_caches_wrappers_and_vectors_know_it() -> None:
-    arguments = {"observation_space": "Opcodes", "reward_space": "Size"}
+    arguments: dict[str, Any] = {"observation_space": "Opcodes", "reward_space": "Size"}
+    cache = TranspositionCache()
     plain = compiler_gym.make("stack-v0", **arguments)
-    cached = compiler_gym.make("stack-v0", **arguments, cache=TranspositionCache())
+    cached = compiler_gym.make("stack-v0", **arguments, cache=cache)
     limited = TimeLimit(compiler_gym.make("stack-v0", **arguments), max_episode_steps=4)
     vector = compiler_gym.make_vec("stack-v0", 2, **arguments)
     try:
@@ -95,7 +96,7 @@ def test_caches_wrappers_and_vectors_know_it() -> None:
                     assert found[0].tolist() == wanted[0].tolist()
                     assert found[1] == wanted[1]
             assert found[3]  # four steps are the limit
-        assert cached.cache.statistics.hits > 0
+        assert cache.statistics.hits > 0
         observations, *_ = vector.step([4, 4])
         assert observations[0].tolist() == observations[1].tolist()
     finally:

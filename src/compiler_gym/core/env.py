@@ -171,13 +171,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         return self.episode.selection.reward
 
     @property
-    def action_spaces(self) -> list[gymnasium.Space[Any]]:
+    def action_spaces(self) -> list[Any]:
         """Every action space; set `action_space` to one of them or to its name."""
         selection = self.episode.selection
         return [selection.action_space_named(name) for name in selection.action_specs]
 
     @property
-    def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
+    def action_space(self) -> Any:  # which space it is, and what it can do, is the compiler's
         """The actions of the next `step`. Setting it takes effect at the next reset."""
         return self.episode.selection.action_space
 

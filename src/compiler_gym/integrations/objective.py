@@ -34,8 +34,9 @@ class Evaluation:
 class SequenceObjective:
     """The cost of a sequence of `length` actions on one program.
 
-        >>> with SequenceObjective("llvm-ic-v0", length=3, benchmark="cbench-v1/crc32") as cost:
-        ...     cost([0, 1, 2]) <= 0
+        >>> arguments = {"benchmark": "cbench-v1/crc32", "actions": ["sroa", "instcombine"]}
+        >>> with SequenceObjective("llvm-ic-v0", length=2, **arguments) as cost:
+        ...     cost([0, 1]) < 0
         True
 
     `actions` are the choices at each place, by name; all without any. ``None`` among them

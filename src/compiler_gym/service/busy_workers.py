@@ -25,7 +25,7 @@ class BusyWorkers:
 
     >>> busy_workers = BusyWorkers(cores=2)
     >>> for worker in "abc":
-    ...     busy_workers.enter(worker)
+    ...     _ = busy_workers.enter(worker)
     >>> busy_workers.client_may_look, busy_workers.worker_may_look
     (False, False)
     """

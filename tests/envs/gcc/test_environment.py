@@ -8,6 +8,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -152,7 +153,7 @@ def test_choices_that_do_not_exist_are_refused(env: GccEnv, wrong: object) -> No
 
 
 @pytest.mark.parametrize("wrong", [[], [0], [-1] * 10_000, "short", None, 7])
-def test_choices_are_one_for_each_option(env: GccEnv, wrong: object) -> None:
+def test_choices_are_one_for_each_option(env: GccEnv, wrong: Any) -> None:
     with pytest.raises(InvalidActionError, match=r"one for each option"):
         env.choices = wrong
     assert env.in_episode

@@ -182,7 +182,7 @@ def test_what_is_unpacked_is_all_that_a_program_takes_along(chstone: CHStoneData
 def test_an_archive_that_is_not_the_published_one_is_refused(
     serve: Callable[..., dict[str, Any]],
 ) -> None:
-    served = serve(ANGHABENCH, ANGHABENCH_NAMES) | {"tar_sha256": "0" * 64}
+    served: dict[str, Any] = serve(ANGHABENCH, ANGHABENCH_NAMES) | {"tar_sha256": "0" * 64}
     dataset = AnghaBenchDataset(**served)
     with pytest.raises(DownloadFailed, match="its sha256 is"):
         dataset.install()

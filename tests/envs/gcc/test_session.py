@@ -14,7 +14,7 @@ from compiler_gym.caching import TranspositionCache
 from compiler_gym.envs.gcc import GccEnv
 from compiler_gym.envs.gcc.session import GccSession
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
-from compiler_gym.session import BenchmarkSpec
+from compiler_gym.session import BenchmarkSpec, CommandlineSpec
 from compiler_gym.wrappers import ForkOnStep, TimeLimit
 
 from .conftest import needed
@@ -83,9 +83,9 @@ def test_unknown_names_are_refused(session: GccSession) -> None:
 
 
 def test_an_action_says_whether_it_changed_anything(session: GccSession) -> None:
-    number = next(
-        i for i, item in enumerate(session.action_spaces[0].space.items) if item.name == "-fgcse"
-    )
+    flags = session.action_spaces[0].space
+    assert isinstance(flags, CommandlineSpec)
+    number = next(i for i, item in enumerate(flags.items) if item.name == "-fgcse")
     assert session.apply_action(number) == (False, None, False)
     assert session.apply_action(number) == (False, None, True)
 

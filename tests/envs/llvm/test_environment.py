@@ -99,6 +99,7 @@ def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: str) -> None:
 
 
 def test_the_spec_rebuilds_the_environment(env: LlvmEnv) -> None:
+    assert env.spec is not None
     with gymnasium.make(env.spec) as other:
         assert other.unwrapped.spec == env.spec
         assert other.observation_space == env.observation_space
@@ -134,6 +135,7 @@ def test_steps_in_one_request_equal_steps_one_by_one(make_env: MakeEnv) -> None:
     one.reset()
     many.reset()
     rewards = []
+    observation = None
     for action in actions:
         observation, reward, *_ = one.step(action)
         rewards.append(reward)

@@ -18,8 +18,16 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 from compiler_gym.service import Limits
+from compiler_gym.testing import worker_pid
 
 MakeEnv = Callable[..., LlvmEnv]
+
+
+def worker_of(env: LlvmEnv) -> int:
+    """Return the process of the worker of `env`, which has to have one."""
+    pid = worker_pid(env)
+    assert pid is not None
+    return pid
 
 
 def unrollable(path: Path) -> Path:
@@ -37,7 +45,7 @@ def test_a_worker_that_is_killed_in_mid_step_ends_the_episode_alone(make_env: Ma
     env.reset()
     bystander.reset()
     env.step(env.action_space["sroa"])
-    os.kill(env.episode.connection.pid, signal.SIGSEGV)
+    os.kill(worker_of(env), signal.SIGSEGV)
     _, reward, terminated, truncated, info = env.step(env.action_space["gvn"])
     assert (terminated, truncated) == (False, True)
     error = info["error"]
@@ -57,7 +65,7 @@ def test_a_worker_that_is_killed_in_mid_step_ends_the_episode_alone(make_env: Ma
 def test_a_step_that_passes_its_deadline_ends_the_episode(make_env: MakeEnv) -> None:
     env = make_env(observation_space="Autophase")
     env.reset()
-    os.kill(env.episode.connection.pid, signal.SIGSTOP)
+    os.kill(worker_of(env), signal.SIGSTOP)
     started = time.monotonic()
     observation, _, terminated, truncated, info = env.step(0, timeout=0.3)
     assert time.monotonic() - started < 5
@@ -97,7 +105,7 @@ def test_memory_is_limited(make_env: MakeEnv, tmp_path: Path) -> None:
     source.write_text(lines)
     probe = make_env()
     probe.reset(benchmark=f"file://{source}")
-    status = Path(f"/proc/{probe.episode.connection.pid}/status").read_text()
+    status = Path(f"/proc/{worker_of(probe)}/status").read_text()
     (size,) = re.findall(r"^VmSize:\s+(\d+) kB", status, re.MULTILINE)
     env = make_env(limits=Limits(memory_bytes=(int(size) + 4096) * 1024), action_space="Pipelines")
     env.reset(benchmark=f"file://{source}")

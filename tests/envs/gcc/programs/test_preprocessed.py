@@ -47,6 +47,7 @@ def random_choices(env: GccEnv, generator: random.Random) -> list[int]:
 
 def bare(env: GccEnv, choices: Sequence[int], folder: Path) -> bytes | None:
     """Return what GCC makes of the program that was given; None if it refuses."""
+    assert env.benchmark is not None
     program = unpack(env.benchmark.contents)
     for name, text in program.files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

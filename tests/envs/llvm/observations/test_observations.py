@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -73,6 +74,7 @@ def test_a_baseline_is_what_clang_does_from_source(
 ) -> None:
     env = make_env(benchmark=f"cbench-v1/{program}")
     env.reset()
+    assert env.benchmark is not None
     (source,) = [s for s in env.benchmark.sources if s.filename.endswith(".c")]
     # The C library's headers define atoi() in place unless the code is to be small; the program
     # was emitted as for -O2, so it has that definition at every level.
@@ -167,12 +169,12 @@ def test_a_module_without_code_has_defined_observations(
 def test_an_observation_of_a_file_needs_no_environment(env: LlvmEnv, tmp_path: Path) -> None:
     env.reset()
     path = env.write_bitcode(tmp_path / "module.bc")
-    found = compute_observation(observation_spaces.Autophase, path)
+    found = compute_observation(cast(Any, observation_spaces).Autophase, path)
     assert np.array_equal(found, env.observation["Autophase"])
 
 
 def test_a_member_of_the_enumerations_stands_for_its_name(env: LlvmEnv) -> None:
-    seen, earned = observation_spaces, reward_spaces
+    seen, earned = cast(Any, observation_spaces), cast(Any, reward_spaces)
     observation, _ = env.reset(
         observation_space=[seen.Autophase, "IrSha1"], reward_space=earned.IrInstructionCount
     )

@@ -541,6 +541,7 @@ def test_a_build_that_is_watched_leaves_modules_and_programs(project: Path, make
         "clang-22 -Iinclude -c part.c -o part.o",
         "clang-22 main.o libpart.a -o run -lm",
     ]
+    made: list[Path] = []
     for command in commands:
         if "lib" in command:
             subprocess.run(["ar", "rcs", "libpart.a", "part.o"], check=True)

@@ -2,7 +2,7 @@
 """Wrong programs are reported, right ones are not, and what cannot be told is unknown."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,12 +32,20 @@ def validated() -> Iterator[Callable[..., ValidationResult]]:
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
         assert isinstance(env, LlvmEnv)
 
-        def validate(benchmark: str | Benchmark, *names: str, rungs: object = None):  # type: ignore[no-untyped-def]
+        def validate(
+            benchmark: str | Benchmark, *names: str, rungs: Iterable[str] | None = None
+        ) -> ValidationResult:
             env.reset(benchmark=benchmark)
             env.multistep([env.action_space[name] for name in names])
             return env.validate(rungs=rungs)
 
         yield validate
+
+
+def reason(result: ValidationResult, name: str) -> str:
+    rung = result.rung(name)
+    assert rung is not None, name
+    return rung.reason
 
 
 def verdicts(result: ValidationResult) -> dict[str, str]:
@@ -54,7 +62,7 @@ def test_every_rung_is_reported_and_the_bundled_program_passes(
     }
     assert result.okay()
     assert result.benchmark_semantics_validated
-    assert result.rung("run").reason == "22 inputs"
+    assert reason(result, "run") == "22 inputs"
     assert result.walltime >= sum(rung.seconds for rung in result.rungs) > 0
 
 
@@ -76,7 +84,7 @@ def test_a_module_that_does_not_link_is_reported() -> None:
 def test_a_program_that_never_linked_is_unknown(validated: Callable[..., ValidationResult]) -> None:
     result = validated(program("int missing(void); int main() { return missing(); }"), "sroa")
     assert result.okay()
-    assert "does not build either" in result.rung("run").reason
+    assert "does not build either" in reason(result, "run")
 
 
 def test_a_program_of_which_nothing_is_known_is_unknown(
@@ -106,7 +114,7 @@ def test_programs_that_cannot_be_compared_are_unknown(
 ) -> None:
     result = validated(program(source, time_limit=0.5), "sroa", rungs=("run",))
     assert result.okay()
-    assert words in result.rung("run").reason
+    assert words in reason(result, "run")
 
 
 def test_undefined_behaviour_of_the_program_itself_is_no_finding(
@@ -115,8 +123,8 @@ def test_undefined_behaviour_of_the_program_itself_is_no_finding(
     source = "int main(int n, char **v) { int a[2] = {0, 0}; return a[n + 2] * 0; }"
     result = validated(program(source), rungs=("asan", "ubsan"))
     assert result.okay()
-    assert "not clean itself" in result.rung("asan").reason
-    assert "not clean itself" in result.rung("ubsan").reason
+    assert "not clean itself" in reason(result, "asan")
+    assert "not clean itself" in reason(result, "ubsan")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +155,7 @@ def test_missing_tools_are_named(
     )
     source = "int main(void) { return 7; }"
     result = validated(program(source), rungs=("asan",))
-    assert "needs opt-22: install it with `apt install llvm-22`" in result.rung("asan").reason
+    assert "needs opt-22: install it with `apt install llvm-22`" in reason(result, "asan")
 
 
 def test_a_compiler_without_sanitizers_is_said(
@@ -163,7 +171,7 @@ def test_a_compiler_without_sanitizers_is_said(
     monkeypatch.setenv("COMPILER_GYM_CLANG", str(clang))
     result = validated(benchmark, rungs=("asan", "ubsan", "run"))
     for name in ("asan", "ubsan"):
-        assert "`apt install libclang-rt-22-dev`: cannot find" in result.rung(name).reason
+        assert "`apt install libclang-rt-22-dev`: cannot find" in reason(result, name)
     assert verdicts(result) == {"replay": "ok", "run": "ok", "asan": "unknown", "ubsan": "unknown"}
 
 
@@ -205,7 +213,7 @@ def test_proofs_are_counted_and_only_a_counterexample_fails(
 def test_checksums_of_a_generated_program_agree(validated: Callable[..., ValidationResult]) -> None:
     result = validated("generator://csmith-v0/7", "sroa", "gvn", rungs=("checksums",))
     assert verdicts(result) == {"replay": "ok", "checksums": "ok"}
-    assert "-O0, -O1, -O2, -O3, -Oz" in result.rung("checksums").reason
+    assert "-O0, -O1, -O2, -O3, -Oz" in reason(result, "checksums")
 
 
 def test_invalid_ir_is_found_at_its_step(
@@ -233,6 +241,7 @@ def test_invalid_ir_is_found_at_its_step(
 def test_programs_with_runs_can_be_validated_by_their_benchmark(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset(benchmark="cbench-v1/crc32")
+    assert env.benchmark is not None
     assert env.benchmark.is_validatable()
     assert env.benchmark.validate(env) == []
     benchmark = program('int puts(const char *); int main() { puts("a"); }')
@@ -255,7 +264,7 @@ def test_every_bundled_program_passes_on_at_least_twenty_inputs(
     )
     assert result.okay(), result.error_details
     assert verdicts(result) == {"replay": "ok", "verify": "ok", "run": "ok"}
-    assert int(result.rung("run").reason.split()[0]) >= 20
+    assert int(reason(result, "run").split()[0]) >= 20
 
 
 def test_states_are_validated_in_parallel() -> None:

@@ -101,9 +101,9 @@ def test_a_seed_is_the_module_that_llvm_stress_writes_for_it(
             assert program.contents == subprocess.check_output(command)
             observation, _ = env.reset(benchmark=program)
             assert observation > 0
+            assert program.run is None
     assert "robustness only" in dataset.description
     assert dataset.validatable == "No"
-    assert program.run is None
 
 
 @pytest.mark.parametrize("make", [CsmithDataset, LlvmStressDataset])
