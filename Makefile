@@ -66,7 +66,7 @@ native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
 native-tidy: $(BIN)/.tested ## Look for mistakes in the C++ files with clang-tidy, for minutes
 	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
 	run-clang-tidy-22 -p build/native -j2 -quiet 'native/(src|tests)/'
-	run-clang-tidy-22 -p $(dir $(firstword $(wildcard build/cp*/compile_commands.json))) -j2 -quiet \
+	run-clang-tidy-22 -p $(ENGINE) -j2 -quiet \
 	  'native/python/'
 
 # LLVM's archives are not built with sanitizers. What they allocate in a container of the standard

@@ -52,12 +52,16 @@ nb::bytes raw(const Column& column) {
                    column.size() * sizeof(*column.data()));
 }
 
+// Columns of a table, or parts of a record, by name.
+using Columns = nb::typed<nb::dict, nb::str, nb::any>;
+using Texts = nb::typed<nb::list, nb::str>;
+
 // Names out of a module, which need not be UTF-8.
-inline nb::list texts(const std::vector<std::string>& names) {
+inline Texts texts(const std::vector<std::string>& names) {
   nb::list list;
   for (const auto& name : names) {
-    list.append(nb::steal(PyUnicode_DecodeUTF8(
-        name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace")));
+    list.append(nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()),
+                                               "backslashreplace")));
   }
   return list;
 }

@@ -61,9 +61,10 @@ NB_MODULE(_columns, m) {
   m.doc() = "Python lists from columns of numbers.";
   m.def("taken", &taken, "values"_a, "places"_a,
         "The values at the places int32[n], as a list. Raises `IndexError` for other places.");
-  m.def("keep_large_blocks", &keep_large_blocks,
-        "Have the C library keep blocks of up to 31 MB that are freed, in all of this process: the "
-        "next large list takes a fraction of the time. For programs to ask for, not for libraries.");
+  m.def(
+      "keep_large_blocks", &keep_large_blocks,
+      "Have the C library keep blocks of up to 31 MB that are freed, in all of this process: the "
+      "next large list takes a fraction of the time. For programs to ask for, not for libraries.");
   m.def("texts", &texts, "data"_a, "ends"_a,
         "The texts that end before `ends` int32[n] in data in UTF-8; other bytes are escaped. "
         "Raises `IndexError` for ends that are not in the data, or not in order.");

@@ -15,7 +15,7 @@ void bind_functions(nb::module_& m) {
   m.def(
       "call_frequencies",
       [](llvm::Module& module) {
-        nb::list rows;
+        nb::typed<nb::list, nb::typed<nb::tuple, nb::bytes, double>> rows;
         for (const auto& [name, times] : inspected(module, llvm::call_frequencies)) {
           rows.append(nb::make_tuple(nb::bytes(name.data(), name.size()), times));
         }

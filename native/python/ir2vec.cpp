@@ -10,8 +10,8 @@ namespace compiler_gym::python {
 
 namespace {
 
-nb::dict embed(const llvm::Ir2VecVocabulary& vocabulary, llvm::Module& module,
-               llvm::Ir2VecKind kind) {
+Columns embed(const llvm::Ir2VecVocabulary& vocabulary, llvm::Module& module,
+              llvm::Ir2VecKind kind) {
   const auto vectors =
       inspected(module, [&](const ::llvm::Module& ir) { return vocabulary.embed(ir, kind); });
   nb::dict columns;

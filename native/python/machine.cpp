@@ -29,7 +29,7 @@ void bind_machine(nb::module_& m) {
           nb::gil_scoped_release unlocked;
           return llvm::machine_blocks_of(llvm::object_code_with_blocks_of(module.bitcode()));
         }();
-        nb::list rows;
+        nb::typed<nb::list, nb::typed<nb::tuple, nb::bytes, int, int, int, double, double>> rows;
         for (const auto& [function, section, address, size, frequency, cycles] : blocks) {
           rows.append(nb::make_tuple(nb::bytes(function.data(), function.size()), section, address,
                                      size, frequency, cycles));

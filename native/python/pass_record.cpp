@@ -20,7 +20,7 @@ void bind_pass_record(nb::module_& m) {
         for (const auto& [kind, pass, name, function, message] : record.remarks) {
           remarks.append(texts({kind, pass, name, function, message}));
         }
-        nb::dict columns;
+        Columns columns;
         columns["changed"] = record.changed;
         columns["added"] = raw(record.added);
         columns["removed"] = raw(record.removed);

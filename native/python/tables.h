@@ -42,7 +42,7 @@ std::string dtype_of(const Values&) {
 }
 
 template <class Table>
-nb::dict columns_of(const Table& table) {
+Columns columns_of(const Table& table) {
   nb::dict columns;
   visit_columns(table, [&](const llvm::Column& column, const auto& values) {
     columns[column.name] = plain(values);

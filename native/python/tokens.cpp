@@ -20,12 +20,11 @@ std::string text_in(const nb::bytes& data) { return {data.c_str(), data.size()};
 }  // namespace
 
 void bind_tokens(nb::module_& m) {
-  def_table<llvm::LexedText>(
-      m, "lexed_ir", "IR text as tokens.",
-      [](llvm::Module& module) { return lexed(module.text(), llvm::tokens_of); });
-  def_table<llvm::Words>(
-      m, "lexed_words", "IR text as numbers of its different tokens, and those.",
-      [](llvm::Module& module) { return llvm::words_of(module.text()); });
+  def_table<llvm::LexedText>(m, "lexed_ir", "IR text as tokens.", [](llvm::Module& module) {
+    return lexed(module.text(), llvm::tokens_of);
+  });
+  def_table<llvm::Words>(m, "lexed_words", "IR text as numbers of its different tokens, and those.",
+                         [](llvm::Module& module) { return llvm::words_of(module.text()); });
   m.def(
       "lexed_text",
       [](const nb::bytes& data) { return columns_of(lexed(text_in(data), llvm::tokens_of)); },

@@ -12,8 +12,7 @@ namespace {
 
 struct Loop {
   ::llvm::LLVMContext context;
-  std::unique_ptr<::llvm::Module> module =
-      read_module(compiler_gym::tests::loop, "", context);
+  std::unique_ptr<::llvm::Module> module = read_module(compiler_gym::tests::loop, "", context);
 
   std::int64_t feature(const std::string& name) const {
     const auto names = autophase_names();
@@ -70,9 +69,9 @@ TEST_CASE("opcodes younger than the vector are counted with their like") {
 TEST_CASE("features of IR that does not verify are still numbers") {
   ::llvm::LLVMContext context;
   ::llvm::Module module("broken", context);
-  auto* function = ::llvm::Function::Create(
-      ::llvm::FunctionType::get(::llvm::Type::getVoidTy(context), false),
-      ::llvm::GlobalValue::ExternalLinkage, "f", module);
+  auto* function =
+      ::llvm::Function::Create(::llvm::FunctionType::get(::llvm::Type::getVoidTy(context), false),
+                               ::llvm::GlobalValue::ExternalLinkage, "f", module);
   ::llvm::BasicBlock::Create(context, "", function);
   CHECK(autophase(module)[50] == 1);
   CHECK(inst_count(module)[1] == 1);

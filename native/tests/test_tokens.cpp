@@ -38,8 +38,8 @@ TEST_CASE("a semicolon in a quoted name is part of it") {
 TEST_CASE("categories say what tokens are") {
   const auto tokens = tokens_of("%1 = add nsw i32 %0, 7 ; seven\n!0 = !{}\n");
   using C = TokenCategory;
-  const C expected[] = {C::Local, C::Punctuation, C::Instruction, C::Keyword, C::Type,
-                        C::Local, C::Punctuation, C::Number};
+  const C expected[] = {C::Local, C::Punctuation, C::Instruction, C::Keyword,
+                        C::Type,  C::Local,       C::Punctuation, C::Number};
   for (std::size_t i = 0; i < std::size(expected); ++i) {
     CHECK(tokens.category[i] == static_cast<std::int8_t>(expected[i]));
   }

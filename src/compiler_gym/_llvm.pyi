@@ -1,6 +1,7 @@
 """LLVM 22 in process: one module, changed by pass pipelines."""
 
 from collections.abc import Sequence
+from typing import Any
 
 
 LLVM_VERSION: str = '22.1.8'
@@ -21,7 +22,7 @@ def autophase_names() -> list[str]:
 def inst_count_names() -> list[str]:
     """The names of Module.inst_count(), in order."""
 
-def function_table(module: Module) -> dict:
+def function_table(module: Module) -> dict[str, Any]:
     """
     Features of each function that has a body.
 
@@ -30,7 +31,7 @@ def function_table(module: Module) -> dict:
     - features (int64): a row of function_feature_names() for each of them
     """
 
-def call_graph(module: Module) -> dict:
+def call_graph(module: Module) -> dict[str, Any]:
     """
     Functions and who calls whom.
 
@@ -44,7 +45,7 @@ def call_graph(module: Module) -> dict:
     - calls (int32): how many calls the edge stands for
     """
 
-def loop_forest(module: Module) -> dict:
+def loop_forest(module: Module) -> dict[str, Any]:
     """
     Natural loops, outer before inner.
 
@@ -65,7 +66,7 @@ def loop_forest(module: Module) -> dict:
 def function_feature_names() -> list[str]:
     """The columns of function_table()."""
 
-def call_frequencies(module: Module) -> list:
+def call_frequencies(module: Module) -> list[tuple[bytes, float]]:
     """
     How often each function with a body runs in one run of the program: (name, times).
     """
@@ -80,13 +81,13 @@ class Ir2VecVocabulary:
     def dimension(self) -> int:
         """The length of a vector."""
 
-    def symbolic(self, module: Module) -> dict:
+    def symbolic(self, module: Module) -> dict[str, Any]:
         """
         Vectors of the functions, a row each, and their sum, as little-endian float64: an
         instruction's is made of its opcode, type and operands.
         """
 
-    def flow_aware(self, module: Module) -> dict:
+    def flow_aware(self, module: Module) -> dict[str, Any]:
         """The same, where an operand counts as what defined it."""
 
 def link_modules(modules: Sequence[bytes]) -> bytes:
@@ -108,7 +109,7 @@ def object_instruction_count(module: Module) -> int:
 def code_size(data: bytes) -> int:
     """The bytes of machine code in an object file or a linked program."""
 
-def machine_blocks(module: Module) -> list:
+def machine_blocks(module: Module) -> list[tuple[bytes, int, int, int, float, float]]:
     """
     Blocks of machine code, hottest of their functions first: (function, section, address,
     size, frequency, cycles).
@@ -182,7 +183,7 @@ class Module:
     def source_filename(self) -> str:
         """The source file name that the IR records."""
 
-def run_recorded(module: Module, pipeline: str) -> dict:
+def run_recorded(module: Module, pipeline: str) -> dict[str, Any]:
     """
     Run a pipeline as Module.run() does and return what it did, remarks included.
     """
@@ -195,7 +196,7 @@ def check_pipeline(pipeline: str) -> None:
 def registered_passes() -> list[tuple[str, str, str]]:
     """Every pass LLVM knows as (kind, name, parameters)."""
 
-def program_graph(module: Module) -> dict:
+def program_graph(module: Module) -> dict[str, Any]:
     """
     The ProGraML graph.
 
@@ -216,7 +217,7 @@ def program_graph_texts() -> list[str]:
 def program_graph_json(module: Module) -> str:
     """The ProGraML graph as node-link JSON."""
 
-def inst2vec_statements(module: Module) -> list:
+def inst2vec_statements(module: Module) -> list[str]:
     """The module in the statements of inst2vec's vocabulary."""
 
 def describe_tables() -> dict[str, list[tuple[str, str, int, int, int]]]:
@@ -225,7 +226,7 @@ def describe_tables() -> dict[str, list[tuple[str, str, int, int, int]]]:
     the width 0 where a row is one value.
     """
 
-def lexed_ir(module: Module) -> dict:
+def lexed_ir(module: Module) -> dict[str, Any]:
     """
     IR text as tokens.
 
@@ -237,7 +238,7 @@ def lexed_ir(module: Module) -> dict:
     - text (uint8): the text
     """
 
-def lexed_words(module: Module) -> dict:
+def lexed_words(module: Module) -> dict[str, Any]:
     """
     IR text as numbers of its different tokens, and those.
 
@@ -249,10 +250,10 @@ def lexed_words(module: Module) -> dict:
     - text (uint8): of all different ones, one after the other
     """
 
-def lexed_text(data: bytes) -> dict:
+def lexed_text(data: bytes) -> dict[str, Any]:
     """IR text in bytes as tokens, or raise `BenchmarkInitError`."""
 
-def lexed_text_by_llvm(data: bytes) -> dict:
+def lexed_text_by_llvm(data: bytes) -> dict[str, Any]:
     """The same by LLVM's lexer alone, to compare with."""
 
 def token_categories() -> list[str]:

@@ -1,5 +1,6 @@
 """Frames over stream sockets, and requests to many workers at once."""
 
+from collections.abc import Sequence
 
 
 FRAME_HEADER: str = '<Q'
@@ -92,22 +93,22 @@ def current_core() -> int:
     The number of the core that this thread is on, or -1 where nobody can say.
     """
 
-def exchange_at_once(channels: list, first_awake_seconds: float, awake_seconds: float) -> None:
+def exchange_at_once(channels: Sequence[Channel], first_awake_seconds: float, awake_seconds: float) -> None:
     """
     Send what the channels hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
     """
 
-def exchange_in_turn(channels: list, seconds: list, share: float, late_seconds: float) -> tuple:
+def exchange_in_turn(channels: Sequence[Channel], seconds: Sequence[float], share: float, late_seconds: float) -> tuple[int, int]:
     """
     As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each core gets its part of `share` of them at once, then one at a time. Return how many replies say how long they were computed, and how many `late_seconds` they came later than that, but no more than there were.
     """
 
-def hold_all(channels: list, payloads: list, limits: list) -> bool:
+def hold_all(channels: Sequence[Channel], payloads: Sequence[bytes], limits: Sequence[float]) -> bool:
     """
     Have each channel hold a request, if none holds one or awaits a reply; return whether.
     """
 
-def settle(channels: list, observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list[int | float | None]:
+def settle(channels: Sequence[Channel], observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool) -> list[int | float | None]:
     """
     Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left.
     """

@@ -171,7 +171,9 @@ def test_actions_that_did_nothing_are_never_applied_again(cache: TranspositionCa
             env.step(3)
             env.step(0)
             env.step(3)
-        assert env.episode.connection.lazy.waiting == [0]
+        connection = env.episode.connection
+        assert isinstance(connection, CachingConnection)
+        assert connection.lazy.waiting == [0]
 
 
 def test_a_fork_of_a_lazy_episode_is_exact(cache: TranspositionCache) -> None:

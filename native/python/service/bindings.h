@@ -12,6 +12,10 @@ namespace compiler_gym::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
+// What Python hands over: any sequence of them, not a list of just this class.
+using ChannelSequence = nb::typed<nb::sequence, service::Channel>;
+using Numbers = nb::typed<nb::sequence, double>;
+
 void bind_channel(nb::module_& m);
 void bind_cores(nb::module_& m);
 void bind_exchange(nb::module_& m);
@@ -24,6 +28,6 @@ service::Host& interpreter();
 // The same bytes, kept alive by a reference.
 service::Bytes bytes_of(nb::bytes object);
 
-std::vector<service::Channel*> channels_in(const nb::list& list);
+std::vector<service::Channel*> channels_in(const nb::sequence& sequence);
 
 }  // namespace compiler_gym::python

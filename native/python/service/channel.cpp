@@ -34,10 +34,10 @@ constexpr double forever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-std::vector<Channel*> channels_in(const nb::list& list) {
+std::vector<Channel*> channels_in(const nb::sequence& sequence) {
   std::vector<Channel*> channels;
-  channels.reserve(nb::len(list));
-  for (nb::handle item : list) channels.push_back(&nb::cast<Channel&>(item));
+  channels.reserve(nb::len(sequence));
+  for (nb::handle item : sequence) channels.push_back(&nb::cast<Channel&>(item));
   return channels;
 }
 

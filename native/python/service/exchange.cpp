@@ -2,6 +2,8 @@
 
 #include "compiler_gym/service/exchange.h"
 
+#include <nanobind/stl/pair.h>
+
 #include "bindings.h"
 
 namespace compiler_gym::python {
@@ -9,7 +11,7 @@ namespace compiler_gym::python {
 void bind_exchange(nb::module_& m) {
   m.def(
       "exchange_at_once",
-      [](const nb::list& channels, double first_awake_seconds, double awake_seconds) {
+      [](const ChannelSequence& channels, double first_awake_seconds, double awake_seconds) {
         const nb::tuple kept(channels);  // whatever becomes of the list meanwhile
         service::exchange_at_once(channels_in(channels), first_awake_seconds, awake_seconds);
       },
@@ -18,13 +20,14 @@ void bind_exchange(nb::module_& m) {
       "what interrupts is raised: `receive` raises the rest.");
   m.def(
       "exchange_in_turn",
-      [](const nb::list& channels, const nb::list& seconds, double share, double late_seconds) {
+      [](const ChannelSequence& channels, const Numbers& seconds, double share,
+         double late_seconds) {
         const nb::tuple kept(channels);
         std::vector<double> expected;
         for (nb::handle item : seconds) expected.push_back(nb::cast<double>(item));
         const service::Turns turns = service::exchange_in_turn(channels_in(channels), expected,
                                                                share, late_seconds, interpreter());
-        return nb::make_tuple(turns.timed, turns.late);
+        return std::pair(turns.timed, turns.late);
       },
       "channels"_a, "seconds"_a, "share"_a, "late_seconds"_a,
       "As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each "

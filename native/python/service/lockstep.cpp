@@ -36,7 +36,8 @@ class Memory {
 void bind_lockstep(nb::module_& m) {
   m.def(
       "hold_all",
-      [](const nb::list& channels, const nb::list& payloads, const nb::list& limits) {
+      [](const ChannelSequence& channels, const nb::typed<nb::sequence, nb::bytes>& payloads,
+         const Numbers& limits) {
         std::vector<service::Bytes> requests;
         std::vector<double> seconds;
         for (nb::handle item : payloads) requests.push_back(bytes_of(nb::cast<nb::bytes>(item)));
@@ -47,7 +48,7 @@ void bind_lockstep(nb::module_& m) {
       "Have each channel hold a request, if none holds one or awaits a reply; return whether.");
   m.def(
       "settle",
-      [](const nb::list& channels, nb::handle observations, nb::handle no_effects,
+      [](const ChannelSequence& channels, nb::handle observations, nb::handle no_effects,
          std::size_t seen_at, std::size_t cost_at, bool cost_is_float) {
         const Memory seen(observations), unchanged(no_effects);
         return service::settle(channels_in(channels), seen.rows(), unchanged.rows(),

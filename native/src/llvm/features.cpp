@@ -10,9 +10,7 @@ namespace {
 using Op = ::llvm::Instruction;
 
 // Where an opcode is counted: after the three totals, ptrtoaddr with ptrtoint.
-constexpr std::size_t place_of(unsigned opcode) {
-  return 2 + opcode - (opcode >= Op::PtrToAddr);
-}
+constexpr std::size_t place_of(unsigned opcode) { return 2 + opcode - (opcode >= Op::PtrToAddr); }
 static_assert(place_of(Op::Freeze) + 1 == inst_count_size);
 
 }  // namespace

@@ -36,40 +36,95 @@ struct Property {
 
 #define PROPERTY(NAME) {"Properties." #NAME, &::llvm::FunctionPropertiesInfo::NAME}
 constexpr Property properties[] = {
-    PROPERTY(BasicBlockCount), PROPERTY(BlocksReachedFromConditionalInstruction), PROPERTY(Uses),
-    PROPERTY(DirectCallsToDefinedFunctions), PROPERTY(LoadInstCount), PROPERTY(StoreInstCount),
-    PROPERTY(MaxLoopDepth), PROPERTY(TopLevelLoopCount), PROPERTY(TotalInstructionCount),
-    PROPERTY(BasicBlocksWithSingleSuccessor), PROPERTY(BasicBlocksWithTwoSuccessors),
-    PROPERTY(BasicBlocksWithMoreThanTwoSuccessors), PROPERTY(BasicBlocksWithSinglePredecessor),
-    PROPERTY(BasicBlocksWithTwoPredecessors), PROPERTY(BasicBlocksWithMoreThanTwoPredecessors),
-    PROPERTY(BigBasicBlocks), PROPERTY(MediumBasicBlocks), PROPERTY(SmallBasicBlocks),
-    PROPERTY(CastInstructionCount), PROPERTY(FloatingPointInstructionCount),
-    PROPERTY(IntegerInstructionCount), PROPERTY(ConstantIntOperandCount),
-    PROPERTY(ConstantFPOperandCount), PROPERTY(ConstantOperandCount),
-    PROPERTY(InstructionOperandCount), PROPERTY(BasicBlockOperandCount),
-    PROPERTY(GlobalValueOperandCount), PROPERTY(InlineAsmOperandCount),
-    PROPERTY(ArgumentOperandCount), PROPERTY(UnknownOperandCount), PROPERTY(CriticalEdgeCount),
-    PROPERTY(ControlFlowEdgeCount), PROPERTY(UnconditionalBranchCount),
-    PROPERTY(ConditionalBranchCount), PROPERTY(BranchInstructionCount),
-    PROPERTY(BranchSuccessorCount), PROPERTY(SwitchInstructionCount),
-    PROPERTY(SwitchSuccessorCount), PROPERTY(IntrinsicCount), PROPERTY(DirectCallCount),
-    PROPERTY(IndirectCallCount), PROPERTY(CallReturnsIntegerCount),
-    PROPERTY(CallReturnsFloatCount), PROPERTY(CallReturnsPointerCount),
-    PROPERTY(CallReturnsVectorIntCount), PROPERTY(CallReturnsVectorFloatCount),
-    PROPERTY(CallReturnsVectorPointerCount), PROPERTY(CallWithManyArgumentsCount),
+    PROPERTY(BasicBlockCount),
+    PROPERTY(BlocksReachedFromConditionalInstruction),
+    PROPERTY(Uses),
+    PROPERTY(DirectCallsToDefinedFunctions),
+    PROPERTY(LoadInstCount),
+    PROPERTY(StoreInstCount),
+    PROPERTY(MaxLoopDepth),
+    PROPERTY(TopLevelLoopCount),
+    PROPERTY(TotalInstructionCount),
+    PROPERTY(BasicBlocksWithSingleSuccessor),
+    PROPERTY(BasicBlocksWithTwoSuccessors),
+    PROPERTY(BasicBlocksWithMoreThanTwoSuccessors),
+    PROPERTY(BasicBlocksWithSinglePredecessor),
+    PROPERTY(BasicBlocksWithTwoPredecessors),
+    PROPERTY(BasicBlocksWithMoreThanTwoPredecessors),
+    PROPERTY(BigBasicBlocks),
+    PROPERTY(MediumBasicBlocks),
+    PROPERTY(SmallBasicBlocks),
+    PROPERTY(CastInstructionCount),
+    PROPERTY(FloatingPointInstructionCount),
+    PROPERTY(IntegerInstructionCount),
+    PROPERTY(ConstantIntOperandCount),
+    PROPERTY(ConstantFPOperandCount),
+    PROPERTY(ConstantOperandCount),
+    PROPERTY(InstructionOperandCount),
+    PROPERTY(BasicBlockOperandCount),
+    PROPERTY(GlobalValueOperandCount),
+    PROPERTY(InlineAsmOperandCount),
+    PROPERTY(ArgumentOperandCount),
+    PROPERTY(UnknownOperandCount),
+    PROPERTY(CriticalEdgeCount),
+    PROPERTY(ControlFlowEdgeCount),
+    PROPERTY(UnconditionalBranchCount),
+    PROPERTY(ConditionalBranchCount),
+    PROPERTY(BranchInstructionCount),
+    PROPERTY(BranchSuccessorCount),
+    PROPERTY(SwitchInstructionCount),
+    PROPERTY(SwitchSuccessorCount),
+    PROPERTY(IntrinsicCount),
+    PROPERTY(DirectCallCount),
+    PROPERTY(IndirectCallCount),
+    PROPERTY(CallReturnsIntegerCount),
+    PROPERTY(CallReturnsFloatCount),
+    PROPERTY(CallReturnsPointerCount),
+    PROPERTY(CallReturnsVectorIntCount),
+    PROPERTY(CallReturnsVectorFloatCount),
+    PROPERTY(CallReturnsVectorPointerCount),
+    PROPERTY(CallWithManyArgumentsCount),
     PROPERTY(CallWithPointerArgumentCount),
 };
 #undef PROPERTY
 
 // The order of the columns between the opcodes and the properties.
-constexpr const char* shape_names[] = {
-    "Instructions", "Blocks", "Edges", "CyclomaticComplexity", "Arguments", "Loops",
-    "MaxLoopDepth", "InstructionsInLoops", "Calls", "IndirectCalls", "IntrinsicCalls",
-    "MemoryInstructions", "VectorInstructions", "FloatInstructions", "AllocaInstructions",
-    "IsExternallyVisible", "IsVarArg"};
+constexpr const char* shape_names[] = {"Instructions",
+                                       "Blocks",
+                                       "Edges",
+                                       "CyclomaticComplexity",
+                                       "Arguments",
+                                       "Loops",
+                                       "MaxLoopDepth",
+                                       "InstructionsInLoops",
+                                       "Calls",
+                                       "IndirectCalls",
+                                       "IntrinsicCalls",
+                                       "MemoryInstructions",
+                                       "VectorInstructions",
+                                       "FloatInstructions",
+                                       "AllocaInstructions",
+                                       "IsExternallyVisible",
+                                       "IsVarArg"};
 enum Shape : std::size_t {
-  Instructions, Blocks, Edges, Cyclomatic, Arguments, Loops, MaxDepth, InLoops, Calls,
-  IndirectCalls, IntrinsicCalls, Memory, Vector, Float, Alloca, Visible, VarArg, shapes
+  Instructions,
+  Blocks,
+  Edges,
+  Cyclomatic,
+  Arguments,
+  Loops,
+  MaxDepth,
+  InLoops,
+  Calls,
+  IndirectCalls,
+  IntrinsicCalls,
+  Memory,
+  Vector,
+  Float,
+  Alloca,
+  Visible,
+  VarArg,
+  shapes
 };
 static_assert(std::size(shape_names) == shapes);
 
@@ -95,8 +150,12 @@ bool touches_float(const ::llvm::Instruction& instruction) {
 class FunctionRow {
  public:
   FunctionRow(const ::llvm::Function& function, std::int64_t* row)
-      : function_(function), opcodes_(row), shape_(row + opcodes), properties_(row + opcodes + shapes),
-        dominators_(for_analysis(function)), loops_(dominators_) {}
+      : function_(function),
+        opcodes_(row),
+        shape_(row + opcodes),
+        properties_(row + opcodes + shapes),
+        dominators_(for_analysis(function)),
+        loops_(dominators_) {}
 
   void fill() {
     shape_[Blocks] = static_cast<std::int64_t>(function_.size());
@@ -200,8 +259,10 @@ CallGraphTable call_graph(const ::llvm::Module& module) {
         const auto* call = dyn_cast<::llvm::CallBase>(&instruction);
         if (!call || call->isInlineAsm()) continue;
         const auto* callee = call->getCalledFunction();
-        if (callee) ++calls[place[callee]];
-        else ++table.indirect_calls[caller];
+        if (callee)
+          ++calls[place[callee]];
+        else
+          ++table.indirect_calls[caller];
       }
     }
     for (const auto& [callee, count] : calls) {
@@ -218,7 +279,9 @@ namespace {
 // What trip counts are found with.
 struct LoopAnalyses {
   LoopAnalyses(const ::llvm::Function& function, const ::llvm::TargetLibraryInfoImpl& library)
-      : dominators(for_analysis(function)), loops(dominators), assumptions(for_analysis(function)),
+      : dominators(for_analysis(function)),
+        loops(dominators),
+        assumptions(for_analysis(function)),
         functions_known(library, &function),
         evolution(for_analysis(function), functions_known, assumptions, dominators, loops) {}
 
@@ -241,7 +304,8 @@ void add_loops(const ::llvm::Function& function, std::int32_t place,
     row[loop] = static_cast<std::int32_t>(forest.function.size());
     const auto* parent = loop->getParentLoop();
     std::int64_t instructions = 0;
-    for (const auto* block : loop->blocks()) instructions += static_cast<std::int64_t>(block->size());
+    for (const auto* block : loop->blocks())
+      instructions += static_cast<std::int64_t>(block->size());
     ::llvm::SmallVector<::llvm::BasicBlock*, 8> exits, latches;
     loop->getUniqueExitBlocks(exits);
     loop->getLoopLatches(latches);

@@ -21,9 +21,9 @@ constexpr std::int32_t UserOp2 = ::llvm::Instruction::UserOp2;
 
 // Kinds of type in the order of Type::TypeID; integers of usual widths follow.
 constexpr const char* type_names[] = {
-    "half",     "bfloat", "float", "double", "x86_fp80", "fp128",  "ppc_fp128",
-    "void",     "label",  "metadata", "x86_amx", "token", "iN",   "function",
-    "ptr",      "struct", "array", "vector", "scalable vector", "typed ptr", "target type"};
+    "half", "bfloat", "float",    "double",  "x86_fp80",        "fp128",     "ppc_fp128",
+    "void", "label",  "metadata", "x86_amx", "token",           "iN",        "function",
+    "ptr",  "struct", "array",    "vector",  "scalable vector", "typed ptr", "target type"};
 constexpr std::int32_t type_kinds = std::size(type_names);
 static_assert(type_kinds == ::llvm::Type::TargetExtTyID + 1);
 
@@ -62,12 +62,12 @@ void ProgramGraphBuilder::reserve(const ::llvm::Module& module) {
   for (const auto& function : module) {
     for (const auto& block : function) instructions += block.size();
   }
-  for (auto* column : {&graph.node_kind, &graph.node_text, &graph.node_function,
-                       &graph.node_block}) {
+  for (auto* column :
+       {&graph.node_kind, &graph.node_text, &graph.node_function, &graph.node_block}) {
     column->reserve(2 * instructions + 64);
   }
-  for (auto* column : {&graph.edge_source, &graph.edge_target, &graph.edge_kind,
-                       &graph.edge_position}) {
+  for (auto* column :
+       {&graph.edge_source, &graph.edge_target, &graph.edge_kind, &graph.edge_position}) {
     column->reserve(6 * instructions + 64);
   }
   values.reserve(2 * instructions + 64);

@@ -68,7 +68,10 @@ class Text {
 class JsonWriter {
  public:
   explicit JsonWriter(const ::llvm::Module& module)
-      : module_(module), built_(module), instructions_(module), slots_(&module),
+      : module_(module),
+        built_(module),
+        instructions_(module),
+        slots_(&module),
         texts_(program_graph_texts()),
         out_(192 * built_.values.size() + 72 * built_.graph.edge_kind.size() + 256) {}
 
@@ -97,8 +100,8 @@ class JsonWriter {
     out_ << (id ? "," : "") << R"({"block":)" << std::max(graph.node_block[id], 0)
          << R"(,"features":{"full_text":[)";
     write_string(full_text);
-    out_ << R"(]},"function":)" << std::max(graph.node_function[id], 0) << R"(,"id":)" << static_cast<std::int64_t>(id)
-         << R"(,"text":)";
+    out_ << R"(]},"function":)" << std::max(graph.node_function[id], 0) << R"(,"id":)"
+         << static_cast<std::int64_t>(id) << R"(,"text":)";
     write_string(built_.types[id] ? full_text : ::llvm::StringRef(texts_[graph.node_text[id]]));
     out_ << R"(,"type":)" << graph.node_kind[id] << "}";
   }
@@ -175,8 +178,6 @@ class JsonWriter {
 
 }  // namespace
 
-std::string program_graph_json(const ::llvm::Module& module) {
-  return JsonWriter(module).write();
-}
+std::string program_graph_json(const ::llvm::Module& module) { return JsonWriter(module).write(); }
 
 }  // namespace compiler_gym::llvm

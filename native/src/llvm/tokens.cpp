@@ -33,22 +33,54 @@ struct NamedKind {
 
 #define KIND(NAME, CATEGORY) {lltok::NAME, #NAME, Category::CATEGORY}
 constexpr NamedKind named_kinds[] = {
-    KIND(Eof, Other), KIND(Error, Other), KIND(dotdotdot, Punctuation),
-    KIND(equal, Punctuation), KIND(comma, Punctuation), KIND(star, Punctuation),
-    KIND(lsquare, Punctuation), KIND(rsquare, Punctuation), KIND(lbrace, Punctuation),
-    KIND(rbrace, Punctuation), KIND(less, Punctuation), KIND(greater, Punctuation),
-    KIND(lparen, Punctuation), KIND(rparen, Punctuation), KIND(exclaim, Punctuation),
-    KIND(bar, Punctuation), KIND(colon, Punctuation), KIND(hash, Punctuation),
-    KIND(LabelID, Label), KIND(GlobalID, Global), KIND(LocalVarID, Local),
-    KIND(AttrGrpID, AttributeGroup), KIND(SummaryID, Other), KIND(LabelStr, Label),
-    KIND(GlobalVar, Global), KIND(ComdatVar, Comdat), KIND(LocalVar, Local),
-    KIND(MetadataVar, Metadata), KIND(StringConstant, String), KIND(DwarfTag, Metadata),
-    KIND(DwarfAttEncoding, Metadata), KIND(DwarfVirtuality, Metadata), KIND(DwarfLang, Metadata),
-    KIND(DwarfSourceLangName, Metadata), KIND(DwarfCC, Metadata), KIND(EmissionKind, Metadata),
-    KIND(NameTableKind, Metadata), KIND(FixedPointKind, Metadata), KIND(DwarfOp, Metadata),
-    KIND(DIFlag, Metadata), KIND(DISPFlag, Metadata), KIND(DwarfMacinfo, Metadata),
-    KIND(ChecksumKind, Metadata), KIND(DbgRecordType, Metadata), KIND(DwarfEnumKind, Metadata),
-    KIND(Type, Type), KIND(APFloat, Number), KIND(APSInt, Number),
+    KIND(Eof, Other),
+    KIND(Error, Other),
+    KIND(dotdotdot, Punctuation),
+    KIND(equal, Punctuation),
+    KIND(comma, Punctuation),
+    KIND(star, Punctuation),
+    KIND(lsquare, Punctuation),
+    KIND(rsquare, Punctuation),
+    KIND(lbrace, Punctuation),
+    KIND(rbrace, Punctuation),
+    KIND(less, Punctuation),
+    KIND(greater, Punctuation),
+    KIND(lparen, Punctuation),
+    KIND(rparen, Punctuation),
+    KIND(exclaim, Punctuation),
+    KIND(bar, Punctuation),
+    KIND(colon, Punctuation),
+    KIND(hash, Punctuation),
+    KIND(LabelID, Label),
+    KIND(GlobalID, Global),
+    KIND(LocalVarID, Local),
+    KIND(AttrGrpID, AttributeGroup),
+    KIND(SummaryID, Other),
+    KIND(LabelStr, Label),
+    KIND(GlobalVar, Global),
+    KIND(ComdatVar, Comdat),
+    KIND(LocalVar, Local),
+    KIND(MetadataVar, Metadata),
+    KIND(StringConstant, String),
+    KIND(DwarfTag, Metadata),
+    KIND(DwarfAttEncoding, Metadata),
+    KIND(DwarfVirtuality, Metadata),
+    KIND(DwarfLang, Metadata),
+    KIND(DwarfSourceLangName, Metadata),
+    KIND(DwarfCC, Metadata),
+    KIND(EmissionKind, Metadata),
+    KIND(NameTableKind, Metadata),
+    KIND(FixedPointKind, Metadata),
+    KIND(DwarfOp, Metadata),
+    KIND(DIFlag, Metadata),
+    KIND(DISPFlag, Metadata),
+    KIND(DwarfMacinfo, Metadata),
+    KIND(ChecksumKind, Metadata),
+    KIND(DbgRecordType, Metadata),
+    KIND(DwarfEnumKind, Metadata),
+    KIND(Type, Type),
+    KIND(APFloat, Number),
+    KIND(APSInt, Number),
 };
 #undef KIND
 
@@ -109,7 +141,8 @@ std::size_t length_of(StringRef gap) {
 // Takes tokens one after the other, into columns.
 struct Columns {
   explicit Columns(const std::string& text) {
-    for (auto* column : {&tokens.kind, &tokens.start, &tokens.end}) column->reserve(text.size() / 4);
+    for (auto* column : {&tokens.kind, &tokens.start, &tokens.end})
+      column->reserve(text.size() / 4);
     tokens.category.reserve(text.size() / 4);
   }
 
@@ -486,8 +519,9 @@ Tokens tokens_by_llvm(const std::string& text) {
 }
 
 std::vector<std::string> token_categories() {
-  return {"punctuation", "keyword", "instruction", "type", "attribute", "number", "string",
-          "local", "global", "label", "metadata", "attribute group", "comdat", "other"};
+  return {"punctuation", "keyword",         "instruction", "type",   "attribute",
+          "number",      "string",          "local",       "global", "label",
+          "metadata",    "attribute group", "comdat",      "other"};
 }
 
 std::vector<std::pair<std::int32_t, std::string>> token_kinds() {

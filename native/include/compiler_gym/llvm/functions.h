@@ -89,8 +89,7 @@ void visit_columns(const LoopForest& forest, Visit&& visit) {
   visit(count_column("instructions", "with those of inner loops"), forest.instructions);
   visit(index_column("exits", "blocks outside that the loop may go to"), forest.exits);
   visit(index_column("latches", "blocks that go back to the header"), forest.latches);
-  visit(count_column("trip_count", "as ScalarEvolution proves; 0 if it cannot"),
-        forest.trip_count);
+  visit(count_column("trip_count", "as ScalarEvolution proves; 0 if it cannot"), forest.trip_count);
   visit(flag_column("is_simplified", "preheader, one latch, dedicated exits"),
         forest.is_simplified);
   visit(flag_column("is_rotated", "the latch may leave the loop"), forest.is_rotated);

@@ -54,16 +54,14 @@ void visit_columns(const ProgramGraph& graph, Visit&& visit) {
   constexpr auto edge_kinds = static_cast<std::size_t>(EdgeKind::Type) + 1;
   visit(kind_column("node_kind", "0 instruction, 1 variable, 2 constant, 3 type", node_kinds),
         graph.node_kind);
-  visit(kind_column("node_text", "an index into program_graph_texts()",
-                    program_graph_texts().size()),
-        graph.node_text);
-  visit(index_column("node_function", "its place in the module; -1 for none"),
-        graph.node_function);
+  visit(
+      kind_column("node_text", "an index into program_graph_texts()", program_graph_texts().size()),
+      graph.node_text);
+  visit(index_column("node_function", "its place in the module; -1 for none"), graph.node_function);
   visit(index_column("node_block", "its place in the module; -1 for none"), graph.node_block);
   visit(index_column("edge_source", "the node it leaves"), graph.edge_source);
   visit(index_column("edge_target", "the node it enters"), graph.edge_target);
-  visit(kind_column("edge_kind", "0 control, 1 data, 2 call, 3 type", edge_kinds),
-        graph.edge_kind);
+  visit(kind_column("edge_kind", "0 control, 1 data, 2 call, 3 type", edge_kinds), graph.edge_kind);
   visit(index_column("edge_position", "which operand, successor or part it is"),
         graph.edge_position);
 }

@@ -12,8 +12,20 @@ namespace compiler_gym::llvm {
 
 // What a token is, more coarsely than its kind.
 enum class TokenCategory : std::int8_t {
-  Punctuation, Keyword, Instruction, Type, Attribute, Number, String, Local, Global, Label,
-  Metadata, AttributeGroup, Comdat, Other,
+  Punctuation,
+  Keyword,
+  Instruction,
+  Type,
+  Attribute,
+  Number,
+  String,
+  Local,
+  Global,
+  Label,
+  Metadata,
+  AttributeGroup,
+  Comdat,
+  Other,
 };
 
 inline constexpr auto token_category_count = static_cast<std::size_t>(TokenCategory::Other) + 1;
