@@ -185,7 +185,7 @@ std::optional<Stepped> read_stepped(std::string_view message) {
                      is_nil(items[place_of("action_space")]) &&
                      (stepped.no_effect || no_effect.kind == Item::Kind::False) &&
                      applied.kind == Item::Kind::Integer && applied.integer == 1 &&
-                     is_nil(items[place_of("failure")]) && is_nil(items[place_of("notices")]);
+                     is_nil(items[place_of("failure")]) && is_nil(items[place_of("warnings")]);
   stepped.core = core.kind == Item::Kind::Integer ? static_cast<int>(core.integer) : -1;
   stepped.seconds = seconds.kind == Item::Kind::Float ? seconds.number : 0.0;
   return stepped;

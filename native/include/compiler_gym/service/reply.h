@@ -23,7 +23,7 @@ struct Item {
 inline constexpr std::int64_t stepped_tag = 19;
 inline constexpr std::array<std::string_view, 9> stepped_fields = {
     "end",     "action_space", "no_effect", "observations", "applied",
-    "failure", "notices",      "core",      "seconds"};
+    "failure", "warnings",     "core",      "seconds"};
 
 // What is read of a `Stepped`.
 struct Stepped {
