@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 
 from compiler_gym.core import CompilerEnv, OptionalArgumentValue
-from compiler_gym.wrappers._foreign import attribute_of, fork_of, multistep_of, reset_of
+from compiler_gym.wrappers._below import attribute_of, fork_of, multistep_of, reset_of
 
 __all__ = ["LegacyGym"]
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from compiler_gym.errors import InvalidParameterError, ServiceError
 from compiler_gym.spaces import NamedDiscrete
-from compiler_gym.wrappers._foreign import action_count, fork_of, multistep_of
+from compiler_gym.wrappers._below import action_count, fork_of, multistep_of
 from compiler_gym.wrappers.command_lines import number_of
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 

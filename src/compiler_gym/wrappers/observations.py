@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
-from compiler_gym.wrappers._foreign import action_count
+from compiler_gym.wrappers._below import action_count
 from compiler_gym.wrappers.conversions import ObservationWrapper
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 

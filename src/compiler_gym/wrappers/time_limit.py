@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.wrappers._foreign import action_count
+from compiler_gym.wrappers._below import action_count
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["TimeLimit"]

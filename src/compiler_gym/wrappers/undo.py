@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import ServiceError
-from compiler_gym.wrappers._foreign import blamed, fork_of
+from compiler_gym.wrappers._below import blamed, fork_of
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
 
 __all__ = ["ForkOnStep"]

@@ -17,7 +17,7 @@ from gymnasium.envs.registration import EnvSpec, WrapperSpec
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Benchmark
 from compiler_gym.spaces import Reward
-from compiler_gym.wrappers._foreign import StepResult, attribute_of, fork_of, multistep_of, reset_of
+from compiler_gym.wrappers._below import StepResult, attribute_of, fork_of, multistep_of, reset_of
 
 __all__ = ["CompilerEnvWrapper", "StepResult"]
 
