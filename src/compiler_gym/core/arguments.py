@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a reset and a step are asked for, as records that wrappers can look at and change."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -37,9 +38,11 @@ class ResetArguments:
     """What `CompilerEnv.reward_space` is to be set to."""
     timeout: float | None = None
     """The seconds until the worker is given up; None is the environment's limit."""
+    further: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What only some environment or wrapper below knows, by name."""
 
     def given(self) -> dict[str, Any]:
-        """Return the fields that were given, by name, but for `seed` and `options`."""
+        """Return the fields that were given, by name, but for `seed`, `options` and `further`."""
         named = {
             "benchmark": self.benchmark,
             "action_space": self.action_space,
@@ -59,7 +62,7 @@ class ResetArguments:
         if not self.options:
             return self
         known = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
-        return ResetArguments(self.seed, None, **{**self.given(), **known})
+        return ResetArguments(self.seed, None, **{**self.given(), **known}, further=self.further)
 
 
 _OPTIONS = ("benchmark", "action_space", "observation_space", "reward_space", "timeout")

@@ -9,12 +9,15 @@ earn. TensorBoard needs the extra ``tensorboard``, Weights & Biases ``wandb`` an
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
 
+import gymnasium
+
+from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import RecordingError
 from compiler_gym.integrations._library import library
 from compiler_gym.json_lines import append_line
-from compiler_gym.wrappers import CompilerEnvWrapper
+from compiler_gym.wrappers import CompilerEnvWrapper, Lasting
 
 __all__ = [
     "JsonLinesTracker",
@@ -174,50 +177,45 @@ class TrackEpisodes(CompilerEnvWrapper):
     leaves the trackers open: they may be shared.
     """
 
-    shared = frozenset({"_trackers"})
-    left_out = frozenset()
-
-    def __init__(self, env: Any, trackers: Tracker | Iterable[Tracker]) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], trackers: Tracker | Iterable[Tracker]) -> None:
         super().__init__(env)
-        given: Any = trackers
-        self._trackers: list[Tracker] = [given] if hasattr(given, "log") else list(given)
+        self._reported = _Reported(_several(trackers))
         self._steps = 0
         self._length = 0
         self._total = 0.0
-        self._owner = os.getpid()
-        self._reports = True
 
     def episode_began(self) -> None:
         """Count anew."""
         super().episode_began()
         self._length, self._total = 0, 0.0
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> Any:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions`, and report if the episode ends with them."""
-        several = list(actions)
-        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
-        self._steps += len(several)
-        self._length += len(several)
+        result = super().handle_step(asked)
+        self._steps += len(asked.actions)
+        self._length += len(asked.actions)
         if isinstance(result[1], (int, float)):
             self._total += result[1]
-        if (result[2] or result[3]) and self._reports:
+        if result[2] or result[3]:
             values = {
                 "episode_reward": self._total,
                 "episode_length": float(self._length),
                 "failed": float("error" in result[4]),
             }
-            for tracker in self._trackers:
+            for tracker in self._reported.trackers:
                 tracker.log(values, self._steps)
         return result
 
-    def _fork_around(self, below: Any) -> Any:
-        twin = super()._fork_around(below)
-        twin._reports = False
-        return twin
+
+class _Reported(Lasting):
+    """Who is reported to: a fork reports to none."""
+
+    def __init__(self, trackers: Iterable[Tracker]) -> None:
+        self.trackers = tuple(trackers)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Reported":
+        return _Reported(())
+
+
+def _several(given: Tracker | Iterable[Tracker]) -> Iterable[Tracker]:
+    return [cast(Tracker, given)] if hasattr(given, "log") else cast(Iterable[Tracker], given)

@@ -2,10 +2,16 @@
 """An environment that counts what a policy uses and stops it at its limit."""
 
 import time
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, Self
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.core import (
+    CompilerEnv,
+    CompilerEnvState,
+    ResetArguments,
+    ResetResult,
+    StepArguments,
+    StepResult,
+)
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.leaderboard.task import Limit
@@ -51,50 +57,39 @@ class Meter:
             raise LimitReached(f"a policy may use {self.limit.seconds:g} s")
         self.compilations += compilations
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # forks are charged to the same
+
 
 class Metered(CompilerEnvWrapper):
     """Charges every action to ``env.meter``, which forks share."""
-
-    shared: ClassVar[frozenset[str]] = frozenset({"meter"})
 
     def __init__(self, env: CompilerEnv, meter: Meter) -> None:
         super().__init__(env)
         self.meter = meter
         """What was used so far."""
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Charge the actions and apply them."""
-        several = list(actions)
-        self.meter.charge(len(several))
-        return super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+        self.meter.charge(len(asked.actions))
+        return super().handle_step(asked)
 
 
 class Training(Metered):
     """An environment to learn in: it takes no program but those of the training set."""
-
-    shared: ClassVar[frozenset[str]] = frozenset({"meter", "programs"})
 
     def __init__(self, env: CompilerEnv, meter: Meter, programs: tuple[str, ...]) -> None:
         super().__init__(env, meter)
         self.programs = programs
         """Datasets or addresses of programs."""
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode, or raise `LimitReached` once the time is spent.
 
         `InvalidParameterError` for a program that may not be learnt from.
         """
         self.meter.charge(0)
-        result = super().reset(seed=seed, options=options, **arguments)
+        result = super().handle_reset(asked)
         self._check()
         return result
 

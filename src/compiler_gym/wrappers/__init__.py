@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Environment in, environment out.
 
-``wrapper`` is the base of all, ``conversions`` the three to derive from.
+``wrapper`` is the base of all, ``copying`` what a copy of one holds, ``conversions`` the
+three to derive from.
 ``command_lines`` changes the set of actions, ``observations`` and ``rewards`` what is
 seen and earned, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and
 ``undo`` change how episodes go, ``masks`` hides useless actions, ``counter``,
@@ -20,6 +21,7 @@ from compiler_gym.wrappers.command_lines import (
     MacroActions,
 )
 from compiler_gym.wrappers.conversions import ActionWrapper, ObservationWrapper, RewardWrapper
+from compiler_gym.wrappers.copying import Lasting
 from compiler_gym.wrappers.counter import Counter
 from compiler_gym.wrappers.legacy import LegacyGym
 from compiler_gym.wrappers.masks import ActionMasks
@@ -50,6 +52,7 @@ __all__ = [
     "EpisodeRecorder",
     "ForkOnStep",
     "IterateOverBenchmarks",
+    "Lasting",
     "LegacyGym",
     "LogCounts",
     "MacroActions",

@@ -5,85 +5,90 @@ Gymnasium's wrappers know `reset` and `step` and nothing of forks, several actio
 spaces per step. Here the first two are enough for the rest wherever that is possible.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, cast
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv, StepResult, fork_of
+from compiler_gym.core import CompilerEnv, ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidParameterError
 
 __all__ = [
-    "StepResult",
+    "Environment",
     "action_count",
     "attribute_of",
     "blamed",
-    "fork_of",
-    "multistep_of",
+    "is_foreign",
+    "nearest",
+    "reset_arguments",
     "reset_of",
+    "step_of",
 ]
 
+Environment = gymnasium.Env[Any, Any]
+"""What a wrapper is around: an environment of ours, or a wrapper of Gymnasium around one."""
+_RESET_NAMES = {each.name for each in fields(ResetArguments)} - {"seed", "options", "further"}
+_Layer = gymnasium.Wrapper[Any, Any, Any, Any]
 
-def reset_of(
-    env: Any, seed: int | None, options: dict[str, Any] | None, arguments: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
+
+def reset_arguments(
+    seed: int | None, options: dict[str, Any] | None, arguments: Mapping[str, Any]
+) -> ResetArguments:
+    """Return the record of a reset with `arguments`, of which others may know more names."""
+    known = {name: value for name, value in arguments.items() if name in _RESET_NAMES}
+    further = {name: value for name, value in arguments.items() if name not in known}
+    return ResetArguments(seed, options, **known, further=further)
+
+
+def reset_of(env: Environment, asked: ResetArguments) -> ResetResult:
     """Reset `env`; one of Gymnasium's gets the arguments as options, which mean the same."""
+    given = {**asked.given(), **asked.further}
     if isinstance(env, CompilerEnv):
-        return env.reset(seed=seed, options=options, **arguments)
-    return env.reset(seed=seed, options={**(options or {}), **arguments} or None)
+        return env.reset(seed=asked.seed, options=asked.options, **given)
+    return env.reset(seed=asked.seed, options={**(asked.options or {}), **given} or None)
 
 
-def multistep_of(
-    env: Any,
-    actions: Iterable[Any],
-    observation_spaces: Any,
-    reward_spaces: Any,
-    timeout: float | None,
-) -> StepResult:
-    """Apply `actions` in `env`, one by one if it knows no other way."""
-    is_ours = isinstance(env, CompilerEnv)
-    if is_ours and not getattr(env, "changes_only_step", False):
-        return env.multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
-    if not is_ours and (observation_spaces is not None or reward_spaces is not None):
-        raise InvalidParameterError(
-            f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"
-        )
-    asked = {
-        "observation_spaces": observation_spaces,
-        "reward_spaces": reward_spaces,
-        "timeout": timeout,
-    }
-    asked = {name: value for name, value in asked.items() if is_ours and value is not None}
-    results: list[StepResult] = []
-    for action in actions:
-        results.append(env.step(action, **asked))
-        if results[-1][2] or results[-1][3]:
-            break
-    if not results:
-        return _observed(env, observation_spaces, reward_spaces, timeout)
-    return _as_one(results)
+def step_of(env: Environment, asked: StepArguments) -> StepResult:
+    """Apply the actions in `env`, one by one if it knows no other way."""
+    if not isinstance(env, CompilerEnv):
+        return _steps_of_foreign(env, asked)
+    seen, earned = asked.observation_spaces, asked.reward_spaces
+    if not asked.actions or not getattr(env, "changes_only_step", False):
+        return env.multistep(asked.actions, seen, earned, timeout=asked.timeout)
+    spaces = {"observation_spaces": seen, "reward_spaces": earned, "timeout": asked.timeout}
+    given = {name: value for name, value in spaces.items() if value is not None}
+    return _one_by_one(lambda action: env.step(action, **given), asked.actions)
 
 
-def _as_one(results: list[StepResult]) -> StepResult:
-    """Return what a multistep would have returned where each action was a step."""
-    seen, _, terminated, truncated, info = results[-1]
-    info = dict(info)
-    for key, combine in (("action_had_no_effect", all), ("new_action_space", any)):
-        if key in info:
-            info[key] = combine(result[4].get(key, False) for result in results)
-    rewards = [result[1] for result in results]
-    if isinstance(rewards[0], list):
-        return seen, [sum(each) for each in zip(*rewards, strict=True)], terminated, truncated, info
-    total = None if None in rewards else sum(rewards)
-    return seen, total, terminated, truncated, info
+def nearest(env: Environment) -> CompilerEnv:
+    """Return `env`, or what is below it past wrappers of Gymnasium."""
+    while not isinstance(env, CompilerEnv):
+        if not isinstance(env, gymnasium.Wrapper):
+            raise AttributeError(f"{env} is no environment over a compiler")
+        env = cast(_Layer, env).env
+    return env
 
 
-def action_count(env: Any) -> int:
+def attribute_of(env: Environment, name: str) -> Any:
+    """Return the attribute `name` of `env` or of what it wraps."""
+    if isinstance(env, CompilerEnv) or not isinstance(env, gymnasium.Wrapper):
+        return getattr(env, name)
+    layer = cast(_Layer, env)
+    return getattr(layer, name) if hasattr(layer, name) else attribute_of(layer.env, name)
+
+
+def is_foreign(env: object) -> bool:
+    """Return whether `env` is a wrapper of Gymnasium and none of ours."""
+    return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
+
+
+def action_count(env: Environment) -> int:
     """Return how many actions led to where `env` is."""
     try:
-        return len(attribute_of(env, "actions"))
+        return len(nearest(env).actions)
     except InvalidActionError:  # made inside it of actions that it does not offer
-        return len(env.unwrapped.actions)
+        return len(nearest(env.unwrapped).actions)
 
 
 def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
@@ -94,22 +99,35 @@ def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
     return (*result[:4], {**result[4], **details})
 
 
-def attribute_of(env: Any, name: str) -> Any:
-    """Return the attribute `name` of `env` or of what it wraps."""
-    if isinstance(env, CompilerEnv) or not isinstance(env, gymnasium.Wrapper):
-        return getattr(env, name)
-    return getattr(env, name) if hasattr(env, name) else attribute_of(env.env, name)
-
-
-def _observed(
-    env: Any, observation_spaces: Any, reward_spaces: Any, timeout: float | None
-) -> StepResult:
-    """Return the result of no action: a look at the program."""
-    if isinstance(env, CompilerEnv):
-        return env.multistep([], observation_spaces, reward_spaces, timeout=timeout)
-    seen, reward, terminated, truncated, info = multistep_of(env.env, [], None, None, timeout)
+def _steps_of_foreign(env: Environment, asked: StepArguments) -> StepResult:
+    if asked.observation_spaces is not None or asked.reward_spaces is not None:
+        raise InvalidParameterError(
+            f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"
+        )
+    if asked.actions:
+        return _one_by_one(env.step, asked.actions)
+    seen, reward, *ends = step_of(cast(_Layer, env).env, StepArguments([], timeout=asked.timeout))
     if isinstance(env, gymnasium.ObservationWrapper):
-        seen = env.observation(seen)
+        seen = cast(gymnasium.ObservationWrapper[Any, Any, Any], env).observation(seen)
     if isinstance(env, gymnasium.RewardWrapper):
-        reward = env.reward(reward)
-    return seen, reward, terminated, truncated, info
+        reward = cast(gymnasium.RewardWrapper[Any, Any], env).reward(reward)
+    return seen, reward, *ends
+
+
+def _one_by_one(step: Callable[[Any], StepResult], actions: list[Any]) -> StepResult:
+    """Return what a multistep would have returned where each action was a step."""
+    results: list[StepResult] = []
+    for action in actions:
+        results.append(step(action))
+        if results[-1][2] or results[-1][3]:
+            break
+    seen, _, terminated, truncated, info = results[-1]
+    info = dict(info)
+    for key, combine in (("action_had_no_effect", all), ("new_action_space", any)):
+        if key in info:
+            info[key] = combine(result[4].get(key, False) for result in results)
+    rewards = [result[1] for result in results]
+    if isinstance(rewards[0], list):
+        return seen, [sum(each) for each in zip(*rewards, strict=True)], terminated, truncated, info
+    total = None if None in rewards else sum(rewards)
+    return seen, total, terminated, truncated, info

@@ -6,15 +6,19 @@ at every reset, also at one with a seed, so that two resets with one seed may st
 different programs; only `RandomOrderBenchmarks` starts its order again.
 """
 
-import copy
 import itertools
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
+from compiler_gym.core import ResetArguments, ResetResult
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.wrappers._below import Environment
+from compiler_gym.wrappers.copying import Lasting, Shared
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = [
@@ -30,18 +34,15 @@ Program = str | Benchmark
 class _ChoosesBenchmarks(CompilerEnvWrapper):
     """Choose a program at a reset that names none."""
 
+    @abstractmethod
     def next_benchmark(self) -> Program:
         """Return the program of the next episode."""
-        raise NotImplementedError
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode on the next program."""
-        given = (options or {}).get("benchmark", arguments.get("benchmark"))
-        if given is None:
-            arguments["benchmark"] = self.next_benchmark()
-        return super().reset(seed=seed, options=options, **arguments)
+        if asked.settled().benchmark is None:
+            asked = replace(asked, benchmark=self.next_benchmark())
+        return super().handle_reset(asked)
 
 
 class IterateOverBenchmarks(_ChoosesBenchmarks):
@@ -54,10 +55,8 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
     those that are left.
     """
 
-    left_out = frozenset({"_iterator"})
-
     def __init__(
-        self, env: Any, benchmarks: Iterable[Program], fork_shares_iterator: bool = False
+        self, env: Environment, benchmarks: Iterable[Program], fork_shares_iterator: bool = False
     ) -> None:
         super().__init__(env)
         if isinstance(benchmarks, (str, Benchmark)):
@@ -65,17 +64,24 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
         self.fork_shares_iterator = fork_shares_iterator
         if isinstance(benchmarks, Iterator):
             benchmarks = self._recorded(benchmarks)
-        self._iterator: Iterator[Program] = self._order(benchmarks)
+        self._place: _Place = self._order(benchmarks)
 
     def next_benchmark(self) -> Program:
         """Return the next program in order."""
-        return next(self._iterator)
+        return next(self._place)
+
+    def fork(self) -> Self:
+        """Return a fork that goes on from here by itself, or takes turns with this one."""
+        twin = super().fork()
+        if self.fork_shares_iterator:
+            twin._place = self._place
+        return twin
 
     def _recorded(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
         """Return `benchmarks` in a form that a spec can hold, and put it into this one's."""
         kept = self._to_record(benchmarks)
-        args, named = self._arguments
-        self._arguments = (
+        args, named = self._arguments.value
+        self._arguments.value = (
             tuple(kept if value is benchmarks else value for value in args),
             {name: kept if value is benchmarks else value for name, value in named.items()},
         )
@@ -84,33 +90,19 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
     def _to_record(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
         return _Remaining(benchmarks)
 
-    def _order(self, benchmarks: Iterable[Program]) -> Iterator[Program]:
-        return _Listed(list(benchmarks)) if isinstance(benchmarks, Sequence) else iter(benchmarks)
-
-    def _fork_around(self, below: Any) -> Self:
-        twin = super()._fork_around(below)
-        if self.fork_shares_iterator:
-            twin._iterator = self._iterator
-        elif isinstance(self._iterator, _Place):
-            twin._iterator = self._iterator.copy()
-        else:
-            self._iterator, twin._iterator = itertools.tee(self._iterator)
-        return twin
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        if not isinstance(self._iterator, _Place):
-            raise TypeError("programs of an iterator cannot be pickled: expected a list of them")
-        make, arguments, kept = super().__reduce__()
-        return make, arguments, {**kept, "_iterator": self._iterator}
+    def _order(self, benchmarks: Iterable[Program]) -> "_Place":
+        if isinstance(benchmarks, Sequence):
+            return _Listed(list(benchmarks))
+        return _Iterated(iter(benchmarks))
 
 
 class CycleOverBenchmarks(IterateOverBenchmarks):
     """Take the programs in order, and start again after the last, not at a seed."""
 
-    def _order(self, benchmarks: Iterable[Program]) -> Iterator[Program]:
+    def _order(self, benchmarks: Iterable[Program]) -> "_Place":
         if isinstance(benchmarks, Sequence):
             return _Listed(list(benchmarks), repeats=True)
-        return itertools.cycle(benchmarks)
+        return _Iterated(itertools.cycle(benchmarks))
 
 
 class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
@@ -121,23 +113,24 @@ class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
     ``reset(seed=...)`` does not, and takes the next program.
     """
 
-    left_out = frozenset({"_iterator"})
-    shared = frozenset({"make_benchmark_iterator"})
-
-    def __init__(self, env: Any, make_benchmark_iterator: Callable[[], Iterable[Program]]) -> None:
+    def __init__(
+        self, env: Environment, make_benchmark_iterator: Callable[[], Iterable[Program]]
+    ) -> None:
         super().__init__(env)
-        self.make_benchmark_iterator = make_benchmark_iterator
-        self._iterator: Iterator[Program] | None = None
+        self._rounds = _Rounds(make_benchmark_iterator)
+
+    @property
+    def make_benchmark_iterator(self) -> Callable[[], Iterable[Program]]:
+        """What is called for a round over all programs."""
+        return self._rounds.make
+
+    @make_benchmark_iterator.setter
+    def make_benchmark_iterator(self, value: Callable[[], Iterable[Program]]) -> None:
+        self._rounds.make = value
 
     def next_benchmark(self) -> Program:
         """Return the next program; raise `InvalidParameterError` if there is none at all."""
-        for _ in range(2):
-            if self._iterator is None:
-                self._iterator = iter(self.make_benchmark_iterator())
-            for program in self._iterator:
-                return program
-            self._iterator = None
-        raise InvalidParameterError("expected an iterator over programs, found an empty one")
+        return next(self._rounds)
 
 
 class RandomOrderBenchmarks(IterateOverBenchmarks):
@@ -148,29 +141,30 @@ class RandomOrderBenchmarks(IterateOverBenchmarks):
     """
 
     def __init__(
-        self, env: Any, benchmarks: Iterable[Program], rng: np.random.Generator | None = None
+        self,
+        env: Environment,
+        benchmarks: Iterable[Program],
+        rng: np.random.Generator | None = None,
     ) -> None:
         super().__init__(env, benchmarks)
         if rng is not None:
             self._draw_from(rng)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode on a random program."""
-        if seed is not None:
-            self._draw_from(np.random.default_rng(seed))
-        return super().reset(seed=seed, options=options, **arguments)
+        if asked.seed is not None:
+            self._draw_from(np.random.default_rng(asked.seed))
+        return super().handle_reset(asked)
 
     def _to_record(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
         return list(benchmarks)
 
-    def _order(self, benchmarks: Iterable[Program]) -> Iterator[Program]:
+    def _order(self, benchmarks: Iterable[Program]) -> "_Place":
         return _Drawn(list(benchmarks))
 
     def _draw_from(self, generator: np.random.Generator) -> None:
-        draws: Any = self._iterator
-        draws.generator = generator
+        assert isinstance(self._place, _Drawn)
+        self._place.generator = generator
 
 
 class _Remaining:
@@ -185,52 +179,89 @@ class _Remaining:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
+    def __reduce__(self) -> NoReturn:
+        _refuse_to_pickle()
 
-class _Place:
-    """A place in an order of listed programs; unlike an iterator it is copied and pickled."""
 
-    def __init__(self, items: list[Program]) -> None:
-        if not items:
-            raise InvalidParameterError("expected at least one program, found none")
-        self._items = items
+class _Place(Lasting):
+    """A place in an order of programs; a copy goes on from there by itself."""
 
-    def __iter__(self) -> Self:
-        return self
+    @abstractmethod
+    def __next__(self) -> Program:
+        """Return the next program."""
+
+
+class _Iterated(_Place):
+    """A place in what an iterator gives, which is known to nobody before."""
+
+    def __init__(self, iterator: Iterator[Program]) -> None:
+        self._iterator = iterator
 
     def __next__(self) -> Program:
-        raise NotImplementedError
+        return next(self._iterator)
 
-    def copy(self) -> Self:
-        """Return another place, the same for now."""
-        return copy.copy(self)
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Iterated":
+        self._iterator, other = itertools.tee(self._iterator)
+        return _Iterated(other)
+
+    def __reduce__(self) -> NoReturn:
+        _refuse_to_pickle()
+
+
+class _Rounds(_Place):
+    """A place in rounds over all programs; a copy starts a round of its own."""
+
+    def __init__(self, make: Callable[[], Iterable[Program]]) -> None:
+        self.make = make
+        self._round: Iterator[Program] | None = None
+
+    def __next__(self) -> Program:
+        for _ in range(2):
+            if self._round is None:
+                self._round = iter(self.make())
+            for program in self._round:
+                return program
+            self._round = None
+        raise InvalidParameterError("expected an iterator over programs, found an empty one")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Rounds":
+        return _Rounds(self.make)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Rounds, (self.make,)
 
 
 class _Listed(_Place):
     """A place in a list."""
 
     def __init__(self, items: list[Program], *, repeats: bool = False) -> None:
-        super().__init__(items)
+        self._items = _required(items)
         self._repeats, self._at = repeats, 0
 
     def __next__(self) -> Program:
-        if self._at >= len(self._items) and not self._repeats:
+        if self._at >= len(self._items.value) and not self._repeats:
             raise StopIteration
         self._at += 1
-        return self._items[(self._at - 1) % len(self._items)]
+        return self._items.value[(self._at - 1) % len(self._items.value)]
 
 
 class _Drawn(_Place):
     """A place in a row of random draws."""
 
     def __init__(self, items: list[Program]) -> None:
-        super().__init__(items)
+        self._items = _required(items)
         self.generator = np.random.default_rng()
 
     def __next__(self) -> Program:
-        return self._items[int(self.generator.integers(len(self._items)))]
+        return self._items.value[int(self.generator.integers(len(self._items.value)))]
 
-    def copy(self) -> Self:
-        """Return another place with a generator of its own."""
-        twin = super().copy()
-        twin.generator = copy.deepcopy(self.generator)
-        return twin
+
+def _required(items: list[Program]) -> Shared[list[Program]]:
+    """Return `items` for all copies, if there are any."""
+    if not items:
+        raise InvalidParameterError("expected at least one program, found none")
+    return Shared(items)
+
+
+def _refuse_to_pickle() -> NoReturn:
+    raise TypeError("programs of an iterator cannot be pickled: expected a list of them")

@@ -6,16 +6,19 @@ Each follows the environment below when its action space changes, by name.
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
 from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
+from compiler_gym.wrappers._below import Environment, attribute_of
 from compiler_gym.wrappers.conversions import ActionWrapper
-from compiler_gym.wrappers.wrapper import StepResult
+from compiler_gym.wrappers.copying import MadeSpace
 
 __all__ = ["CommandlineWithTerminalAction", "ConstrainedCommandline", "MacroActions"]
 
@@ -25,8 +28,7 @@ END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the 
 class _NamedActions(ActionWrapper):
     """Named actions that are made anew when those below change."""
 
-    not_undone = frozenset({"_made_of"})
-    _made_of: gymnasium.Space[Any] | None = None
+    _made: MadeSpace | None = None
 
     @abstractmethod
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
@@ -35,43 +37,43 @@ class _NamedActions(ActionWrapper):
     @property
     def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
         """The actions of this wrapper. Set it to a name of an action space below."""
-        self._keep_up()
-        assert self._action_space is not None
-        return self._action_space
+        return self._keep_up()
 
     @action_space.setter
     def action_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
-        self._assign("action_space", value)
+        self.below.action_space = value
 
-    def _keep_up(self) -> None:
-        """Make this wrapper's actions, unless they are those of the space below already."""
+    def fork(self) -> Self:
+        """Return a fork whose actions stand for those of its own environment below."""
+        twin = super().fork()
+        if self._made is not None and self._made.of is self.env.action_space:
+            assert twin._made is not None
+            twin._made = replace(twin._made, of=twin.env.action_space)
+        return twin
+
+    def _keep_up(self) -> gymnasium.Space[Any]:
+        """Return this wrapper's actions; they are made anew if the space below is another."""
         below = self.env.action_space
-        if below is self._made_of:
-            return
+        if self._made is not None and self._made.of is below:
+            return self._made.space
         if not isinstance(below, NamedDiscrete):
             raise InvalidParameterError(
                 f"{type(self).__name__} needs actions with names, found {below!r}"
             )
-        self._action_space = self._make(below)
-        self._made_of = below
+        self._made = MadeSpace(below, self._make(below))
+        return self._made.space
 
     def _masks_below(self) -> NDArray[np.bool_]:
         try:
-            return self._of("action_masks")()
+            return attribute_of(self.env, "action_masks")()
         except AttributeError:
-            return np.ones(len(self._below.names), dtype=np.bool_)
+            return np.ones(len(self._actions_below.names), dtype=np.bool_)
 
     @property
-    def _below(self) -> NamedDiscrete:
+    def _actions_below(self) -> NamedDiscrete:
         below = self.env.action_space
         assert isinstance(below, NamedDiscrete)
         return below
-
-    def _fork_around(self, below: Any) -> Any:
-        twin = super()._fork_around(below)
-        if self._made_of is self.env.action_space:  # ours still stands for the copy
-            twin.__dict__["_made_of"] = below.action_space
-        return twin
 
 
 class ConstrainedCommandline(_NamedActions):
@@ -83,7 +85,7 @@ class ConstrainedCommandline(_NamedActions):
     ['sroa', 'licm']
     """
 
-    def __init__(self, env: Any, flags: Iterable[str], name: str | None = None) -> None:
+    def __init__(self, env: Environment, flags: Iterable[str], name: str | None = None) -> None:
         super().__init__(env)
         self._flags = [flags] if isinstance(flags, str) else list(flags)
         if not self._flags:
@@ -105,7 +107,7 @@ class ConstrainedCommandline(_NamedActions):
             return self._number_of[int(action)]
         except KeyError:
             raise InvalidActionError(
-                f"{self._below.names[int(action)]} is not among the actions of {self}"
+                f"{self._actions_below.names[int(action)]} is not among the actions of {self}"
             ) from None
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -125,7 +127,7 @@ class CommandlineWithTerminalAction(_NamedActions):
     What comes after it in the same `multistep` is not applied.
     """
 
-    def __init__(self, env: Any, terminal: CommandlineFlag = END_OF_EPISODE) -> None:
+    def __init__(self, env: Environment, terminal: CommandlineFlag = END_OF_EPISODE) -> None:
         super().__init__(env)
         self._terminal = CommandlineFlag(*terminal)
         self._keep_up()
@@ -138,23 +140,13 @@ class CommandlineWithTerminalAction(_NamedActions):
         """Return `action`."""
         return action
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply the actions up to the terminal one, which ends the episode."""
-        checked = self.checked(actions)
-        end = len(self._below.names)
+        checked = self.checked(asked.actions)
+        end = len(self._actions_below.names)
         ends = [i for i, action in enumerate(checked) if int(action) == end]
-        seen, reward, terminated, truncated, info = super().multistep(
-            checked[: ends[0]] if ends else checked,
-            observation_spaces,
-            reward_spaces,
-            timeout=timeout,
+        seen, reward, terminated, truncated, info = super().handle_step(
+            replace(asked, actions=checked[: ends[0]] if ends else checked)
         )
         if ends and not truncated:
             terminated, info = True, {**info, "action_had_no_effect": False}  # it ended
@@ -183,7 +175,7 @@ class MacroActions(_NamedActions):
         >>> env.close()
     """
 
-    def __init__(self, env: Any, macros: Mapping[str, Sequence[str | int]]) -> None:
+    def __init__(self, env: Environment, macros: Mapping[str, Sequence[str | int]]) -> None:
         super().__init__(env)
         if not macros or not all(macros.values()):
             raise InvalidParameterError(f"expected macros of at least one action, found {macros}")
@@ -193,7 +185,7 @@ class MacroActions(_NamedActions):
 
     def action(self, action: Any) -> Any:
         """Return `action` if it is one below; a macro stands for several."""
-        if int(action) >= len(self._below.names):
+        if int(action) >= len(self._actions_below.names):
             raise InvalidActionError(f"{self.action_space.names[int(action)]} is several actions")  # type: ignore[attr-defined]  # ours has names
         return action
 
@@ -201,18 +193,11 @@ class MacroActions(_NamedActions):
         """Return `action`: those below keep their numbers."""
         return action
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply the actions that `actions` stand for, in one request."""
-        checked = self.checked(actions)
+        checked = self.checked(asked.actions)
         flat = [part for action in checked for part in self._parts_of(int(action))]
-        return super().multistep(flat, observation_spaces, reward_spaces, timeout=timeout)
+        return super().handle_step(replace(asked, actions=flat))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the masks below; a macro is hidden if each of its actions is."""
@@ -221,7 +206,7 @@ class MacroActions(_NamedActions):
         return np.append(below, [below[parts].any() for parts in self._parts])
 
     def _parts_of(self, action: int) -> list[int]:
-        single = len(self._below.names)
+        single = len(self._actions_below.names)
         return [action] if action < single else self._parts[action - single]
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:

@@ -7,10 +7,12 @@ single step, with ``observation_spaces`` or ``reward_spaces``, comes as it is.
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
 
@@ -31,31 +33,22 @@ class ActionWrapper(CompilerEnvWrapper):
         """Return the action of this wrapper that stands for `action` below."""
         raise NotImplementedError(f"{type(self).__name__} defines no reverse_action()")
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply what `actions` stand for."""
-        below = [self.action(action) for action in self.checked(actions)]
-        return super().multistep(below, observation_spaces, reward_spaces, timeout=timeout)
+        below = [self.action(action) for action in self.checked(asked.actions)]
+        return super().handle_step(replace(asked, actions=below))
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode; a seed also seeds this wrapper's own action space."""
-        result = super().reset(seed=seed, options=options, **arguments)
-        if seed is not None:
-            self.action_space.seed(seed)
+        result = super().handle_reset(asked)
+        if asked.seed is not None:
+            self.action_space.seed(asked.seed)
         return result
 
     @property
     def actions(self) -> list[Any]:
         """The actions of the episode, as this wrapper has them."""
-        return [self.reverse_action(action) for action in self._of("actions")]
+        return [self.reverse_action(action) for action in self.below.actions]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
         """Return the actions of this wrapper that `commandline` stands for."""
@@ -85,24 +78,15 @@ class ObservationWrapper(CompilerEnvWrapper):
         """Return what the user sees of `observation`."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert_observation()")
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode and convert what is seen."""
-        observation, info = super().reset(seed=seed, options=options, **arguments)
+        observation, info = super().handle_reset(asked)
         return self.convert_observation(observation), info
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and convert what is seen."""
-        result = super().multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
-        if observation_spaces is not None:
+        result = super().handle_step(asked)
+        if asked.observation_spaces is not None:
             return result
         return self.convert_observation(result[0]), *result[1:]
 
@@ -115,12 +99,12 @@ class Earnings(CompilerEnvWrapper):
     def episode_began(self) -> None:
         """Start to count from what was earned below: nothing, or what a replay earned."""
         super().episode_began()
-        self._earned = self._of("episode_reward") or 0.0
+        self._earned = self.below.episode_reward or 0.0
 
     @property
     def episode_reward(self) -> float | None:
         """The sum of this wrapper's rewards, or None without a reward space."""
-        return None if self._of("episode_reward") is None else self._earned
+        return None if self.below.episode_reward is None else self._earned
 
     def earn(self, reward: Any) -> Any:
         """Add `reward` to the episode's and return it."""
@@ -137,18 +121,9 @@ class RewardWrapper(Earnings):
         """Return what the user earns for `reward`."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert_reward()")
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and convert what is earned."""
-        seen, reward, terminated, truncated, info = super().multistep(
-            actions, observation_spaces, reward_spaces, timeout=timeout
-        )
-        if reward_spaces is None and reward is not None:
+        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        if asked.reward_spaces is None and reward is not None:
             reward = self.earn(self.convert_reward(reward))
         return seen, reward, terminated, truncated, info

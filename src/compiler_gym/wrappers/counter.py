@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """How often an environment was used."""
 
-from collections.abc import Iterable
-from typing import Any, Self
+from typing import Self
 
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
+from compiler_gym.wrappers._below import Environment
+from compiler_gym.wrappers.copying import Lasting
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["Counter"]
 
@@ -23,11 +25,9 @@ class Counter(CompilerEnvWrapper):
         {'close': 1, 'reset': 1, 'step': 1, 'fork': 0}
     """
 
-    not_undone = frozenset({"counters"})
-
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: Environment) -> None:
         super().__init__(env)
-        self.counters = {"close": 0, "reset": 0, "step": 0, "fork": 0}
+        self.counters: dict[str, int] = _Counts(close=0, reset=0, step=0, fork=0)
         """The calls so far."""
 
     def close(self) -> None:
@@ -35,27 +35,21 @@ class Counter(CompilerEnvWrapper):
         self.counters["close"] += 1
         super().close()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Count and reset."""
         self.counters["reset"] += 1
-        return super().reset(seed=seed, options=options, **arguments)
+        return super().handle_reset(asked)
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Count the actions and apply them."""
-        several = list(actions)
-        self.counters["step"] += len(several)
-        return super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+        self.counters["step"] += len(asked.actions)
+        return super().handle_step(asked)
 
     def fork(self) -> Self:
         """Count and fork."""
         self.counters["fork"] += 1
         return super().fork()
+
+
+class _Counts(dict[str, int], Lasting):
+    """Calls that were made, also those of steps that were undone."""

@@ -2,18 +2,24 @@
 """Masks that hide actions known to do nothing to the program as it is."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Hashable
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
+from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers.command_lines import any_if_none
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.copying import Shared
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionMasks"]
+
+_Place = tuple[str | None, Hashable]
+"""An action space and what tells a program from others."""
 
 
 class ActionMasks(CompilerEnvWrapper):
@@ -24,18 +30,16 @@ class ActionMasks(CompilerEnvWrapper):
     `key`, a hash; `capacity` is how many are remembered, the latest used.
     """
 
-    shared = frozenset({"_known"})
-
-    def __init__(self, env: Any, key: str | None = None, capacity: int = 100_000) -> None:
+    def __init__(self, env: Environment, key: str | None = None, capacity: int = 100_000) -> None:
         super().__init__(env)
         self._key = key or getattr(self.unwrapped, "state_observation", None)
-        if self._key is None or self._key not in self._of("observation"):
+        if self._key is None or self._key not in self.observation:
             raise InvalidParameterError(
                 f"{self.unwrapped} has no observation {key!r}: expected a hash of the program"
             )
         self._capacity = capacity
-        self._known: OrderedDict[tuple[Any, ...], set[int]] = OrderedDict()
-        self._here: Any = None
+        self._known = Shared(OrderedDict[_Place, set[int]]())
+        self._here: _Place | None = None
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return one boolean per action: False where it is known to do nothing."""
@@ -43,9 +47,9 @@ class ActionMasks(CompilerEnvWrapper):
         if not isinstance(space, gymnasium.spaces.Discrete):
             raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
         masks = np.ones(int(space.n), dtype=np.bool_)
-        place = self._place() if self._known and self.in_episode else None
+        place = self._place() if self._known.value and self.in_episode else None
         if place is not None:
-            masks[list(self._known.get(place, ()))] = False
+            masks[list(self._known.value.get(place, ()))] = False
         return any_if_none(masks)
 
     def episode_began(self) -> None:
@@ -53,21 +57,13 @@ class ActionMasks(CompilerEnvWrapper):
         super().episode_began()
         self._here = None
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and learn which of them do nothing."""
-        several = list(actions)
-        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+        result = super().handle_step(asked)
         if not result[4].get("action_had_no_effect"):
             self._here = None
-        elif several and self.in_episode:
-            self._learn(several)
+        elif asked.actions and self.in_episode:
+            self._learn(asked.actions)
         return result
 
     def _learn(self, actions: list[Any]) -> None:
@@ -76,19 +72,20 @@ class ActionMasks(CompilerEnvWrapper):
         place = self._place()
         if place is None:
             return
-        self._known.setdefault(place, set()).update(map(int, actions))
-        self._known.move_to_end(place)
-        while len(self._known) > self._capacity:
-            self._known.popitem(last=False)
+        known = self._known.value
+        known.setdefault(place, set()).update(map(int, actions))
+        known.move_to_end(place)
+        while len(known) > self._capacity:
+            known.popitem(last=False)
 
-    def _place(self) -> tuple[Any, ...] | None:
+    def _place(self) -> _Place | None:
         """Return what the program is known by, equal only if the program is.
 
         None if the compiler fails to say: the next step reports what happened to it.
         """
         if self._here is None:
             try:
-                value = self._of("observation")[self._key]
+                value = self.observation[self._key]
             except (CompilerError, ServiceError):
                 return None
             seen = value.tobytes() if isinstance(value, np.ndarray) else value

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT
 """An end that is never worse than the best state on the way."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from compiler_gym.core import (
+    CompilerEnvState,
+    ResetArguments,
+    ResetResult,
+    StepArguments,
+    StepResult,
+    fork_of,
+)
 from compiler_gym.errors import InvalidParameterError, ServiceError
 from compiler_gym.spaces import NamedDiscrete
-from compiler_gym.wrappers._below import action_count, fork_of, multistep_of
+from compiler_gym.wrappers._below import Environment, action_count, step_of
 from compiler_gym.wrappers.command_lines import number_of
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.copying import Lasting
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["NeverWorse"]
 
@@ -26,21 +36,17 @@ class NeverWorse(CompilerEnvWrapper):
     wrapper, or the vector's own ``max_episode_steps``, is none that it sees.
     """
 
-    not_undone = frozenset({"_baseline", "_best", "_best_total"})
-
-    def __init__(self, env: Any, baseline: Sequence[Any] = ()) -> None:
+    def __init__(self, env: Environment, baseline: Sequence[Any] = ()) -> None:
         super().__init__(env)
         self._baseline = list(baseline)
-        self._best: Any = None
-        self._total = self._best_total = 0.0
+        self._best = _Best()
+        self._total = 0.0
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode whose best state is its first, or the baseline's."""
         self._forget()
-        result = super().reset(seed=seed, options=options, **arguments)
-        if self._of("reward_space") is None:
+        result = super().handle_reset(asked)
+        if self.below.reward_space is None:
             raise InvalidParameterError("the best state needs a reward: set a reward space")
         self._keep()
         if self._baseline:
@@ -50,36 +56,29 @@ class NeverWorse(CompilerEnvWrapper):
     def episode_began(self) -> None:
         """Count from nothing, or from what a replay has earned."""
         super().episode_began()
-        self._total = self._best_total = float(self._of("episode_reward") or 0.0)
+        self._total = self._best.total = float(self.below.episode_reward or 0.0)
 
-    def apply(self, state: Any) -> None:
+    def apply(self, state: CompilerEnvState) -> None:
         """Bring the environment to `state`, which is then the best one seen."""
         self._forget()
         super().apply(state)
         self._keep()
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions`; at the end of the episode go back to the best state."""
-        if reward_spaces is not None:
+        if asked.reward_spaces is not None:
             raise InvalidParameterError("the best state is that of one reward: set reward_space")
-        result = super().multistep(actions, observation_spaces, timeout=timeout)
+        result = super().handle_step(asked)
         if isinstance(result[1], list):
             raise InvalidParameterError("the best state is that of one reward: found a list")
         self._total += result[1]
         failed = "error" in result[4]
         ended = result[2] or result[3]
-        if self._total > self._best_total and not failed:
+        if self._total > self._best.total and not failed:
             if ended or self._keep():
-                self._best_total = self._total
+                self._best.total = self._total
         elif ended:
-            return self._settled(result, observation_spaces, timeout)
+            return self._settled(result, asked)
         return result
 
     def close(self) -> None:
@@ -87,30 +86,29 @@ class NeverWorse(CompilerEnvWrapper):
         self._forget()
         super().close()
 
-    def _settled(
-        self, result: StepResult, observation_spaces: Any, timeout: float | None
-    ) -> StepResult:
+    def _settled(self, result: StepResult, asked: StepArguments) -> StepResult:
         """Put the best state in the place of the current one."""
-        if self._best is None or (self._total == self._best_total and "error" not in result[4]):
+        best = self._best
+        if best.env is None or (self._total == best.total and "error" not in result[4]):
             return result
-        worse, self.env, self._best = self.env, self._best, None
+        worse, self.env, best.env = self.env, best.env, None
         worse.close()
-        seen = multistep_of(self.env, [], observation_spaces, None, timeout)[0]
-        reward = result[1] + self._best_total - self._total
-        self._total = self._best_total
+        seen = step_of(self.env, replace(asked, actions=[]))[0]
+        reward = result[1] + self._best.total - self._total
+        self._total = self._best.total
         info = {**result[4], "never_worse": action_count(self.env)}
         return seen, reward, result[2], result[3], info
 
     def _try_baseline(self) -> None:
         trial = fork_of(self.env)
         try:
-            _, reward, _, _, info = multistep_of(trial, self._baseline_actions(), None, None, None)
+            _, reward, _, _, info = step_of(trial, StepArguments(self._baseline_actions()))
         except BaseException:
             trial.close()
             raise
-        if "error" not in info and reward > self._best_total:
+        if "error" not in info and reward > self._best.total:
             self._forget()
-            self._best, self._best_total = trial, reward
+            self._best.env, self._best.total = trial, reward
         else:
             trial.close()
 
@@ -127,20 +125,21 @@ class NeverWorse(CompilerEnvWrapper):
         except ServiceError:
             return False
         self._forget()
-        self._best = better
+        self._best.env = better
         return True
 
     def _forget(self) -> None:
-        best, self._best = self._best, None
+        best, self._best.env = self._best.env, None
         if best is not None:
             best.close()
 
-    def _fork_around(self, below: Any) -> Self:
-        best, self.__dict__["_best"] = self._best, None
-        try:
-            twin = super()._fork_around(below)
-        finally:
-            self._best = best
-        if best is not None:
-            twin._best = fork_of(best)
-        return twin
+
+@dataclass(slots=True)
+class _Best(Lasting):
+    """The best state of the episode, also of steps that were undone, and what it earned."""
+
+    env: Environment | None = None
+    total: float = 0.0
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Best":
+        return _Best(None if self.env is None else fork_of(self.env), self.total)

@@ -7,18 +7,19 @@ and an observation that is none becomes the key ``observation``. All of them fla
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable
 from typing import Any
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
-from compiler_gym.wrappers._below import action_count
+from compiler_gym.wrappers._below import Environment, action_count
 from compiler_gym.wrappers.conversions import ObservationWrapper
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.copying import MadeSpace
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionHistory", "LogCounts", "StepBudget"]
 
@@ -26,10 +27,9 @@ __all__ = ["ActionHistory", "LogCounts", "StepBudget"]
 class _Extra(CompilerEnvWrapper):
     """Adds one key to what is observed."""
 
-    not_undone = frozenset({"_made"})
     key: str
     """Where the extra is found."""
-    _made: tuple[gymnasium.Space[Any] | None, gymnasium.Space[Any]] | None = None
+    _made: MadeSpace | None = None
 
     @abstractmethod
     def extra_space(self) -> gymnasium.Space[Any]:
@@ -43,8 +43,8 @@ class _Extra(CompilerEnvWrapper):
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """The observation below and the extra."""
         below = self.env.observation_space
-        if self._made is not None and self._made[0] is below:  # its seed is kept
-            return self._made[1]
+        if self._made is not None and self._made.of is below:  # its seed is kept
+            return self._made.space
         inner: dict[str, gymnasium.Space[Any]] = {}
         if isinstance(below, gymnasium.spaces.Dict):
             inner = dict(below.spaces)
@@ -53,18 +53,16 @@ class _Extra(CompilerEnvWrapper):
         if self.key in inner:
             raise InvalidParameterError(f"there is an observation {self.key!r} already")
         made = Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
-        self._made = (below, made)
+        self._made = MadeSpace(below, made)
         return made
 
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
-        self._assign("observation_space", value)
+        self.below.observation_space = value
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode and add the extra."""
-        observation, info = super().reset(seed=seed, options=options, **arguments)
+        observation, info = super().handle_reset(asked)
         return self._joined(observation), info
 
     def _joined(self, observation: Any) -> dict[str, Any]:
@@ -85,7 +83,7 @@ class ActionHistory(_Extra):
 
     key = "action_history"
 
-    def __init__(self, env: Any, length: int = 8) -> None:
+    def __init__(self, env: Environment, length: int = 8) -> None:
         super().__init__(env)
         if length < 1:
             raise InvalidParameterError(f"length is {length}: expected at least 1")
@@ -107,23 +105,15 @@ class ActionHistory(_Extra):
         """Forget the history, or take over what a replay has applied."""
         super().episode_began()
         try:
-            self._taken = [int(action) for action in self._of("actions")]
+            self._taken = [int(action) for action in self.below.actions]
         except InvalidActionError:  # a replay of actions that are not offered here
             self._taken = []
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and take note of them."""
-        several = list(actions)
-        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
-        self._taken = [*self._taken, *map(int, several)][-self._length :]
-        if observation_spaces is not None:
+        result = super().handle_step(asked)
+        self._taken = [*self._taken, *map(int, asked.actions)][-self._length :]
+        if asked.observation_spaces is not None:
             return result
         return self._joined(result[0]), *result[1:]
 
@@ -143,7 +133,7 @@ class StepBudget(_Extra):
 
     key = "steps_left"
 
-    def __init__(self, env: Any, steps: int | None = None) -> None:
+    def __init__(self, env: Environment, steps: int | None = None) -> None:
         super().__init__(env)
         if steps is None:
             steps = getattr(self, "max_episode_steps", None)
@@ -169,19 +159,11 @@ class StepBudget(_Extra):
         super().episode_began()
         self._used = action_count(self.env)
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and count them."""
-        several = list(actions)
-        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
-        self._used += len(several)
-        if observation_spaces is not None:
+        result = super().handle_step(asked)
+        self._used += len(asked.actions)
+        if asked.observation_spaces is not None:
             return result
         return self._joined(result[0]), *result[1:]
 
@@ -202,7 +184,7 @@ class LogCounts(ObservationWrapper):
 
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
-        self._assign("observation_space", value)
+        self.below.observation_space = value
 
     def convert_observation(self, observation: Any) -> NDArray[np.float32]:
         """Return the logarithms."""

@@ -10,14 +10,18 @@ import fcntl
 import os
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.spaces import to_plain
+from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers._recording import append, json_of, lock, opened, require_json
 from compiler_gym.wrappers._recording_parquet import ParquetFile
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.copying import Lasting, State
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["EpisodeRecorder"]
 
@@ -48,12 +52,9 @@ class EpisodeRecorder(CompilerEnvWrapper):
     one, which is recorded; the last one is tried again with the next write.
     """
 
-    left_out: ClassVar[frozenset[str]] = frozenset({"_parquet", "_late"})
-    not_undone: ClassVar[frozenset[str]] = frozenset({"_episodes", "_is_written"})
-
     def __init__(
         self,
-        env: Any,
+        env: Environment,
         path: str | Path,
         format: Format | None = None,
         observations: bool = True,
@@ -70,48 +71,35 @@ class EpisodeRecorder(CompilerEnvWrapper):
         if observations:
             require_json(self.observation_space)
         self._episode: dict[str, Any] | None = None
-        self._is_written = False
-        self._episodes = 0
-        self._late: bytes | None = None
-        self._parquet: ParquetFile | None = None
+        self._output = _Output()
         if self._format == "parquet":
             self._guarded(self._claim, "expected a file that can be written")
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Write the last episode and start another."""
         try:
             self._write()
         finally:  # the environment and the record agree on the episode, whatever the file does
-            observation, info = super().reset(seed=seed, options=options, **arguments)
-            self._note_reset(observation, seed)
+            observation, info = super().handle_reset(asked)
+            self._note_reset(observation, asked.seed)
         return observation, info
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and take note of what came of them."""
-        several = list(actions)
-        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
-        if self._episode is not None and not self._is_written:
+        result = super().handle_step(asked)
+        if self._episode is not None and not self._output.is_written:
             seen, reward, terminated, truncated, info = result
             step = {
-                "actions": [to_plain(action) for action in several],
-                "reward": to_plain(reward) if reward_spaces is None else None,
+                "actions": [to_plain(action) for action in asked.actions],
+                "reward": to_plain(reward) if asked.reward_spaces is None else None,
                 "terminated": terminated,
                 "truncated": truncated,
                 "no_effect": info.get("action_had_no_effect", False),
                 "error": info.get("error_details"),
-                "observation": None if observation_spaces is not None else self._plain(seen),
+                "observation": None if asked.observation_spaces is not None else self._plain(seen),
             }
             self._episode["steps"].append(step)
-            self._episode["commandline"] = self._of("commandline")()
+            self._episode["commandline"] = self.below.commandline()
         return result
 
     def flush(self) -> None:
@@ -124,24 +112,24 @@ class EpisodeRecorder(CompilerEnvWrapper):
             try:
                 self._write(_LOST)
             finally:
-                if self._parquet is not None:
-                    self._guarded(self._parquet.close, _LOST)
+                if self._output.parquet is not None:
+                    self._guarded(self._output.parquet.close, _LOST)
         finally:
-            self._late = None
+            self._output.late = b""
             super().close()
 
     def _claim(self) -> None:
-        self._parquet = ParquetFile(self.path)
-        weakref.finalize(self, self._parquet.close)
+        self._output.parquet = ParquetFile(self.path)
+        weakref.finalize(self, self._output.parquet.close)
 
     def _note_reset(self, observation: Any, seed: int | None) -> None:
         seen = self._plain(observation)
         json_of(seen)
-        self._is_written = False
+        self._output.is_written = False
         self._episode = {
-            "benchmark": str(self._of("benchmark").uri),
+            "benchmark": str(self.benchmark),
             "action_space": getattr(self.action_space, "name", None),
-            "compiler_version": self._of("compiler_version"),
+            "compiler_version": self.below.compiler_version,
             "seed": seed,
             "observation": seen,
             "commandline": "",
@@ -156,30 +144,32 @@ class EpisodeRecorder(CompilerEnvWrapper):
 
     def _write(self, otherwise: str = _KEPT) -> None:
         episode, self._episode = self._episode, None
-        is_written, self._is_written = self._is_written, True  # an undo brings the steps back
+        output = self._output
+        is_written, output.is_written = output.is_written, True  # an undo brings the steps back
         if episode is not None and episode["steps"] and not is_written:
             self._encode(episode)
         self._guarded(self._write_encoded, otherwise)
 
     def _encode(self, episode: dict[str, Any]) -> None:
         if self._format == "jsonl":
-            self._late = (self._late or b"") + (json_of(episode) + "\n").encode()
-        elif self._parquet is not None:
-            self._parquet.add(_rows(episode, self._episodes))
-        self._episodes += 1
+            self._output.late += (json_of(episode) + "\n").encode()
+        elif self._output.parquet is not None:
+            self._output.parquet.add(_rows(episode, self._output.episodes))
+        self._output.episodes += 1
 
     def _write_encoded(self) -> None:
-        if self._parquet is not None:
-            self._parquet.flush()
-        if not self._late:
+        output = self._output
+        if output.parquet is not None:
+            output.parquet.flush()
+        if not output.late:
             return
         file = opened(self.path)
         try:
             lock(file, fcntl.LOCK_EX)
-            append(file, self._late)
+            append(file, output.late)
         finally:
             os.close(file)
-        self._late = None
+        output.late = b""
 
     def _guarded(self, write: Callable[[], None], otherwise: str) -> None:
         try:
@@ -190,6 +180,22 @@ class EpisodeRecorder(CompilerEnvWrapper):
             raise RecordingError(
                 f"cannot record to {self.path}: {error.strerror or error}; {otherwise}"
             ) from error
+
+
+@dataclass
+class _Output(Lasting):
+    """What was written, and what is still to be; a copy has no open file and owes nothing."""
+
+    episodes: int = 0
+    """How many were written."""
+    is_written: bool = False
+    """Whether the episode under way was."""
+    late: bytes = b""
+    """Lines that could not be written yet."""
+    parquet: ParquetFile | None = None
+
+    def __getstate__(self) -> State:
+        return {"episodes": self.episodes, "is_written": self.is_written}
 
 
 def _rows(episode: dict[str, Any], number: int) -> list[dict[str, Any]]:

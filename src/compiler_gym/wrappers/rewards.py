@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.spaces import RuntimeReward
+from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers.conversions import Earnings
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = [
     "NoEffectPenalty",
@@ -23,28 +25,18 @@ __all__ = [
 class NoEffectPenalty(Earnings):
     """Take `penalty` from the reward of a step whose actions changed nothing."""
 
-    def __init__(self, env: Any, penalty: float = 0.01) -> None:
+    def __init__(self, env: Environment, penalty: float = 0.01) -> None:
         super().__init__(env)
         if not penalty >= 0:
             raise InvalidParameterError(f"penalty is {penalty}: expected a number >= 0")
         self.penalty = penalty
         """What is taken away."""
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions`; looking without an action costs nothing."""
-        several = list(actions)
-        seen, reward, terminated, truncated, info = super().multistep(
-            several, observation_spaces, reward_spaces, timeout=timeout
-        )
-        if reward_spaces is None and reward is not None:
-            if several and info.get("action_had_no_effect"):
+        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        if asked.reward_spaces is None and reward is not None:
+            if asked.actions and info.get("action_had_no_effect"):
                 reward = _lowered(reward, self.penalty)
             self.earn(reward)
         return seen, reward, terminated, truncated, info
@@ -67,9 +59,9 @@ class RelativeSavings(Earnings):
         1.63
     """
 
-    def __init__(self, env: Any, cost: str) -> None:
+    def __init__(self, env: Environment, cost: str) -> None:
         super().__init__(env)
-        if cost not in self._of("observation"):
+        if cost not in self.below.observation:
             raise InvalidParameterError(f"{self.unwrapped} has no observation {cost!r} of a cost")
         self.cost = cost
         """The observation whose logarithm is earned."""
@@ -85,18 +77,9 @@ class RelativeSavings(Earnings):
         """The sum of this wrapper's rewards."""
         return self._earned
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions`; rewards that are asked for by name come as they are."""
-        seen, reward, terminated, truncated, info = super().multistep(
-            actions, observation_spaces, reward_spaces, timeout=timeout
-        )
+        seen, reward, terminated, truncated, info = super().handle_step(asked)
         saved = 0.0
         if self.in_episode:
             try:
@@ -105,10 +88,10 @@ class RelativeSavings(Earnings):
             except (CompilerError, ServiceError):
                 pass  # the next step reports what happened to the compiler
         self.earn(saved)
-        return seen, saved if reward_spaces is None else reward, terminated, truncated, info
+        return seen, saved if asked.reward_spaces is None else reward, terminated, truncated, info
 
     def _measured(self) -> float:
-        return math.log(max(float(self._of("observation")[self.cost]), 1.0))
+        return math.log(max(float(self.below.observation[self.cost]), 1.0))
 
 
 class ValidateBenchmarkAfterEveryStep(Earnings):
@@ -118,23 +101,14 @@ class ValidateBenchmarkAfterEveryStep(Earnings):
     ``validation`` and what is wrong as ``error_details``.
     """
 
-    def __init__(self, env: Any, reward_penalty: float = -1e3) -> None:
+    def __init__(self, env: Environment, reward_penalty: float = -1e3) -> None:
         super().__init__(env)
         self.reward_penalty = reward_penalty
         """What a broken program earns."""
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and validate."""
-        seen, reward, terminated, truncated, info = super().multistep(
-            actions, observation_spaces, reward_spaces, timeout=timeout
-        )
+        seen, reward, terminated, truncated, info = super().handle_step(asked)
         if not truncated and self.in_episode:
             try:
                 result = self.validate()
@@ -144,7 +118,7 @@ class ValidateBenchmarkAfterEveryStep(Earnings):
                 reward, terminated = self.reward_penalty, True
                 details = {"validation": result, "error_details": result.error_details}
                 info = {**info, **details}
-        if reward_spaces is None:
+        if asked.reward_spaces is None:
             self.earn(reward)
         return seen, reward, terminated, truncated, info
 
@@ -157,7 +131,7 @@ class RuntimePointEstimateReward(CompilerEnvWrapper):
 
     def __init__(
         self,
-        env: Any,
+        env: Environment,
         runtime_count: int = 30,
         warmup_count: int = 0,
         estimator: Callable[[Iterable[float]], float] = np.median,  # type: ignore[assignment]  # of floats

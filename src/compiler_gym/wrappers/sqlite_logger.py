@@ -6,16 +6,19 @@ import sqlite3
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import CompilerError, RecordingError, ServiceError
 from compiler_gym.spaces import to_plain
+from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers._recording import json_of, require_json
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers.copying import Lasting, State
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["SynchronousSqliteLogger"]
 
@@ -45,63 +48,53 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
     JSON form.
     """
 
-    not_undone: ClassVar[frozenset[str]] = frozenset({"_at", "_steps", "_observations", "_written"})
-
     def __init__(
         self,
-        env: Any,
+        env: Environment,
         db_path: str | Path,
         commit_frequency_in_seconds: float = 300,
         max_step_buffer_length: int = 5000,
     ) -> None:
         super().__init__(env)
-        self.db_path = Path(db_path).expanduser()
-        """The file."""
+        self._run = _Run(Path(db_path).expanduser())
         self._seconds = commit_frequency_in_seconds
         self._most = max_step_buffer_length
-        self._at = (0, 0)
-        self._written = time.monotonic()
-        self._begin_run()
         if self._key is not None:
             require_json(self.observation_space)
-        self._guarded(self._check)
+        self._run.check()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    @property
+    def db_path(self) -> Path:
+        """The file."""
+        return self._run.path
+
+    @db_path.setter
+    def db_path(self, value: str | Path) -> None:
+        self._run.path = Path(value)
+
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode and log its first observation."""
-        observation, info = super().reset(seed=seed, options=options, **arguments)
-        if self._process != os.getpid():  # forked: the rows so far are the parent's to write
-            self._begin_run()
-        self._at = (self._at[0] + 1, 0)
+        observation, info = super().handle_reset(asked)
+        self._run.begin_episode()
         self._log([], observation, None, False, False, None)
         return observation, info
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and log them; looking without an action is not logged."""
-        several = list(actions)
-        result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
-        if several:
+        result = super().handle_step(asked)
+        if asked.actions:
             seen, reward, terminated, truncated, info = result
-            self._at = (self._at[0], self._at[1] + 1)
-            plain = [to_plain(action) for action in several]
-            own_reward = reward if reward_spaces is None else None
-            own_view = seen if observation_spaces is None else None
+            self._run.begin_step()
+            plain = [to_plain(action) for action in asked.actions]
+            own_reward = reward if asked.reward_spaces is None else None
+            own_view = seen if asked.observation_spaces is None else None
             error = info.get("error_details")
             self._log(plain, own_view, own_reward, terminated, truncated, error)
         return result
 
     def flush(self) -> None:
         """Write what is not yet written; raise `RecordingError` if the file takes nothing."""
-        self._written = time.monotonic()
-        self._guarded(self._write)
+        self._run.flush()
 
     def close(self) -> None:
         """Write the rest and close the environment."""
@@ -124,22 +117,12 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
             value = json_of(self.observation_space.to_jsonable([seen])).encode()
             state = f"{state}:{blake2b(value, digest_size=8).hexdigest()}"
             name = str(getattr(self.observation_space, "name", "observation"))
-            self._observations[state, name] = zlib.compress(value)
-        self._steps.append(
-            (
-                self._run,
-                *self._at,
-                str(self._of("benchmark").uri),
-                json_of(actions),
-                sum(reward) if isinstance(reward, list) else reward,
-                terminated,
-                truncated,
-                error,
-                state,
-            )
-        )
-        is_late = time.monotonic() - self._written > self._seconds
-        if is_late or len(self._steps) >= self._most:
+            self._run.observations[state, name] = zlib.compress(value)
+        earned = sum(reward) if isinstance(reward, list) else reward
+        row = (str(self.benchmark), json_of(actions), earned, terminated, truncated, error, state)
+        self._run.add(row)
+        is_late = time.monotonic() - self._run.written > self._seconds
+        if is_late or len(self._run.steps) >= self._most:
             self.flush()
 
     @property
@@ -151,67 +134,88 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         if not self.in_episode or self._key is None:
             return None
         try:
-            return str(self._of("observation")[self._key])
+            return str(self.below.observation[self._key])
         except (CompilerError, ServiceError):
             return None  # the next step reports what happened to the compiler
 
-    def _guarded(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except (OSError, sqlite3.Error) as error:
-            raise RecordingError(f"cannot log to {self.db_path}: {error}") from error
 
-    def _begin_run(self) -> None:
-        self._run, self._process = uuid.uuid4().hex, os.getpid()
-        self._steps: list[tuple[Any, ...]] = []
-        self._observations: dict[tuple[str, str], bytes] = {}
+class _Run(Lasting):
+    """Rows of one run. A copy is a run of its own that starts with the steps of the episode."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._at = (0, 0)
+        """The episode and the step."""
+        self.written = time.monotonic()
+        """When the rows were last written."""
+        self._begin()
+
+    def begin_episode(self) -> None:
+        """Go to the next episode."""
+        if self._process != os.getpid():  # forked: the rows so far are the parent's to write
+            self._begin()
+        self._at = (self._at[0] + 1, 0)
+
+    def begin_step(self) -> None:
+        """Go to the next step."""
+        self._at = (self._at[0], self._at[1] + 1)
+
+    def add(self, row: tuple[Any, ...]) -> None:
+        """Log a step: the columns after its place."""
+        self.steps.append((self._name, *self._at, *row))
+
+    def flush(self) -> None:
+        """Write what is not yet written; raise `RecordingError` if the file takes nothing."""
+        self.written = time.monotonic()
+        self._write()
+
+    def check(self) -> None:
+        """Raise `RecordingError` unless the file can be written."""
+        with self._database():
+            pass
+
+    def __getstate__(self) -> State:
+        """Write what is not yet written, so that the copy's run can start with it."""
+        self.flush()
+        return dict(vars(self))
+
+    def __setstate__(self, state: State) -> None:
+        vars(self).update(state)
+        left = self._name
+        self._begin()
+        self._copy_episode(left)
+
+    def _begin(self) -> None:
+        self._name, self._process = uuid.uuid4().hex, os.getpid()
+        self.steps: list[tuple[Any, ...]] = []
+        """Rows that are to be written."""
+        self.observations: dict[tuple[str, str], bytes] = {}
+        """What was seen, by state and space, that is to be written."""
 
     @contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
         """Open the file for one transaction: a connection stays in its thread and process."""
-        self.db_path.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(self.db_path, timeout=60.0, isolation_level="IMMEDIATE")
         try:
-            database.executescript(_SCHEMA)
-            with database:
-                yield database
-        finally:
-            database.close()
-
-    def _check(self) -> None:
-        with self._database():
-            pass
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")
+            try:
+                database.executescript(_SCHEMA)
+                with database:
+                    yield database
+            finally:
+                database.close()
+        except (OSError, sqlite3.Error) as error:
+            raise RecordingError(f"cannot log to {self.path}: {error}") from error
 
     def _write(self) -> None:
-        if not self._steps:
+        if not self.steps:
             return
         with self._database() as database:
-            rows = [(*key, value) for key, value in self._observations.items()]
+            rows = [(*key, value) for key, value in self.observations.items()]
             database.executemany("INSERT OR IGNORE INTO Observations VALUES (?, ?, ?)", rows)
-            marks = ", ".join("?" * len(self._steps[0]))
-            database.executemany(f"INSERT INTO Steps VALUES ({marks})", self._steps)
-        self._steps, self._observations = [], {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Write what is not yet written, so that the copy's run can start with it."""
-        self.flush()
-        return super().__reduce__()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._leave_run()
-
-    def _fork_around(self, below: Any) -> Any:
-        self.flush()
-        twin = super()._fork_around(below)
-        twin._leave_run()
-        return twin
-
-    def _leave_run(self) -> None:
-        """Begin a run that starts with the steps of the episode so far."""
-        left = self._run
-        self._begin_run()
-        self._guarded(lambda: self._copy_episode(left))
+            marks = ", ".join("?" * len(self.steps[0]))
+            database.executemany(f"INSERT INTO Steps VALUES ({marks})", self.steps)
+        self.steps, self.observations = [], {}
 
     def _copy_episode(self, run: str) -> None:
         with self._database() as database:
@@ -219,5 +223,5 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
                 "INSERT INTO Steps SELECT ?, episode, step, benchmark, actions, reward, "
                 "terminated, truncated, error, state FROM Steps "
                 "WHERE run = ? AND episode = ? AND step <= ?",
-                (self._run, run, *self._at),
+                (self._name, run, *self._at),
             )

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """An end to episodes that have none of their own."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
 
+from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.wrappers._below import action_count
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers._below import Environment, action_count
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["TimeLimit"]
 
@@ -20,7 +18,7 @@ class TimeLimit(CompilerEnvWrapper):
     ``TimeLimit.truncated``: True unless the episode ended by itself at that step.
     """
 
-    def __init__(self, env: Any, max_episode_steps: int | None = None) -> None:
+    def __init__(self, env: Environment, max_episode_steps: int | None = None) -> None:
         super().__init__(env)
         if max_episode_steps is None and env.spec is not None:
             max_episode_steps = env.spec.max_episode_steps
@@ -40,20 +38,10 @@ class TimeLimit(CompilerEnvWrapper):
         super().episode_began()
         self.elapsed_steps = action_count(self.env)
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions`, and truncate if the limit is reached."""
-        several = list(actions)
-        seen, reward, terminated, truncated, info = super().multistep(
-            several, observation_spaces, reward_spaces, timeout=timeout
-        )
-        self.elapsed_steps += len(several)
+        seen, reward, terminated, truncated, info = super().handle_step(asked)
+        self.elapsed_steps += len(asked.actions)
         if self.elapsed_steps >= self.max_episode_steps:
             info = {**info, "TimeLimit.truncated": not (terminated or truncated)}
             truncated = True

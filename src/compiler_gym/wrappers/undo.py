@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: MIT
 """A way back: the state before each step is kept as a fork."""
 
-from collections.abc import Iterable
-from typing import Any, Self
+from typing import Self
 
-from compiler_gym.core import CompilerEnvState
+from compiler_gym.core import (
+    CompilerEnvState,
+    ResetArguments,
+    ResetResult,
+    StepArguments,
+    StepResult,
+    fork_of,
+)
 from compiler_gym.errors import ServiceError
-from compiler_gym.wrappers._below import blamed, fork_of
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper, StepResult
+from compiler_gym.wrappers._below import Environment, blamed
+from compiler_gym.wrappers.copying import Lasting
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ForkOnStep"]
 
@@ -25,11 +32,9 @@ class ForkOnStep(CompilerEnvWrapper):
         >>> env.close()
     """
 
-    not_undone = frozenset({"stack"})
-
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: Environment) -> None:
         super().__init__(env)
-        self.stack: list[Any] = []
+        self.stack: list[Environment | CompilerEnvState] = _Stack()
         """The environment before each step, the last one last; only its state where its worker
         was lost before the step."""
 
@@ -47,45 +52,35 @@ class ForkOnStep(CompilerEnvWrapper):
             return self
         before = self.stack.pop()
         if isinstance(before, CompilerEnvState):
-            self._of("apply")(before)
+            self.below.apply(before)
         else:
             undone, self.env = self.env, before
             undone.close()
         return self
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
-    ) -> tuple[Any, dict[str, Any]]:
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """Start an episode with nothing to undo."""
         self._drop()
-        return super().reset(seed=seed, options=options, **arguments)
+        return super().handle_reset(asked)
 
     def apply(self, state: CompilerEnvState) -> None:
         """Bring the environment to `state`, with nothing to undo."""
         self._drop()
         super().apply(state)
 
-    def multistep(
-        self,
-        actions: Iterable[Any],
-        observation_spaces: Any = None,
-        reward_spaces: Any = None,
-        *,
-        timeout: float | None = None,
-    ) -> StepResult:
+    def handle_step(self, asked: StepArguments) -> StepResult:
         """Keep a fork, then apply `actions`; looking without an action keeps none."""
-        several = list(actions)
-        forks: list[Any] = []
+        forks: list[Environment | CompilerEnvState] = []
         lost: ServiceError | None = None
-        if several and self.in_episode:
-            state = self._of("state")
+        if asked.actions and self.in_episode:
+            state = self.below.state
             try:
                 forks.append(fork_of(self.env))
             except ServiceError as error:
                 forks.append(state)
                 lost = error
         try:
-            result = super().multistep(several, observation_spaces, reward_spaces, timeout=timeout)
+            result = super().handle_step(asked)
         except BaseException:  # a request that was refused is no step
             _close(forks)
             raise
@@ -98,11 +93,16 @@ class ForkOnStep(CompilerEnvWrapper):
         super().close()
 
     def _drop(self) -> None:
-        stack, self.stack = self.stack, []
-        _close(stack)
+        kept = list(self.stack)
+        self.stack.clear()
+        _close(kept)
 
 
-def _close(kept: list[Any]) -> None:
+class _Stack(list[Environment | CompilerEnvState], Lasting):
+    """Ways back: a step that is undone around this wrapper takes its own away."""
+
+
+def _close(kept: list[Environment | CompilerEnvState]) -> None:
     for one in kept:
         if not isinstance(one, CompilerEnvState):
             one.close()
