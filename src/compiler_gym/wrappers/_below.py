@@ -21,6 +21,7 @@ __all__ = [
     "blamed",
     "is_foreign",
     "nearest",
+    "observed_in",
     "reset_arguments",
     "reset_of",
     "step_of",
@@ -83,6 +84,11 @@ def is_foreign(env: object) -> bool:
     return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
 
 
+def observed_in(env: Environment) -> gymnasium.Space[Any] | None:
+    """Return the observation space of `env`; an environment of ours may have none."""
+    return env.observation_space
+
+
 def action_count(env: Environment) -> int:
     """Return how many actions led to where `env` is."""
     try:
@@ -106,12 +112,13 @@ def _steps_of_foreign(env: Environment, asked: StepArguments) -> StepResult:
         )
     if asked.actions:
         return _one_by_one(env.step, asked.actions)
-    seen, reward, *ends = step_of(cast(_Layer, env).env, StepArguments([], timeout=asked.timeout))
+    below = cast(_Layer, env).env
+    seen, reward, ended, cut, info = step_of(below, StepArguments([], timeout=asked.timeout))
     if isinstance(env, gymnasium.ObservationWrapper):
         seen = cast(gymnasium.ObservationWrapper[Any, Any, Any], env).observation(seen)
     if isinstance(env, gymnasium.RewardWrapper):
-        reward = cast(gymnasium.RewardWrapper[Any, Any], env).reward(reward)
-    return seen, reward, *ends
+        reward = env.reward(reward)
+    return seen, reward, ended, cut, info
 
 
 def _one_by_one(step: Callable[[Any], StepResult], actions: list[Any]) -> StepResult:

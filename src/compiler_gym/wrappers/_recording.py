@@ -8,10 +8,11 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from compiler_gym.errors import RecordingError
 
@@ -67,7 +68,7 @@ def append(file: int, data: bytes) -> None:
 def _plain(value: Any) -> Any:
     """Return what JSON has no form for as lists and numbers."""
     if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
+        return cast(NDArray[Any], value).tolist()
     if isinstance(value, bytes):
         return value.hex()
     raise RecordingError(

@@ -85,8 +85,8 @@ class ParquetFile:
 
 def _arrow() -> tuple[Any, Any]:
     try:
-        import pyarrow
-        import pyarrow.parquet
+        import pyarrow  # type: ignore[import-untyped]  # no stubs
+        import pyarrow.parquet  # type: ignore[import-untyped]  # no stubs
     except ImportError as error:
         raise InvalidParameterError(
             "Parquet needs pyarrow: pip install 'compiler_gym[parquet]', or record to .jsonl"

@@ -8,13 +8,16 @@ single step, with ``observation_spaces`` or ``reward_spaces``, comes as it is.
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
+
+
+_Earned = TypeVar("_Earned", bound=float | list[float] | None)
 
 
 class ActionWrapper(CompilerEnvWrapper):
@@ -106,10 +109,10 @@ class Earnings(CompilerEnvWrapper):
         """The sum of this wrapper's rewards, or None without a reward space."""
         return None if self.below.episode_reward is None else self._earned
 
-    def earn(self, reward: Any) -> Any:
+    def earn(self, reward: _Earned) -> _Earned:
         """Add `reward` to the episode's and return it."""
         if reward is not None:
-            self._earned += sum(reward) if isinstance(reward, list) else reward
+            self._earned += sum(reward) if isinstance(reward, list) else float(reward)
         return reward
 
 

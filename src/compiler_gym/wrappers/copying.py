@@ -92,7 +92,8 @@ def _layers(wrapper: _Wrapper) -> list[_Wrapper]:
 
 def _held(layer: _Wrapper) -> State:
     """Return a copy of all that `layer` holds and an undone step changes."""
-    state = layer.__getstate__() if isinstance(layer, CompilerEnv) else vars(layer)
+    ours = isinstance(layer, CompilerEnv)
+    state = cast(State, layer.__getstate__() if ours else vars(layer))
     changing = {
         name: value
         for name, value in state.items()

@@ -5,12 +5,26 @@
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv, OptionalArgumentValue
-from compiler_gym.wrappers._below import attribute_of, fork_of, multistep_of, reset_of
+from compiler_gym.core import (
+    CompilerEnv,
+    OptionalArgumentValue,
+    StepArguments,
+    StepResult,
+    fork_of,
+)
+from compiler_gym.wrappers._below import (
+    Environment,
+    attribute_of,
+    is_foreign,
+    nearest,
+    reset_arguments,
+    reset_of,
+    step_of,
+)
 
 __all__ = ["LegacyGym"]
 
@@ -30,7 +44,7 @@ class LegacyGym:
     >>> env.close()
     """
 
-    def __init__(self, env: Any) -> None:
+    def __init__(self, env: Environment) -> None:
         self.env = env
         """The environment inside."""
         self._seed: int | None = None
@@ -53,11 +67,16 @@ class LegacyGym:
 
         Further arguments are those of the environment inside.
         """
-        spaces = {"observation_space": observation_space, "reward_space": reward_space}
-        arguments |= {name: space for name, space in spaces.items() if space is not _UNCHANGED}
-        arguments |= _given(benchmark=benchmark, action_space=action_space, timeout=timeout)
+        arguments |= {
+            "benchmark": benchmark,
+            "action_space": action_space,
+            "observation_space": observation_space,
+            "reward_space": reward_space,
+            "timeout": timeout,
+        }
         seed, self._seed = arguments.pop("seed", self._seed), None
-        return reset_of(self.env, seed, arguments.pop("options", None), arguments)[0]
+        options = arguments.pop("options", None)
+        return reset_of(self.env, reset_arguments(seed, options, arguments))[0]
 
     def step(
         self,
@@ -74,7 +93,7 @@ class LegacyGym:
         `observations` and `rewards` are older names of the spaces.
         """
         seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
-        several = isinstance(action, (list, tuple)) and not self.env.action_space.contains(action)
+        several = _is_several(action) and not self.env.action_space.contains(action)
         if several or not isinstance(self.env, CompilerEnv):
             return self.multistep(action if several else [action], seen, earned, timeout=timeout)
         given = _given(observation_spaces=seen, reward_spaces=earned, timeout=timeout)
@@ -91,14 +110,11 @@ class LegacyGym:
     ) -> tuple[Any, Any, bool, dict[str, Any]]:
         """Apply several actions and return four values."""
         seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
-        return _four(multistep_of(self.env, actions, seen, earned, timeout))
+        return _four(step_of(self.env, StepArguments(list(actions), seen, earned, timeout)))
 
     def render(self, mode: str = "human") -> Any:
         """Render the program as `mode` says."""
-        env = self.env
-        while _is_foreign(env):
-            env = env.env
-        return env.render(mode)
+        return nearest(self.env).render(mode)
 
     def fork(self) -> "LegacyGym":
         """Return an independent environment in the same state."""
@@ -109,7 +125,7 @@ class LegacyGym:
         self.env.close()
 
     @property
-    def unwrapped(self) -> Any:
+    def unwrapped(self) -> Environment:
         """The environment below every wrapper."""
         return self.env.unwrapped
 
@@ -136,11 +152,15 @@ class LegacyGym:
         return f"<LegacyGym{self.env}>"
 
 
-def _four(result: tuple[Any, Any, bool, bool, dict[str, Any]]) -> tuple[Any, Any, bool, Any]:
+def _four(result: StepResult) -> tuple[Any, Any, bool, dict[str, Any]]:
     seen, reward, terminated, truncated, info = result
     if truncated:
         info = {**info, "TimeLimit.truncated": "error" not in info and not terminated}
     return seen, reward, terminated or truncated, info
+
+
+def _is_several(action: object) -> bool:
+    return isinstance(action, (list, tuple))
 
 
 def _either(spaces: Any, older: Any) -> Any:
@@ -152,17 +172,14 @@ def _given(**arguments: Any) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _is_foreign(env: Any) -> bool:
-    """Return whether `env` is a wrapper of Gymnasium and none of ours."""
-    return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
-
-
-def _owner(env: Any, name: str) -> Any:
+def _owner(env: Environment, name: str) -> Environment | None:
     """Return the one of `env` and all that it wraps that has an attribute `name`, or None.
 
     What every wrapper of Gymnasium has, such as `observation_space`, belongs further below.
     """
-    is_everyones = _is_foreign(env) and hasattr(gymnasium.Wrapper, name)
+    is_everyones = is_foreign(env) and hasattr(cast(object, gymnasium.Wrapper), name)
     if name in vars(env) or (hasattr(type(env), name) and not is_everyones):
         return env
-    return _owner(env.env, name) if isinstance(env, gymnasium.Wrapper) else None
+    if not isinstance(env, gymnasium.Wrapper):
+        return None
+    return _owner(cast(gymnasium.Wrapper[Any, Any, Any, Any], env).env, name)

@@ -32,11 +32,12 @@ class ActionMasks(CompilerEnvWrapper):
 
     def __init__(self, env: Environment, key: str | None = None, capacity: int = 100_000) -> None:
         super().__init__(env)
-        self._key = key or getattr(self.unwrapped, "state_observation", None)
-        if self._key is None or self._key not in self.observation:
+        found = key or getattr(self.unwrapped, "state_observation", None)
+        if found is None or found not in self.observation:
             raise InvalidParameterError(
                 f"{self.unwrapped} has no observation {key!r}: expected a hash of the program"
             )
+        self._key: str = found
         self._capacity = capacity
         self._known = Shared(OrderedDict[_Place, set[int]]())
         self._here: _Place | None = None

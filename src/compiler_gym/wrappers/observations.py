@@ -7,7 +7,7 @@ and an observation that is none becomes the key ``observation``. All of them fla
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
-from compiler_gym.wrappers._below import Environment, action_count
+from compiler_gym.wrappers._below import Environment, action_count, observed_in
 from compiler_gym.wrappers.conversions import ObservationWrapper
 from compiler_gym.wrappers.copying import MadeSpace
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -42,14 +42,10 @@ class _Extra(CompilerEnvWrapper):
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """The observation below and the extra."""
-        below = self.env.observation_space
+        below = observed_in(self.env)
         if self._made is not None and self._made.of is below:  # its seed is kept
             return self._made.space
-        inner: dict[str, gymnasium.Space[Any]] = {}
-        if isinstance(below, gymnasium.spaces.Dict):
-            inner = dict(below.spaces)
-        elif below is not None:
-            inner = {"observation": below}
+        inner = _parts(below)
         if self.key in inner:
             raise InvalidParameterError(f"there is an observation {self.key!r} already")
         made = Dict([*inner.items(), (self.key, self.extra_space())], name="observations")
@@ -66,12 +62,19 @@ class _Extra(CompilerEnvWrapper):
         return self._joined(observation), info
 
     def _joined(self, observation: Any) -> dict[str, Any]:
-        below = self.env.observation_space
+        below = observed_in(self.env)
         if isinstance(below, gymnasium.spaces.Dict):
             return {**observation, self.key: self.extra()}
         if below is None:
             return {self.key: self.extra()}
         return {"observation": observation, self.key: self.extra()}
+
+
+def _parts(space: gymnasium.Space[Any] | None) -> dict[str, gymnasium.Space[Any]]:
+    """Return what a dictionary of observations has by now."""
+    if isinstance(space, gymnasium.spaces.Dict):
+        return dict(cast("gymnasium.spaces.Dict[Any]", space).spaces)
+    return {} if space is None else {"observation": space}
 
 
 class ActionHistory(_Extra):

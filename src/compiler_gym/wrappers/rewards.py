@@ -147,5 +147,5 @@ class RuntimePointEstimateReward(CompilerEnvWrapper):
         self.reward_space = RuntimeReward(runtime_count, warmup_count, estimator)
 
 
-def _lowered(reward: Any, by: float) -> Any:
+def _lowered(reward: float | list[float], by: float) -> float | list[float]:
     return [one - by for one in reward] if isinstance(reward, list) else reward - by

@@ -6,7 +6,7 @@ import sqlite3
 import time
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -107,7 +107,7 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         self,
         actions: list[Any],
         seen: Any,
-        reward: Any,
+        reward: float | list[float] | None,
         terminated: bool,
         truncated: bool,
         error: str | None,
@@ -193,7 +193,7 @@ class _Run(Lasting):
         """What was seen, by state and space, that is to be written."""
 
     @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection]:
+    def _database(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection stays in its thread and process."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

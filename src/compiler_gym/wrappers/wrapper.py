@@ -331,7 +331,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         """Return how many steps the `ForkOnStep` below can take back."""
         return attribute_of(self.env, "undoable_steps")
 
-    def _is_named(self, space: gymnasium.Space[Any]) -> bool:
+    def _is_named(self, space: object) -> bool:
         """Return whether `space` is one that the environment offers by name."""
         name = getattr(space, "name", None)
         offered = self.observation.spaces
