@@ -3,6 +3,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -11,7 +12,14 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import compiler_gym
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import (
+    CompilerEnv,
+    CompilerEnvState,
+    ResetArguments,
+    ResetResult,
+    StepArguments,
+    StepResult,
+)
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.wrappers import (
@@ -39,13 +47,59 @@ def public_names(cls: type) -> set[str]:
     }
 
 
-def test_every_public_name_of_an_environment_is_handed_on() -> None:
-    missing = {
-        name
-        for name in public_names(CompilerEnv)
-        if not any(name in vars(base) for base in (CompilerEnvWrapper, gymnasium.Wrapper))
-    }
-    assert missing == set()
+CALLS: dict[str, tuple[Any, ...]] = {
+    "actions_of": (CompilerEnvState("benchmark://fake-v0/7", "add double"),),
+    "apply": (CompilerEnvState("benchmark://fake-v0/7", "add double"),),
+    "commandline": (),
+    "commandline_to_actions": ("add nothing",),
+    "multistep": ([ADD, DOUBLE],),
+    "render": ("ansi",),
+    "send_param": ("fake.echo", "hello"),
+    "send_params": (("fake.echo", "hello"),),
+    "step": (DOUBLE,),
+    "validate": (),
+}
+"""What each method is called with. What it returns is the same around the environment."""
+TESTED_BY_THEMSELVES = {"begin_reset", "close", "fork", "reset"}
+ITS_OWN = {"episode_walltime", "state"}
+"""Times of each environment."""
+
+
+def result_of(env: Any, name: str) -> Any:
+    value = getattr(env, name)
+    if name not in CALLS:
+        return None if name in ITS_OWN else value
+    return value(*CALLS[name])
+
+
+@pytest.mark.parametrize("name", sorted(public_names(CompilerEnv) - TESTED_BY_THEMSELVES))
+def test_every_public_name_of_an_environment_is_handed_on(make_env: Any, name: str) -> None:
+    class Valid(FakeEnv):
+        def validate(self, state: Any = None) -> Any:
+            return "valid"
+
+    def begun() -> FakeEnv:
+        env = Valid(observation_space="vector", reward_space="number")
+        env.reset(seed=1, benchmark="benchmark://fake-v0/7")
+        env.step(ADD)
+        return env
+
+    stack: Any = gymnasium.wrappers.TransformReward(CompilerEnvWrapper(begun()), float)
+    with begun() as plain, CompilerEnvWrapper(stack) as wrapped:
+        found, expected = result_of(wrapped, name), result_of(plain, name)
+        if name in CALLS or isinstance(expected, (int, float, str, list, tuple, type(None))):
+            assert same(found, expected)
+        else:
+            assert type(found) is type(expected)
+        if name not in CALLS:
+            below = result_of(wrapped.unwrapped, name)
+            assert found is below or found == below
+        assert same(wrapped.actions, plain.actions)
+
+
+def test_a_reset_of_a_wrapper_cannot_be_begun(env: FakeEnv) -> None:
+    with pytest.raises(InvalidParameterError, match=r"reset\(\)"):
+        CompilerEnvWrapper(env).begin_reset(ResetArguments())
 
 
 def test_a_wrapper_is_an_environment_of_both_kinds(env: FakeEnv) -> None:
@@ -263,3 +317,84 @@ def test_a_space_that_was_seeded_stays_so(env: FakeEnv) -> None:
         history.observation_space.seed(0)
         samples.append(history.observation_space.sample())
     assert same(*samples)
+
+
+class Doubled(CompilerEnvWrapper):
+    """Changes what is asked for and what comes of it, in the hooks alone."""
+
+    def __init__(self, env: Any, name: str, log: list[str]) -> None:
+        super().__init__(env)
+        self._name = name
+        self._log = log
+
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
+        self._log.append(f"{self._name} resets {asked.benchmark}")
+        return super().handle_reset(replace(asked, benchmark="benchmark://fake-v0/9"))
+
+    def handle_step(self, asked: StepArguments) -> StepResult:
+        self._log.append(f"{self._name} {asked.actions}")
+        result = super().handle_step(replace(asked, actions=asked.actions * 2))
+        self._log.append(f"{self._name} earns {result[1]}")
+        return result
+
+
+def test_a_hook_gets_what_was_asked_and_changes_it(env: FakeEnv) -> None:
+    log: list[str] = []
+    doubled = Doubled(env, "it", log)
+    assert np.array_equal(doubled.reset(benchmark="benchmark://fake-v0/1")[0], [9, 81, 1])
+    assert doubled.step(ADD)[1] == -2
+    assert doubled.multistep([ADD, NOTHING], timeout=9.0)[1] == -2
+    assert doubled.actions == [ADD, ADD, ADD, NOTHING, ADD, NOTHING]
+    assert log == [
+        "it resets benchmark://fake-v0/1",
+        *("it [0]", "it earns -2.0"),
+        *("it [0, 3]", "it earns -2.0"),
+    ]
+
+
+def test_hooks_are_called_from_the_outside_in(env: FakeEnv) -> None:
+    log: list[str] = []
+    stack = Doubled(Doubled(env, "inner", log), "outer", log)
+    stack.reset()
+    stack.step(ADD)
+    assert log == [
+        "outer resets None",
+        "inner resets benchmark://fake-v0/9",
+        *("outer [0]", "inner [0, 0]", "inner earns -4.0", "outer earns -4.0"),
+    ]
+
+
+class Older(CompilerEnvWrapper):
+    """Overrides the methods, as wrappers did before there were hooks."""
+
+    def reset(self, *args: Any, **arguments: Any) -> Any:
+        observation, info = super().reset(*args, **arguments)
+        return observation, {**info, "older": sorted(arguments)}
+
+    def multistep(self, actions: Any, *spaces: Any, timeout: float | None = None) -> Any:
+        seen, reward, *rest = super().multistep(actions, *spaces, timeout=timeout)
+        return seen, reward if reward is None else 10 * reward, *rest
+
+
+def test_methods_that_are_overridden_work_above_and_below_a_hook(env: FakeEnv) -> None:
+    log: list[str] = []
+    stack = Older(Doubled(Older(env), "it", log))
+    _, info = stack.reset(seed=3, options={"benchmark": "benchmark://fake-v0/7"})
+    assert info["older"] == ["options", "seed"]
+    assert stack.step(ADD)[1] == -200
+    assert stack.multistep([ADD], ["number"], timeout=9.0)[0] == [11]
+    assert log[1:] == ["it [0]", "it earns -20.0", "it [0]", "it earns -20.0"]
+
+
+class Choosy(CompilerEnvWrapper):
+    """Takes an argument that no other environment knows."""
+
+    def reset(self, *, level: int = 0, **arguments: Any) -> Any:
+        observation, info = super().reset(**arguments)
+        return observation, {**info, "level": level}
+
+
+def test_arguments_that_only_a_wrapper_below_knows_reach_it(env: FakeEnv) -> None:
+    assert TimeLimit(Choosy(env), 3).reset(level=7)[1]["level"] == 7
+    with pytest.raises(TypeError, match="level"):
+        TimeLimit(env, 3).reset(level=7)

@@ -3,7 +3,7 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
@@ -13,7 +13,7 @@ from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers.command_lines import any_if_none
-from compiler_gym.wrappers.copying import Shared
+from compiler_gym.wrappers.copying import Lasting
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionMasks"]
@@ -39,7 +39,7 @@ class ActionMasks(CompilerEnvWrapper):
             )
         self._key: str = found
         self._capacity = capacity
-        self._known = Shared(OrderedDict[_Place, set[int]]())
+        self._known = _Known()
         self._here: _Place | None = None
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -48,9 +48,9 @@ class ActionMasks(CompilerEnvWrapper):
         if not isinstance(space, gymnasium.spaces.Discrete):
             raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
         masks = np.ones(int(space.n), dtype=np.bool_)
-        place = self._place() if self._known.value and self.in_episode else None
+        place = self._place() if self._known and self.in_episode else None
         if place is not None:
-            masks[list(self._known.value.get(place, ()))] = False
+            masks[list(self._known.get(place, ()))] = False
         return any_if_none(masks)
 
     def episode_began(self) -> None:
@@ -73,11 +73,10 @@ class ActionMasks(CompilerEnvWrapper):
         place = self._place()
         if place is None:
             return
-        known = self._known.value
-        known.setdefault(place, set()).update(map(int, actions))
-        known.move_to_end(place)
-        while len(known) > self._capacity:
-            known.popitem(last=False)
+        self._known.setdefault(place, set()).update(map(int, actions))
+        self._known.move_to_end(place)
+        while len(self._known) > self._capacity:
+            self._known.popitem(last=False)
 
     def _place(self) -> _Place | None:
         """Return what the program is known by, equal only if the program is.
@@ -92,3 +91,10 @@ class ActionMasks(CompilerEnvWrapper):
             seen = value.tobytes() if isinstance(value, np.ndarray) else value
             self._here = (getattr(self.action_space, "name", None), seen)
         return self._here
+
+
+class _Known(OrderedDict[_Place, set[int]], Lasting):
+    """What does nothing where: facts, for all forks."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self

@@ -178,11 +178,12 @@ class LogCounts(ObservationWrapper):
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """The logarithms of what is below."""
         below = self.env.observation_space
-        if not isinstance(below, gymnasium.spaces.Box) or (below.low < 0).any():
+        box = cast(Any, below)  # Gymnasium gives the bounds no type
+        if not isinstance(below, gymnasium.spaces.Box) or (box.low < 0).any():
             raise InvalidParameterError(
                 f"expected an array of numbers from 0 up to observe, found {below!r}"
             )
-        high = np.nextafter(np.log1p(below.high.astype(np.float64)), np.inf).astype(np.float32)
+        high = np.nextafter(np.log1p(box.high.astype(np.float64)), np.inf).astype(np.float32)
         return Box(np.zeros_like(high), np.nextafter(high, np.float32(np.inf)), "log-counts")
 
     @observation_space.setter

@@ -11,7 +11,7 @@ import copy
 import copyreg
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
@@ -83,7 +83,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         return self
 
     def __init__(self, env: Environment) -> None:
-        gymnasium.Wrapper[Any, Any, Any, Any].__init__(self, env)
+        gymnasium.Wrapper.__init__(self, env)
         self._marks = Marks() if _can_undo(env) else None
 
     @property
@@ -103,7 +103,10 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         return result
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply the actions that were `asked` for; for subclasses to change."""
+        """Apply the actions that were `asked` for; for subclasses to change.
+
+        What a wrapper holds when it calls this is what an undone step goes back to.
+        """
         marks = self._marks
         if marks is None:
             return step_of(self.env, asked)
@@ -230,7 +233,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
 
     @observation_space.setter
     def observation_space(self, value: Any) -> None:  # type: ignore[override]  # an attribute there
-        if isinstance(value, gymnasium.Space) and not self._is_named(value):
+        if self._is_own(value):
             self._observation_space = value
         else:
             self._observation_space = None
@@ -292,7 +295,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.env.metadata
 
     def __getattr__(self, name: str) -> Any:
-        """Return what only a compiler's environment or a wrapper below has; see decision 15."""
+        """Return what only a compiler's environment or a wrapper below has; see `docs/decisions`."""
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return attribute_of(self.env, name)
@@ -331,11 +334,13 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         """Return how many steps the `ForkOnStep` below can take back."""
         return attribute_of(self.env, "undoable_steps")
 
-    def _is_named(self, space: object) -> bool:
-        """Return whether `space` is one that the environment offers by name."""
-        name = getattr(space, "name", None)
+    def _is_own(self, value: object) -> bool:
+        """Return whether `value` is a space that the environment does not offer by name."""
+        if not isinstance(value, gymnasium.Space):
+            return False
+        name = getattr(cast(object, value), "name", None)
         offered = self.observation.spaces
-        return name in offered and offered[name].space == space
+        return name not in offered or offered[name].space != value
 
     def _named(self) -> dict[str, Any]:
         """Return the arguments this wrapper was made with, by name."""
