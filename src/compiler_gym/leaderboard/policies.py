@@ -66,7 +66,7 @@ class SearchPolicy:
         env.action_space = space
         # The search confirms its result in the first environment it makes: in this one it is
         # then where it is to be judged, and applying it is not charged to its limit.
-        confirming = iter((_Kept(env.unwrapped),))  # type: ignore[arg-type]  # ours
+        confirming = iter((_LeftOpen(env.unwrapped),))  # type: ignore[arg-type]  # ours
         seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
@@ -86,7 +86,7 @@ class SearchPolicy:
         return found.steps
 
 
-class _Kept(CompilerEnvWrapper):
+class _LeftOpen(CompilerEnvWrapper):
     """An environment that outlives whoever closes it."""
 
     def close(self) -> None:

@@ -295,7 +295,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.env.metadata
 
     def __getattr__(self, name: str) -> Any:
-        """Return what only a compiler's environment or a wrapper below has; see `docs/decisions`."""
+        """Return what only a compiler's environment or a wrapper below has, such as ``ir``."""
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return attribute_of(self.env, name)
