@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import (
     CompilerGymError,
     InvalidParameterError,
@@ -48,14 +49,14 @@ class AgentSession:
     def describe(self) -> dict[str, Any]:
         """What there is to do, to see and to earn, and which programs there are."""
         space: Any = self.env.action_space
-        base = self.env.unwrapped
+        views = self.env.observation
         return {
-            "environment": (type(base).__doc__ or "").strip().split("\n")[0],
+            "environment": (type(self.env.unwrapped).__doc__ or "").strip().split("\n")[0],
             "compiler": self.env.compiler_version,
             "reward": f"{self.env.reward_space}: more is better",
             "actions": _described(space),
-            "observations": {n: base.observation.spec(n).description for n in base.observation},
-            "datasets": [dataset.name for dataset in base.datasets],
+            "observations": {name: views.spec(name).description for name in views},
+            "datasets": [dataset.name for dataset in self.env.datasets],
         }
 
     def reset(self, benchmark: str | None = None) -> dict[str, Any]:
@@ -72,7 +73,9 @@ class AgentSession:
         numbers = [space[name] for name in actions]
         _, reward, terminated, truncated, info = self.env.multistep(numbers)
         while len(self.env.stack) > _UNDO_LIMIT:
-            self.env.stack.pop(0).close()
+            oldest = self.env.stack.pop(0)
+            if not isinstance(oldest, CompilerEnvState):  # one whose worker was lost
+                oldest.close()
         result = {"reward": reward, "ended": terminated or truncated}
         if "error" in info:
             return {**result, "error": info["error_details"], "hint": "undo() takes it back"}
@@ -116,7 +119,7 @@ class AgentSession:
         try:
             return json.dumps(plain)
         except TypeError:
-            base = self.env.unwrapped.observation.spec(name).base_id
+            base = self.env.observation.spec(name).base_id
             other = base if base != name else self._short_ones()
             raise ObservationError(
                 f"{name} is a {type(plain).__name__}, which has no JSON form: observe {other}"
@@ -124,7 +127,7 @@ class AgentSession:
 
     def _short_ones(self) -> str:
         """Return the names of observations that are a few numbers."""
-        views = self.env.unwrapped.observation
+        views = self.env.observation
         shapes = {name: views.spec(name).space.shape for name in views}
         short = [n for n, s in shapes.items() if s is not None and prod(s) <= _MOST_ITEMS]
         return ", ".join(short[:10]) or "none"
