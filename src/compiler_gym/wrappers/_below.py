@@ -19,7 +19,7 @@ __all__ = [
     "action_count",
     "attribute_of",
     "blamed",
-    "is_foreign",
+    "is_gymnasiums",
     "nearest",
     "observed_in",
     "reset_arguments",
@@ -53,7 +53,7 @@ def reset_of(env: Environment, asked: ResetArguments) -> ResetResult:
 def step_of(env: Environment, asked: StepArguments) -> StepResult:
     """Apply the actions in `env`, one by one if it knows no other way."""
     if not isinstance(env, CompilerEnv):
-        return _steps_of_foreign(env, asked)
+        return _steps_in_gymnasiums(env, asked)
     seen, earned = asked.observation_spaces, asked.reward_spaces
     if not asked.actions or not getattr(env, "changes_only_step", False):
         return env.multistep(asked.actions, seen, earned, timeout=asked.timeout)
@@ -79,7 +79,7 @@ def attribute_of(env: Environment, name: str) -> Any:
     return getattr(layer, name) if hasattr(layer, name) else attribute_of(layer.env, name)
 
 
-def is_foreign(env: object) -> bool:
+def is_gymnasiums(env: object) -> bool:
     """Return whether `env` is a wrapper of Gymnasium and none of ours."""
     return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
 
@@ -105,7 +105,7 @@ def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
     return (*result[:4], {**result[4], **details})
 
 
-def _steps_of_foreign(env: Environment, asked: StepArguments) -> StepResult:
+def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepResult:
     if asked.observation_spaces is not None or asked.reward_spaces is not None:
         raise InvalidParameterError(
             f"{type(env).__name__} is a wrapper of Gymnasium: expected no spaces for a single step"

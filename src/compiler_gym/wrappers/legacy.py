@@ -19,7 +19,7 @@ from compiler_gym.core import (
 from compiler_gym.wrappers._below import (
     Environment,
     attribute_of,
-    is_foreign,
+    is_gymnasiums,
     nearest,
     reset_arguments,
     reset_of,
@@ -177,7 +177,7 @@ def _owner(env: Environment, name: str) -> Environment | None:
 
     What every wrapper of Gymnasium has, such as `observation_space`, belongs further below.
     """
-    is_everyones = is_foreign(env) and hasattr(cast(object, gymnasium.Wrapper), name)
+    is_everyones = is_gymnasiums(env) and hasattr(cast(object, gymnasium.Wrapper), name)
     if name in vars(env) or (hasattr(type(env), name) and not is_everyones):
         return env
     if not isinstance(env, gymnasium.Wrapper):

@@ -11,7 +11,7 @@ import copy
 import copyreg
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
@@ -125,7 +125,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         """Start an episode; arguments are those of `CompilerEnv.reset`."""
         return self.handle_reset(reset_arguments(seed, options, arguments))
 
-    def begin_reset(self, asked: ResetArguments) -> Any:
+    def begin_reset(self, asked: ResetArguments) -> NoReturn:
         """Refuse: a reset goes through each wrapper, and is done when it comes back."""
         raise InvalidParameterError(f"{self} cannot begin a reset: expected a call of reset()")
 
