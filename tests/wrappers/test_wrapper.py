@@ -21,6 +21,7 @@ from compiler_gym.core import (
     StepResult,
 )
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
+from compiler_gym.service import Limits
 from compiler_gym.testing import FakeEnv, same
 from compiler_gym.wrappers import (
     ActionHistory,
@@ -141,6 +142,12 @@ def test_what_is_set_on_a_wrapper_reaches_the_environment(env: FakeEnv) -> None:
     assert "segfault" in wrapped.action_space.names  # type: ignore[attr-defined]  # a space now
     assert wrapped.reset()[0] == 4
     assert str(wrapped.benchmark) == "benchmark://fake-v0/4"
+
+
+def test_limits_that_are_set_on_a_wrapper_are_those_of_the_environment(env: FakeEnv) -> None:
+    limits = Limits(step_seconds=7.0)
+    TimeLimit(gymnasium.wrappers.TransformReward(Counter(env), float), 3).limits = limits
+    assert env.limits == limits
 
 
 def test_a_property_of_the_compilers_own_environment_can_be_set_through_a_wrapper() -> None:

@@ -16,6 +16,7 @@ from compiler_gym.errors import CompilerGymError, InvalidActionError, InvalidPar
 
 __all__ = [
     "Environment",
+    "Layer",
     "action_count",
     "attribute_of",
     "blamed",
@@ -30,7 +31,8 @@ __all__ = [
 Environment = gymnasium.Env[Any, Any]
 """What a wrapper is around: an environment of ours, or a wrapper of Gymnasium around one."""
 _RESET_NAMES = {each.name for each in fields(ResetArguments)} - {"seed", "options", "further"}
-_Layer = gymnasium.Wrapper[Any, Any, Any, Any]
+Layer = gymnasium.Wrapper[Any, Any, Any, Any]
+"""A wrapper, of ours or of Gymnasium."""
 
 
 def reset_arguments(
@@ -67,7 +69,7 @@ def nearest(env: Environment) -> CompilerEnv:
     while not isinstance(env, CompilerEnv):
         if not isinstance(env, gymnasium.Wrapper):
             raise AttributeError(f"{env} is no environment over a compiler")
-        env = cast(_Layer, env).env
+        env = cast(Layer, env).env
     return env
 
 
@@ -75,7 +77,7 @@ def attribute_of(env: Environment, name: str) -> Any:
     """Return the attribute `name` of `env` or of what it wraps."""
     if isinstance(env, CompilerEnv) or not isinstance(env, gymnasium.Wrapper):
         return getattr(env, name)
-    layer = cast(_Layer, env)
+    layer = cast(Layer, env)
     return getattr(layer, name) if hasattr(layer, name) else attribute_of(layer.env, name)
 
 
@@ -112,7 +114,7 @@ def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepResult:
         )
     if asked.actions:
         return _one_by_one(env.step, asked.actions)
-    below = cast(_Layer, env).env
+    below = cast(Layer, env).env
     seen, reward, ended, cut, info = step_of(below, StepArguments([], timeout=asked.timeout))
     if isinstance(env, gymnasium.ObservationWrapper):
         seen = cast(gymnasium.ObservationWrapper[Any, Any, Any], env).observation(seen)

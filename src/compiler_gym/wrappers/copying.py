@@ -14,12 +14,12 @@ from typing import Any, Generic, Self, TypeVar, cast
 import gymnasium
 
 from compiler_gym.core import CompilerEnv
+from compiler_gym.wrappers._below import Environment, Layer
 
 __all__ = ["Lasting", "MadeSpace", "Marks", "Shared", "State", "copied"]
 
 State = dict[str, Any]
 """Attributes by name."""
-_Wrapper = gymnasium.Wrapper[Any, Any, Any, Any]
 _Value = TypeVar("_Value")
 
 
@@ -46,9 +46,7 @@ class MadeSpace(Lasting):
     space: gymnasium.Space[Any]
 
 
-def copied(
-    state: State, wrapper: _Wrapper, twin: _Wrapper, below: gymnasium.Env[Any, Any]
-) -> State:
+def copied(state: State, wrapper: Layer, twin: Layer, below: Environment) -> State:
     """Return a copy of the `state` of `wrapper` for `twin`, which is around `below`."""
     # The memo knows the copies of both: what refers to one of them refers to its copy.
     return copy.deepcopy(state, {id(wrapper): twin, id(wrapper.env): below})
@@ -61,7 +59,7 @@ class Marks(Lasting):
     _by_depth: dict[int, list[State]] = field(default_factory=dict[int, list[State]])
 
     @staticmethod
-    def of(wrapper: _Wrapper) -> list[State]:
+    def of(wrapper: Layer) -> list[State]:
         """Return a copy of what `wrapper` holds, and those of Gymnasium's right below it."""
         return [_held(layer) for layer in _layers(wrapper)]
 
@@ -73,7 +71,7 @@ class Marks(Lasting):
         """Forget what was held before steps that `depth` undoable ones do not include."""
         self._by_depth = {at: mark for at, mark in self._by_depth.items() if at < depth}
 
-    def restore(self, depth: int, wrapper: _Wrapper) -> None:
+    def restore(self, depth: int, wrapper: Layer) -> None:
         """Give `wrapper` what it held when there were `depth` steps to undo."""
         mark = self._by_depth.get(depth)
         if mark is None:
@@ -83,14 +81,14 @@ class Marks(Lasting):
         self.forget(depth)
 
 
-def _layers(wrapper: _Wrapper) -> list[_Wrapper]:
+def _layers(wrapper: Layer) -> list[Layer]:
     layers = [wrapper]
     while not isinstance(layers[-1].env, CompilerEnv):
-        layers.append(cast(_Wrapper, layers[-1].env))
+        layers.append(cast(Layer, layers[-1].env))
     return layers
 
 
-def _held(layer: _Wrapper) -> State:
+def _held(layer: Layer) -> State:
     """Return a copy of all that `layer` holds and an undone step changes."""
     ours = isinstance(layer, CompilerEnv)
     state = cast(State, layer.__getstate__() if ours else vars(layer))
@@ -102,5 +100,5 @@ def _held(layer: _Wrapper) -> State:
     return copied(changing, layer, layer, layer.env)
 
 
-_EVERYONES = frozenset(vars(gymnasium.Wrapper[Any, Any, Any, Any](gymnasium.Env[Any, Any]())))
+_EVERYONES = frozenset(vars(Layer(Environment())))
 """What every wrapper of Gymnasium holds: what is below, and its spaces."""

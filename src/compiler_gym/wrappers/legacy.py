@@ -18,6 +18,7 @@ from compiler_gym.core import (
 )
 from compiler_gym.wrappers._below import (
     Environment,
+    Layer,
     attribute_of,
     is_gymnasiums,
     nearest,
@@ -182,4 +183,4 @@ def _owner(env: Environment, name: str) -> Environment | None:
         return env
     if not isinstance(env, gymnasium.Wrapper):
         return None
-    return _owner(cast(gymnasium.Wrapper[Any, Any, Any, Any], env).env, name)
+    return _owner(cast(Layer, env).env, name)
