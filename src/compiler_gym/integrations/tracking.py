@@ -6,7 +6,6 @@ earn. TensorBoard needs the extra ``tensorboard``, Weights & Biases ``wandb`` an
 ``mlflow``; JSON lines need nothing.
 """
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
