@@ -96,7 +96,7 @@ STEPS = st.lists(
 def test_everything_is_as_without_a_cache(
     number: int, steps: list[Any], isolation: str, is_shared: bool
 ) -> None:
-    arguments = {
+    arguments: dict[str, Any] = {
         "observation_space": "vector",
         "reward_space": "number",
         "isolation": isolation,

@@ -121,7 +121,8 @@ print(env.step(ACTIONS["add"])[0], flush=True)
 def test_an_exception_in_a_constructor_leaves_no_worker(make_env: MakeEnv) -> None:
     make_env().reset()
     before = descendants(os.getpid())
-    for arguments in ({"isolation": "hope"}, {"render_mode": "smell"}):
+    wrong: list[dict[str, Any]] = [{"isolation": "hope"}, {"render_mode": "smell"}]
+    for arguments in wrong:
         with pytest.raises(InvalidParameterError, match="expected"):
             FakeEnv(**arguments)
     with pytest.raises(LookupError, match="no observation space"):

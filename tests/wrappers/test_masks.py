@@ -54,7 +54,9 @@ def test_what_a_fork_learns_is_known_to_all(env: FakeEnv) -> None:
 def test_an_agent_always_has_something_to_do(make_env: Any) -> None:
     masked = ActionMasks(make_env(), capacity=1)
     masked.reset(benchmark="fake-v0/0")
-    masked._known[masked._place()] = set(range(5))
+    place = masked._place()
+    assert place is not None
+    masked._known[place] = set(range(5))
     assert masked.action_masks().all()
 
 

@@ -7,12 +7,12 @@ import pickle
 import signal
 from typing import Any
 
-import numpy as np
 import pytest
 
 import compiler_gym
 from compiler_gym.core import DerivedObservation
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.spaces import RuntimeReward
 from compiler_gym.testing import FakeEnv, worker_pid
 from compiler_gym.validation import ValidationError, ValidationResult
 from compiler_gym.wrappers import (
@@ -104,7 +104,7 @@ class Suspicious(FakeEnv):
 
 
 def test_a_broken_program_ends_the_episode_with_a_penalty() -> None:
-    arguments = {"reward_space": "number", "action_space": "Behaviours"}
+    arguments: dict[str, Any] = {"reward_space": "number", "action_space": "Behaviours"}
     with ValidateBenchmarkAfterEveryStep(Suspicious(**arguments), reward_penalty=-9) as checked:
         checked.reset(benchmark="fake-v0/7")
         assert checked.step(ADD)[1:4] == (-1, False, False)
@@ -151,7 +151,7 @@ def test_the_runtime_is_one_number_of_several() -> None:
         assert timed.unwrapped.runtime_warmup_runs_count == 2
         timed.reset(benchmark="fake-v0/7")
         assert timed.step(ADD)[1] == -1
-    with RuntimePointEstimateReward(Timed(), 3, estimator=np.max) as timed:
+    with RuntimePointEstimateReward(Timed(), 3, estimator=max) as timed:
         timed.reset()
         assert timed.step(ADD)[1] == 0
 
@@ -169,5 +169,9 @@ def test_a_pickle_goes_on_with_the_runtime_it_measured() -> None:
         with pickle.loads(pickle.dumps(timed)) as twin:
             assert twin.unwrapped.runtime_observation_count == 2
             assert twin.unwrapped.runtime_warmup_runs_count == 1
-            assert twin.reward_space.previous_runtime == timed.reward_space.previous_runtime
+            theirs, ours = twin.reward_space, timed.reward_space
+            assert isinstance(theirs, RuntimeReward)
+            assert isinstance(theirs, RuntimeReward)
+            assert isinstance(ours, RuntimeReward)
+            assert theirs.previous_runtime == ours.previous_runtime
             assert twin.step(twin.action_space["instcombine"])[2:4] == (False, False)

@@ -182,7 +182,8 @@ def test_a_wrapper_of_gymnasium_may_stand_anywhere(env: FakeEnv) -> None:
     with stack.fork() as fork:
         assert fork.step(ADD)[3]
         assert fork.counters["step"] == 4
-        assert fork.env.env.func is inner.func
+        below: Any = fork.env
+        assert below.env.func is inner.func
     assert stack.undo().actions == [ADD]
     assert np.array_equal(stack.multistep([])[0], [8, 64, 1])
 
@@ -378,7 +379,9 @@ class Older(CompilerEnvWrapper):
         observation, info = super().reset(*args, **arguments)
         return observation, {**info, "older": sorted(arguments)}
 
-    def multistep(self, actions: Any, *spaces: Any, timeout: float | None = None) -> Any:
+    def multistep(  # type: ignore[override]  # as users write it
+        self, actions: Any, *spaces: Any, timeout: float | None = None
+    ) -> Any:
         seen, reward, *rest = super().multistep(actions, *spaces, timeout=timeout)
         return seen, reward if reward is None else 10 * reward, *rest
 

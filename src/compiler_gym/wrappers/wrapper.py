@@ -87,6 +87,11 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         self._marks = Marks() if _can_undo(env) else None
 
     @property
+    def unwrapped(self) -> Any:  # the class of the plug-in's environment is not known here
+        """The environment without wrappers."""
+        return super().unwrapped
+
+    @property
     def below(self) -> CompilerEnv:
         """The environment below, past wrappers of Gymnasium; those get resets and steps first."""
         return nearest(self.env)
@@ -212,7 +217,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         return self.below.actions_of(state)
 
     @property
-    def action_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # by name
+    def action_space(self) -> Any:  # which space it is, and what it can do, is the compiler's
         """The actions of this wrapper: its own space if it set one."""
         return self.env.action_space if self._action_space is None else self._action_space
 
