@@ -2,12 +2,15 @@
 """A failure of the compiler is an event of the episode, never an exception of a step."""
 
 from collections.abc import Callable
+from typing import NoReturn
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compiler_gym.errors import (
     CompilerFatalError,
-    InvalidParameterError,
     ObservationError,
     ServiceOSError,
     SessionError,
@@ -18,7 +21,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.rewards import CostReward
 from compiler_gym.service import Limits
-from compiler_gym.testing import FakeEnv
+from compiler_gym.testing import FakeEnv, FakeSession
 from compiler_gym.testing.behaviours import BEHAVIOURS
 
 MakeEnv = Callable[..., FakeEnv]
@@ -124,18 +127,98 @@ def test_a_reward_on_error_can_be_a_fixed_number(make_env: MakeEnv) -> None:
     assert env.episode_reward == 9.0
 
 
-def test_parameters_are_answered_or_refused(make_env: MakeEnv) -> None:
-    env = make_env(observation_space="number")
+@pytest.mark.parametrize("space", ["Behaviours", "Menu"])
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_a_step_in_this_process_is_the_same_with_and_without_a_request(
+    space: str, seed: int
+) -> None:
+    """With nothing to see `step` asks the session directly; `multistep` never does."""
+    calm = ("add", "double", "negate", "nothing", "end", "raise", "fill_disk")
+    numbers = [ACTIONS[name] for name in calm]
+    with (
+        FakeEnv(action_space=space, isolation="in-process") as direct,
+        FakeEnv(action_space=space, isolation="in-process") as asked,
+    ):
+        direct.reset()
+        asked.reset()
+        direct.action_space.seed(seed)
+        generator = np.random.default_rng(seed)
+        for _ in range(6):
+            sampled = int(direct.action_space.sample())
+            action = int(generator.choice(numbers)) if space == "Behaviours" else sampled
+            (*one, info), (*other, other_info) = direct.step(action), asked.multistep([action])
+            assert one == other
+            assert {**info, "error": str(info.get("error"))} == {
+                **other_info,
+                "error": str(other_info.get("error")),
+            }
+            assert direct.actions == asked.actions
+            assert direct.action_space == asked.action_space
+            assert direct.in_episode == asked.in_episode
+            if not direct.in_episode:
+                break
+            assert direct.observation["number"] == asked.observation["number"]
+
+
+def test_an_interrupt_in_this_process_ends_the_session_and_the_next_episode_starts() -> None:
+    with FakeEnv(isolation="in-process") as env:
+        env.reset()
+        env.step(0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(FakeSession, "apply_action", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                env.step(0)
+        *_, truncated, info = env.step(0)
+        assert truncated
+        assert info["error_type"] == "SessionNotFound"
+        env.reset()
+        assert env.observation["number"] == 7
+
+
+def _interrupted(session: FakeSession, action: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def test_several_actions_stop_at_the_end_of_the_episode(make_env: MakeEnv) -> None:
+    env = make_env(action_space="Behaviours", observation_space="number")
     env.reset()
-    assert env.send_params(("fake.echo", "hello"), ("fake.add", "3")) == ["hello", "10"]
-    with pytest.raises(InvalidParameterError, match=r"no parameter 'fake\.unknown'"):
-        env.send_param("fake.unknown", "1")
-    assert env.in_episode
+    actions = [ACTIONS["add"], ACTIONS["end"], ACTIONS["add"], ACTIONS["add"]]
+    number, _, terminated, truncated, _ = env.multistep(actions)
+    assert (number, terminated, truncated) == (9, True, False)
+    assert env.actions == actions[:2]
 
 
-def test_an_observation_after_a_parameter_is_made_anew(make_env: MakeEnv) -> None:
+def test_no_actions_are_an_observation(make_env: MakeEnv) -> None:
+    env = make_env(observation_space="number", reward_space="number")
+    env.reset()
+    number, reward, terminated, truncated, info = env.multistep([])
+    assert (number, reward, terminated, truncated) == (7, 0.0, False, False)
+    assert info["action_had_no_effect"]
+
+
+def test_an_action_without_effect_is_reported(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
-    assert env.observation["number"] == 7
-    env.send_param("fake.add", "3")
-    assert env.observation["number"] == 10
+    effects = [env.step(action)[4]["action_had_no_effect"] for action in (0, 3, 2)]
+    assert effects == [False, True, False]
+    assert env.multistep([3, 3])[4]["action_had_no_effect"]
+    assert not env.multistep([3, 0])[4]["action_had_no_effect"]
+
+
+def test_a_step_before_reset_says_what_to_do(make_env: MakeEnv) -> None:
+    env = make_env()
+    with pytest.raises(SessionNotFound, match=r"call reset\(\)"):
+        env.step(0)
+
+
+def test_the_rewards_of_an_episode_are_summed(make_env: MakeEnv) -> None:
+    env = make_env(reward_space="number")
+    env.reset()
+    assert env.episode_reward == 0.0
+    rewards = [env.step(action)[1] for action in (0, 2, 0)]
+    assert rewards == [-1.0, 16.0, -1.0]
+    assert env.episode_reward == 14.0
+    with env.fork() as fork:
+        fork.step(0)
+        assert (fork.episode_reward, env.episode_reward) == (13.0, 14.0)

@@ -24,24 +24,6 @@ def test_every_observation_can_be_asked_for(make_env: MakeEnv) -> None:
     assert env.observation["half"] == 3
 
 
-def test_a_list_of_spaces_gives_a_dictionary(make_env: MakeEnv) -> None:
-    env = make_env(observation_space=["digits", "half"])
-    assert env.reset()[0] == {"digits": "7", "half": 3}
-    assert env.step(0)[0] == {"digits": "8", "half": 4}
-
-
-def test_a_step_may_ask_for_other_spaces(make_env: MakeEnv) -> None:
-    env = make_env(observation_space="number", reward_space="number")
-    env.reset()
-    observations, rewards, *_ = env.step(
-        0, observation_spaces=["half", "digits"], reward_spaces=["number"]
-    )
-    assert observations == [4, "8"]
-    assert rewards == [-1.0]
-    assert env.step(0, observation_spaces="digits")[0] == "9"
-    assert env.step(0)[0] == 10
-
-
 def test_an_array_belongs_to_who_asked_for_it(make_env: MakeEnv) -> None:
     env = make_env(observation_space="vector")
     first, _ = env.reset()
@@ -79,18 +61,6 @@ def test_rewards_on_demand_count_from_the_last_time(make_env: MakeEnv) -> None:
     assert env.reward.late() == 0.0
 
 
-def test_the_rewards_of_an_episode_are_summed(make_env: MakeEnv) -> None:
-    env = make_env(reward_space="number")
-    env.reset()
-    assert env.episode_reward == 0.0
-    rewards = [env.step(action)[1] for action in (0, 2, 0)]
-    assert rewards == [-1.0, 16.0, -1.0]
-    assert env.episode_reward == 14.0
-    with env.fork() as fork:
-        fork.step(0)
-        assert (fork.episode_reward, env.episode_reward) == (13.0, 14.0)
-
-
 @pytest.mark.parametrize("view", ["observation", "reward"])
 def test_an_unknown_space_names_those_there_are(make_env: MakeEnv, view: str) -> None:
     env = make_env()
@@ -98,12 +68,3 @@ def test_an_unknown_space_names_those_there_are(make_env: MakeEnv, view: str) ->
         getattr(env, view)["weight"]
     with pytest.raises(AttributeError, match="weight"):
         getattr(env, view).weight  # noqa: B018 - the access is what is tested
-
-
-def test_random_programs_repeat_with_the_seed(make_env: MakeEnv) -> None:
-    env = make_env()
-    found = []
-    for _ in range(2):
-        env.reset(seed=11)
-        found.append([str(env.datasets.random_benchmark()) for _ in range(5)])
-    assert found[0] == found[1]
