@@ -410,12 +410,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             return self.commandline_to_actions(state.commandline)
         try:
             return self.commandline_to_actions(state.commandline)
-        except InvalidActionError as refused:
+        except (InvalidActionError, UnknownNameError) as refused:
             for name in selection.action_specs:
                 selection.choose_actions(name)
                 try:
                     return self.commandline_to_actions(state.commandline)
-                except (AttributeError, InvalidActionError):
+                except (AttributeError, InvalidActionError, UnknownNameError):
                     continue
             selection.choose_actions(current)
             raise refused
