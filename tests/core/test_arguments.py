@@ -23,7 +23,7 @@ def test_what_was_not_given_is_not_named() -> None:
 
 
 def test_none_takes_a_space_away_and_leaves_everything_else() -> None:
-    nothing = ResetArguments(**dict.fromkeys(NAMES))
+    nothing = ResetArguments(None, None, None, None, None, None, None)
     assert nothing.given() == {"observation_space": None, "reward_space": None}
 
 

@@ -130,7 +130,7 @@ def test_without_a_program_nothing_begins() -> None:
 
 
 def test_a_state_without_an_action_space_is_looked_for_in_all(make_env: MakeEnv) -> None:
-    env = make_env()
+    env: Any = make_env()
     env.apply(CompilerEnvState("fake-v0/7", "add end"))  # "end" is no action of "Safe"
     assert (env.action_space.name, env.actions) == ("Behaviours", [0, ACTIONS["end"]])
     env.action_space = "Safe"
@@ -184,7 +184,7 @@ def test_a_fork_has_its_own_generators_that_go_on_as_these(make_env: MakeEnv) ->
 
 
 def test_what_a_plug_in_keeps_is_in_a_fork_and_not_in_a_pickle(make_env: MakeEnv) -> None:
-    env = make_env()
+    env: Any = make_env()
     env.tag = ["mine"]
     with env.fork() as fork, pickle.loads(pickle.dumps(env)) as far:
         assert fork.tag is env.tag

@@ -377,7 +377,11 @@ def test_a_replay_that_cannot_start_says_so(make_env: MakeEnv) -> None:
 @settings(max_examples=30, deadline=None)
 def test_several_actions_at_once_are_those_one_by_one(names: list[str], size: int) -> None:
     arguments = {"action_space": "Behaviours", "isolation": "in-process"}
-    chosen = {"observation_space": "number", "reward_space": "number", **arguments}
+    chosen: dict[str, Any] = {
+        "observation_space": "number",
+        "reward_space": "number",
+        **arguments,
+    }
     with FakeEnv(**chosen) as one_by_one, FakeEnv(**chosen) as at_once:
         one_by_one.reset()
         at_once.reset()
@@ -387,6 +391,7 @@ def test_several_actions_at_once_are_those_one_by_one(names: list[str], size: in
             if not at_once.in_episode:
                 break
             seen, _, *ends, _ = at_once.multistep(some)
+            expected, expected_ends = None, list[bool]()
             for action in some:
                 expected, _, *expected_ends, _ = one_by_one.step(action)
                 if not one_by_one.in_episode:

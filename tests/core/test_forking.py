@@ -50,7 +50,7 @@ def assert_same_step(one: Any, other: Any, action: int) -> None:
         gymnasium.wrappers.RecordEpisodeStatistics,
         lambda env: gymnasium.wrappers.TimeAwareObservation(gymnasium.wrappers.TimeLimit(env, 9)),
         lambda env: gymnasium.wrappers.TimeLimit(env, 4),
-        lambda env: gymnasium.wrappers.TransformReward(env, lambda reward: 2 * reward),
+        lambda env: gymnasium.wrappers.TransformReward(env, lambda reward: 2 * float(reward)),
         lambda env: gymnasium.wrappers.TransformObservation(
             env, lambda seen: seen[:2], gymnasium.spaces.Box(-1e12, 1e12, (2,), np.int64)
         ),

@@ -58,7 +58,7 @@ def test_a_setting_is_told_at_once_and_at_every_start(env: RunnableEnv) -> None:
     assert told() == {}, "no session is there to be told"
     env.reset()
     assert told() == {"limits.runtime_observation_count": 3.0}
-    env.runtime_warmup_runs_count = np.int64(2)
+    env.runtime_warmup_runs_count = np.int64(2)  # type: ignore[assignment]  # it counts, too
     assert told() == {"limits.runtime_warmup_runs_count": 2.0}
     assert type(env.runtime_warmup_runs_count) is int
     env.reset()

@@ -43,8 +43,9 @@ def test_each_session_is_new_and_where_it_was_asked_for(opened: Open) -> None:
     inside = Sessions(FAKE, "in-process", Limits())
     apart = Sessions(FAKE, "process", Limits())
     local, worker, other = opened(inside), opened(apart), opened(apart)
-    assert type(local) is LocalConnection
-    assert type(worker) is type(other) is WorkerConnection
+    assert isinstance(local, LocalConnection)
+    assert isinstance(worker, WorkerConnection)
+    assert isinstance(other, WorkerConnection)
     assert len({worker.pid, other.pid, os.getpid()}) == 3
     assert inside.description == apart.description
 
