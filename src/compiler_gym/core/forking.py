@@ -33,7 +33,7 @@ def _known_copies(env: Any, fork: Any) -> dict[int, Any]:
     A wrapper's own state is copied around them, whichever of them it holds.
     """
     known = {id(env): fork}
-    while isinstance(env, gymnasium.Wrapper):
-        env, fork = env.env, fork.env
-        known[id(env)] = fork
+    if isinstance(env, gymnasium.Wrapper):
+        wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
+        known |= _known_copies(wrapper.env, fork.env)
     return known
