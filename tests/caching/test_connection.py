@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: MIT
 """With a cache everything is as without it, except that sessions do less."""
 
-import copy
-import gc
 import os
-import pickle
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 
 import hypothesis.strategies as st
@@ -17,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import compiler_gym
+from caching.conftest import session_of
 from compiler_gym.caching import CachingConnection, TranspositionCache
-from compiler_gym.caching.lazy_session import LazySession
 from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.errors import InvalidParameterError, ServiceIsClosed, UnknownNameError
 from compiler_gym.service import LocalConnection, SessionSource, finish
@@ -31,19 +27,6 @@ from compiler_gym.vector import CompilerVectorEnv
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 HARMLESS = ("add", "double", "negate", "nothing", "end", "raise", "fatal")
 SHARED = TranspositionCache()
-
-
-@pytest.fixture
-def cache() -> Iterator[TranspositionCache]:
-    with TranspositionCache() as made:
-        yield made
-
-
-def session_of(env: Any) -> Any:
-    """Return the session behind the cache; None if nothing needed it yet."""
-    connection = env.unwrapped.episode.connection
-    assert isinstance(connection, CachingConnection)
-    return connection.session
 
 
 def plain(result: Any) -> Any:
@@ -174,55 +157,6 @@ def test_actions_that_did_nothing_are_never_applied_again(cache: TranspositionCa
         connection = env.episode.connection
         assert isinstance(connection, CachingConnection)
         assert connection.lazy.waiting == [0]
-
-
-def test_a_fork_of_a_lazy_episode_is_exact(cache: TranspositionCache) -> None:
-    with FakeEnv(observation_space="number", cache=cache) as env:
-        for _ in range(2):
-            env.reset(benchmark="benchmark://fake-v0/7")
-            env.multistep([0, 0])
-        with env.fork() as fork, copy.deepcopy(env) as twin, pickle.loads(pickle.dumps(env)) as far:
-            for other in (fork, twin, far):
-                assert other.step(1)[0] == 18
-        assert env.step(2)[0] == -9
-
-
-def test_a_fork_copies_the_session_when_it_must_and_not_before(cache: TranspositionCache) -> None:
-    with FakeEnv(observation_space="number", cache=cache) as env:
-        env.reset(benchmark="benchmark://fake-v0/7")
-        env.step(0)
-        was_needed = []
-        for _ in range(3):
-            with env.fork() as fork:
-                assert session_of(fork) is None
-                assert fork.step(1)[0] == 16
-                was_needed.append(session_of(fork) is not None)
-        assert was_needed == [True, False, False]
-        waiting, asking = env.fork(), env.fork()
-        with waiting, asking:
-            assert asking.step(2)[0] == -8
-            assert session_of(asking).pid != session_of(env).pid
-            assert session_of(waiting) is None
-            assert env.step(0)[0] == 9
-            assert session_of(waiting) is not None
-            with waiting.fork() as grandchild:
-                waiting.close()
-                assert grandchild.step(0)[0] == 9
-                assert grandchild.step(0)[0] == 10
-
-
-def test_a_fork_outlives_what_it_would_have_copied(cache: TranspositionCache) -> None:
-    for number, end in enumerate(("close", "reset", "crash"), start=5):
-        with FakeEnv(observation_space="number", cache=cache) as env:
-            env.reset(benchmark=f"benchmark://fake-v0/{number}")
-            env.step(0)
-            with env.fork() as fork:
-                if end == "crash":
-                    os.kill(session_of(env).pid, signal.SIGKILL)
-                else:
-                    getattr(env, end)()
-                assert fork.observation["digits"] == str(number + 1)
-                assert fork.multistep([1, 0])[0] == 2 * number + 3
 
 
 def test_other_programs_and_limits_are_other_states(cache: TranspositionCache) -> None:
@@ -363,19 +297,6 @@ def test_sessions_catch_up_side_by_side(cache: TranspositionCache) -> None:
         connection.close()
 
 
-def test_processes_share_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "cache.db"
-    for number in range(2):
-        with TranspositionCache(path) as cache, FakeEnv(cache=cache) as env:
-            env.reset(benchmark="benchmark://fake-v0/7")
-            for action in (0, 1, 2):
-                env.step(action)
-            assert cache.statistics.hits == 3 * number
-            twin = pickle.loads(pickle.dumps(cache))
-            assert twin.path == path
-            twin.close()
-
-
 def test_an_environment_without_a_hash_takes_no_cache(cache: TranspositionCache) -> None:
     class Nameless(FakeEnv):
         state_observation = None
@@ -442,29 +363,3 @@ def test_nothing_is_believed_after_a_parameter(cache: TranspositionCache) -> Non
         env.send_param("fake.add", "3")
         assert env.observation["number"] == 10
         assert env.step(0)[0] == 11
-
-
-def test_forks_that_nobody_has_may_be_collected_while_another_is_made(
-    monkeypatch: pytest.MonkeyPatch, cache: TranspositionCache
-) -> None:
-    copy_of = LazySession.copy_of
-
-    def collecting(self: LazySession, parent: LazySession) -> None:
-        gc.collect()  # what is allocated here may start it at any time
-        copy_of(self, parent)
-
-    monkeypatch.setattr(LazySession, "copy_of", collecting)
-    with FakeEnv(benchmark="benchmark://fake-v0/7", cache=cache) as env:
-        env.reset()
-        env.step(0)
-        dropped, kept = env.fork(), env.fork()
-        gc.disable()
-        try:
-            del dropped
-            with kept:
-                kept.step(1)
-                assert kept.observation["number"] == 16
-            env.step(2)
-        finally:
-            gc.enable()
-        assert env.observation["number"] == -8

@@ -180,19 +180,6 @@ def test_llvm_gives_what_gymnasiums_own_vector_gives() -> None:
         theirs.close()
 
 
-def test_make_vec_takes_wrappers_and_arguments_of_both() -> None:
-    with compiler_gym.make_vec(
-        "llvm-autophase-ic-v0",
-        num_envs=2,
-        wrappers=[lambda env: TimeLimit(env, 2)],
-        autoreset_mode="SameStep",
-        benchmark="cbench-v1/crc32",
-    ) as vector:
-        vector.reset(seed=1)
-        vector.step([0, 1])
-        assert "final_obs" in vector.step([0, 1])[-1]
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_a_crash_is_seen_in_its_own_row_alone(make_vector: MakeVector, mode: Any) -> None:
     vector = make_vector(3, autoreset_mode=mode)

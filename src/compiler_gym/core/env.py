@@ -410,12 +410,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             return self.commandline_to_actions(state.commandline)
         try:
             return self.commandline_to_actions(state.commandline)
-        except InvalidActionError as refused:
+        except (InvalidActionError, UnknownNameError) as refused:
             for name in selection.action_specs:
                 selection.choose_actions(name)
                 try:
                     return self.commandline_to_actions(state.commandline)
-                except (AttributeError, InvalidActionError):
+                except (AttributeError, InvalidActionError, UnknownNameError):
                     continue
             selection.choose_actions(current)
             raise refused
@@ -467,6 +467,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             self._next_benchmark,
             self._np_random,
             self._np_random_seed,
+            self._datasets.generator,
             self._episode.snapshot(),
         )
         return self._remake, (*self._made_with, snapshot)
@@ -483,7 +484,10 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
         twin._datasets = self._datasets.copy()
-        twin._np_random = copy.deepcopy(self._np_random)
+        # Together: programs are drawn with the environment's own generator since a reset.
+        twin._np_random, twin._datasets.generator = copy.deepcopy(
+            (self._np_random, self._datasets.generator)
+        )
         twin._episode = copy_episode(twin.commandline)
         return twin
 
@@ -493,6 +497,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         env.spec = snapshot.spec
         env._next_benchmark = snapshot.next_benchmark
         env._np_random, env._np_random_seed = snapshot.np_random, snapshot.np_random_seed
+        env._datasets.generator = snapshot.program_random
         env._episode.restore(snapshot.episode)
         return env
 
@@ -555,4 +560,6 @@ class _Snapshot:
     next_benchmark: str | Benchmark | None
     np_random: Any
     np_random_seed: int | None
+    program_random: Any
+    """What random programs are drawn with: `np_random` since a reset."""
     episode: EpisodeSnapshot

@@ -19,5 +19,21 @@ def fork_of(env: Any) -> Any:
     if not isinstance(env, gymnasium.Wrapper):
         raise InvalidParameterError(f"{type(env).__name__} cannot be forked")
     wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
-    # The memo knows the copy of what is below: the wrapper's own state is copied around it.
-    return copy.deepcopy(wrapper, {id(wrapper.env): fork_of(wrapper.env)})
+    below = fork_of(wrapper.env)
+    try:
+        return copy.deepcopy(wrapper, _known_copies(wrapper.env, below))
+    except BaseException:
+        below.close()
+        raise
+
+
+def _known_copies(env: Any, fork: Any) -> dict[int, Any]:
+    """Return the memo that knows `fork` and all below it as the copies of `env` and its own.
+
+    A wrapper's own state is copied around them, whichever of them it holds.
+    """
+    known = {id(env): fork}
+    if isinstance(env, gymnasium.Wrapper):
+        wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)
+        known |= _known_copies(wrapper.env, fork.env)
+    return known

@@ -85,8 +85,9 @@ class Selection:
         """Choose what a step earns: a name, a `Reward`, a list of names or None."""
         if isinstance(value, Reward):
             self.reward.add_space(value)
-        self.rewards = RewardChoice.named(value, self.reward.spec)
-        self._replan()
+        rewards = RewardChoice.named(value, self.reward.spec)
+        self.plan = Plan(self.observations, rewards, self.observation)  # or it is not chosen
+        self.rewards = rewards
 
     def action_space_named(self, name: Any) -> _Space:
         """Return the action space `name`, or raise `UnknownNameError`."""

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import Literal
 
 from compiler_gym.caching import CachingConnection, TranspositionCache
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service import (
     Connection,
     Limits,
@@ -44,10 +45,13 @@ class Sessions:
         return describe_source(self.source, in_process=self.isolation == "in-process")
 
     def open(self) -> Connection:
-        """Return a connection to a new session."""
+        """Return a connection to a new session; with a cache it is opened when it is needed."""
         if self.cache is None:
             return self._opener()()
-        assert self.key is not None
+        if self.key is None:
+            raise InvalidParameterError(
+                "a cache needs the name of an observation that tells states apart, found None"
+            )
         return CachingConnection(
             self._opener(),
             self.cache,

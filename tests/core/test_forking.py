@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""Wrappers of Gymnasium are copied around a fork, with what they know and hold."""
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from compiler_gym.core import fork_of
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.testing import FakeEnv, descendants, wait_until
+
+MakeEnv = Callable[..., FakeEnv]
+
+
+@pytest.fixture
+def env(make_env: MakeEnv) -> FakeEnv:
+    made = make_env(
+        observation_space="packed", reward_space="number", benchmark="benchmark://fake-v0/7"
+    )
+    made.reset()
+    return made
+
+
+def walked(env: Any, *actions: int) -> Any:
+    env.reset()
+    for action in actions:
+        env.step(action)
+    return env
+
+
+def assert_same_step(one: Any, other: Any, action: int) -> None:
+    (seen, reward, *rest, info), (seen_2, reward_2, *rest_2, info_2) = (
+        each.step(action) for each in (one, other)
+    )
+    np.testing.assert_array_equal(seen, seen_2)
+    assert (reward, rest) == (reward_2, rest_2)
+    assert info.keys() == info_2.keys()
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        gymnasium.wrappers.NormalizeReward,
+        gymnasium.wrappers.NormalizeObservation,
+        gymnasium.wrappers.RecordEpisodeStatistics,
+        lambda env: gymnasium.wrappers.TimeAwareObservation(gymnasium.wrappers.TimeLimit(env, 9)),
+        lambda env: gymnasium.wrappers.TimeLimit(env, 4),
+        lambda env: gymnasium.wrappers.TransformReward(env, lambda reward: 2 * float(reward)),
+        lambda env: gymnasium.wrappers.TransformObservation(
+            env, lambda seen: seen[:2], gymnasium.spaces.Box(-1e12, 1e12, (2,), np.int64)
+        ),
+        lambda env: gymnasium.wrappers.TransformAction(
+            env, lambda action: (action + 1) % 3, env.action_space
+        ),
+        gymnasium.wrappers.OrderEnforcing,
+        lambda env: gymnasium.wrappers.NormalizeReward(gymnasium.wrappers.TimeLimit(env, 5)),
+    ],
+)
+def test_a_fork_goes_on_as_what_it_was_forked_from(env: FakeEnv, wrap: Callable[..., Any]) -> None:
+    wrapped = walked(wrap(env), 0, 1)
+    fork = fork_of(wrapped)
+    with fork.unwrapped:
+        assert type(fork) is type(wrapped)
+        assert fork.unwrapped is not env
+        for action in (2, 0, 1):
+            assert_same_step(wrapped, fork, action)
+
+
+def test_what_a_wrapper_counts_is_counted_apart(env: FakeEnv) -> None:
+    wrapped = walked(gymnasium.wrappers.RecordEpisodeStatistics(env), 0, 0)
+    with fork_of(wrapped).unwrapped:
+        fork = fork_of(wrapped)
+        with fork.unwrapped:
+            fork.step(0)
+            assert (wrapped.episode_lengths, fork.episode_lengths) == (2, 3)
+            assert (wrapped.episode_returns, fork.episode_returns) == (-2, -3)
+            fork.return_queue.append(5.0)
+            assert not wrapped.return_queue
+
+
+def test_a_time_limit_is_where_it_was_and_apart(env: FakeEnv) -> None:
+    wrapped = walked(gymnasium.wrappers.TimeLimit(env, 3), 0, 0)
+    fork = fork_of(wrapped)
+    with fork.unwrapped:
+        assert fork.step(0)[3]
+        assert wrapped.step(0)[3]
+        fork.reset()
+        assert not fork.step(0)[3]
+
+
+class Holder(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Holds what is below at every depth, as wrappers do that ask it things."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.base: Any = env.unwrapped
+        self.chain = [env, env.unwrapped]
+        self.said: list[str] = ["before"]
+
+
+def test_what_a_wrapper_holds_of_its_environment_is_the_forks(env: FakeEnv) -> None:
+    wrapped = walked(Holder(Holder(gymnasium.wrappers.TimeLimit(env, 9))), 0)
+    fork = fork_of(wrapped)
+    with fork.unwrapped:
+        assert fork.base is fork.env.base is fork.unwrapped
+        assert fork.chain[0] is fork.env
+        assert fork.env.chain[0] is fork.env.env
+        fork.said.append("after")
+        fork.step(0)
+        assert (wrapped.said, wrapped.base.actions) == (["before"], [0])
+        assert fork.base.actions == [0, 0]
+
+
+class Locked(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Holds what nobody can copy."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.lock = threading.Lock()
+
+
+def test_a_wrapper_that_cannot_be_copied_leaves_no_fork_behind() -> None:
+    with FakeEnv() as env:
+        wrapped = walked(Locked(gymnasium.wrappers.TimeLimit(env, 9)), 0)
+        before = descendants(os.getpid())
+        with pytest.raises(TypeError, match=r"cannot pickle '_thread\.lock' object") as caught:
+            fork_of(wrapped)
+        assert caught.tb, "as long as it lives, nothing is collected"
+        assert wait_until(lambda: descendants(os.getpid()) == before)
+        assert wrapped.unwrapped.actions == [0]
+        assert wrapped.step(0)
+
+
+@pytest.mark.parametrize("thing", [gymnasium.make("CartPole-v1").unwrapped, None, "llvm-v0"])
+def test_what_is_no_environment_of_ours_cannot_be_forked(thing: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=f"{type(thing).__name__} cannot be forked"):
+        fork_of(thing)
+
+
+def test_a_wrapper_around_another_library_cannot_be_forked() -> None:
+    with pytest.raises(InvalidParameterError, match="CartPoleEnv cannot be forked"):
+        fork_of(gymnasium.wrappers.TimeLimit(gymnasium.make("CartPole-v1").unwrapped, 3))
+
+
+def test_an_environment_without_wrappers_is_forked_itself(env: FakeEnv) -> None:
+    with fork_of(env) as fork:
+        assert type(fork) is FakeEnv
+        assert fork.step(0)[0].tolist() == [8, 64, 1]
+        assert env.actions == []

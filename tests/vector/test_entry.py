@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Where Gymnasium finds the vector form of an environment."""
+
+from typing import Any
+
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import compiler_gym
+from compiler_gym.testing import FakeEnv
+from compiler_gym.vector import CompilerVectorEnv, entry
+from compiler_gym.vector.entry import make_vector
+from compiler_gym.wrappers import TimeLimit
+
+
+def test_make_vec_takes_wrappers_and_arguments_of_both() -> None:
+    with compiler_gym.make_vec(
+        "llvm-autophase-ic-v0",
+        num_envs=2,
+        wrappers=[lambda env: TimeLimit(env, 2)],
+        autoreset_mode="SameStep",
+        benchmark="cbench-v1/crc32",
+    ) as vector:
+        vector.reset(seed=1)
+        vector.step([0, 1])
+        assert "final_obs" in vector.step([0, 1])[-1]
+
+
+def test_arguments_go_to_where_they_belong() -> None:
+    with make_vector(
+        FakeEnv,
+        num_envs=2,
+        observation_space="packed",
+        reward_space="number",
+        benchmark="benchmark://fake-v0/3",
+        autoreset_mode="SameStep",
+        max_episode_steps=2,
+        copy=False,
+        sampler=["benchmark://fake-v0/4"],
+    ) as vector:
+        assert (vector.num_envs, vector.max_episode_steps, vector.copy) == (2, 2, False)
+        assert vector.autoreset_mode is AutoresetMode.SAME_STEP
+        assert vector.reset()[0][:, 0].tolist() == [4, 4]
+        assert vector.envs[0] is not vector.envs[1]
+
+
+def test_an_argument_of_neither_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        make_vector(FakeEnv, colour="red")
+
+
+def test_the_name_of_an_environment_is_what_makes_vectors_of_it() -> None:
+    make: Any = getattr(entry, "compiler_gym.testing.fake_environment.FakeEnv")
+    with make(num_envs=3, observation_space="packed", reward_space="number") as vector:
+        assert type(vector) is CompilerVectorEnv
+        assert [type(env) for env in vector.envs] == [FakeEnv] * 3
+
+
+def test_what_names_nothing_is_not_found() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'FakeEnv'"):
+        getattr(entry, "FakeEnv")  # noqa: B009 - as Gymnasium does
+    with pytest.raises(AttributeError, match="has no attribute 'NoEnv'"):
+        getattr(entry, "compiler_gym.testing.fake_environment.NoEnv")
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        getattr(entry, "no_such_module.Env")
