@@ -60,7 +60,7 @@ def test_without_options_nothing_is_to_be_settled(options: dict[str, Any] | None
 
 
 def test_none_in_options_is_what_none_in_a_field_is() -> None:
-    options = dict.fromkeys(NAMES)
+    options: dict[str, Any] = dict.fromkeys(NAMES)
     settled = ResetArguments(None, options, "a/b", "Safe", "number", "cost", 3.0).settled()
     assert settled == ResetArguments(None, None, None, None, None, None, None)
 

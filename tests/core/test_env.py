@@ -44,6 +44,7 @@ def test_an_episode_of_composite_actions_is_replayed(make_env: MakeEnv) -> None:
     env = make_env(observation_space="number", action_space="Composite")
     env.reset()
     env.action_space.seed(3)
+    number = None
     for _ in range(3):
         number = env.step(env.action_space.sample())[0]
     with pickle.loads(pickle.dumps(env)) as twin:
@@ -133,7 +134,7 @@ def test_a_state_without_an_action_space_is_looked_for_in_all(make_env: MakeEnv)
     env: Any = make_env()
     env.apply(CompilerEnvState("fake-v0/7", "add end"))  # "end" is no action of "Safe"
     assert (env.action_space.name, env.actions) == ("Behaviours", [0, ACTIONS["end"]])
-    env.action_space = "Safe"
+    env.reset(action_space="Safe")
     menu = CompilerEnvState("fake-v0/7", "[3]")  # what "Menu" writes, and no name
     env.apply(menu)
     assert (env.action_space.name, env.actions) == ("Menu", [3])

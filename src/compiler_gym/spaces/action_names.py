@@ -33,15 +33,29 @@ def action_name(space: gymnasium.Space[Any], action: Any) -> str:
 
 
 def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
-    """Return how actions are written on a command line; one empty text each without."""
+    """Return how actions are written on a command line; one empty text each without.
+
+    >>> from compiler_gym.spaces import NamedDiscrete
+    >>> action_flags(NamedDiscrete(["dce", "gvn"], "passes"))
+    ['', '']
+    """
     return getattr(space, "flags", None) or [""] * len(action_names(space))
 
 
 def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:
-    """Return what actions do, by number; one empty text each without."""
+    """Return what actions do, by number; one empty text each without.
+
+    >>> from compiler_gym.spaces import NamedDiscrete
+    >>> action_descriptions(NamedDiscrete(["dce", "gvn"], "passes"))
+    ['', '']
+    """
     return getattr(space, "descriptions", None) or [""] * len(action_names(space))
 
 
 def space_name(space: gymnasium.Space[Any] | None) -> str | None:
-    """Return the name of a space, or None where it has none."""
+    """Return the name of a space, or None where it has none.
+
+    >>> space_name(gymnasium.spaces.Discrete(3)) is None
+    True
+    """
     return getattr(space, "name", None)
