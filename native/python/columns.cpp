@@ -13,6 +13,8 @@ using namespace nb::literals;
 namespace {
 
 using Places = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Values = nb::typed<nb::list, nb::any>;
+using Texts = nb::typed<nb::list, nb::str>;
 
 // A C library that gives large blocks back to the system at once has every page of the next
 // one made anew, which takes longer than to fill it. glibc stops when it has seen one freed,
@@ -22,8 +24,8 @@ void keep_large_blocks() {
   std::free(block);
 }
 
-nb::list taken(const nb::list& values, const Places& places) {
-  const auto size = static_cast<std::uint32_t>(nb::len(values));
+Values taken(const Values& values, const Places& places) {
+  const auto size = static_cast<std::uint32_t>(values.size());
   const auto count = places.shape(0);
   const std::int32_t* place = places.data();
   auto made = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));
@@ -38,7 +40,7 @@ nb::list taken(const nb::list& values, const Places& places) {
   return made;
 }
 
-nb::list texts(const nb::bytes& data, const Places& ends) {
+Texts texts(const nb::bytes& data, const Places& ends) {
   const auto count = ends.shape(0);
   const auto size = static_cast<std::int64_t>(data.size());
   auto made = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(count)));

@@ -29,7 +29,8 @@ def get_debug_level() -> int:
 
 def set_debug_level(level: int) -> None:
     """Set the debug level, for this process and those it starts from now on."""
-    if isinstance(level, bool) or not isinstance(level, int) or level < 0:
+    is_integer = isinstance(level, int)  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+    if isinstance(level, bool) or not is_integer or level < 0:
         raise InvalidParameterError(f"the debug level is {level!r}: expected a number from 0 to 3")
     os.environ[_VARIABLE] = str(level)
     logging.getLogger("compiler_gym").setLevel(get_logging_level())

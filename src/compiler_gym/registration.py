@@ -162,7 +162,10 @@ def program_formats() -> tuple[ProgramFormat, ...]:
 
 def register_with_gymnasium() -> None:
     """Register every environment, plain and below the namespace ``compiler_gym``."""
-    from gymnasium.envs.registration import register, registry
+    from gymnasium.envs.registration import (
+        register,  # pyright: ignore[reportUnknownVariableType]  # it leaves type arguments open
+        registry,
+    )
 
     for compiler in compilers().values():
         for environment in compiler.environments:

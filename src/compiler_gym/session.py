@@ -197,7 +197,7 @@ class BenchmarkSpec(Struct, frozen=True):
 
     uri: str
     contents: bytes
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict[str, str])
     """The query of the URI, for example ``{"goal": "speed"}``."""
     run: bytes = b""
     """How to run it, as `compiler_gym.datasets.unpack_run` reads it; empty where that is not

@@ -313,7 +313,7 @@ def test_unknown_names_are_refused_as_ever(cache: TranspositionCache) -> None:
 
 
 def test_llvm_is_the_same_with_and_without(cache: TranspositionCache) -> None:
-    arguments = {
+    arguments: dict[str, Any] = {
         "observation_space": "Autophase",
         "reward_space": "IrInstructionCountOz",
         "benchmark": "cbench-v1/crc32",

@@ -74,8 +74,9 @@ def test_observations_are_converted_unless_asked_for_by_name(env: FakeEnv) -> No
         assert observation.tolist() == [1, 1, 1]
         assert wrapped.step(2)[0].tolist() == [-1, 1, -1]
         assert wrapped.step(0, ["number"])[0] == [-6]
-        assert wrapped.observation_space is not None
-        assert wrapped.observation_space.contains(observation)
+        space = wrapped.observation_space
+        assert space is not None
+        assert space.contains(observation)
         wrapped.observation_space = "number"
         assert wrapped.observation_space == env.observation_space
 

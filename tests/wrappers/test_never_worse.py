@@ -103,8 +103,8 @@ def test_no_process_stays_behind(env: FakeEnv) -> None:
     safe = NeverWorse(env)
     safe.reset()
     safe.step(NEGATE)
-    best: Any = safe._best.env
-    workers = [worker_pid(e) for e in (env, best)]
+    both: list[Any] = [env, safe._best.env]
+    workers = [worker_pid(e) for e in both]
     assert None not in workers
     safe.close()
     assert wait_until(lambda: not any(is_running(pid) for pid in workers if pid))

@@ -81,8 +81,8 @@ def test_no_process_stays_behind(env: FakeEnv) -> None:
     undoing.reset()
     for _ in range(3):
         undoing.step(0)
-    kept: list[Any] = [*undoing.stack, undoing.unwrapped]
-    workers = [worker_pid(e) for e in kept]
+    every: list[Any] = [*undoing.stack, undoing.unwrapped]
+    workers = [worker_pid(e) for e in every]
     assert len({pid for pid in workers if pid}) == 4
     undoing.close()
     assert wait_until(lambda: not any(is_running(pid) for pid in workers if pid))

@@ -4,7 +4,7 @@
 import copy
 import pickle
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -164,7 +164,7 @@ def test_a_property_of_the_compilers_own_environment_can_be_set_through_a_wrappe
 
     with TimeLimit(Counter(Tunable()), 3) as wrapped:
         wrapped.level = 7
-        assert wrapped.unwrapped.level == 7
+        assert cast(Any, wrapped.unwrapped).level == 7
         assert wrapped.level == 7
 
 
@@ -182,8 +182,7 @@ def test_a_wrapper_of_gymnasium_may_stand_anywhere(env: FakeEnv) -> None:
     with stack.fork() as fork:
         assert fork.step(ADD)[3]
         assert fork.counters["step"] == 4
-        below: Any = fork.env
-        assert below.env.func is inner.func
+        assert cast(Any, fork.env).env.func is inner.func
     assert stack.undo().actions == [ADD]
     assert np.array_equal(stack.multistep([])[0], [8, 64, 1])
 
@@ -379,7 +378,7 @@ class Older(CompilerEnvWrapper):
         observation, info = super().reset(*args, **arguments)
         return observation, {**info, "older": sorted(arguments)}
 
-    def multistep(  # type: ignore[override]  # as users write it
+    def multistep(  # type: ignore[override]  # it takes less
         self, actions: Any, *spaces: Any, timeout: float | None = None
     ) -> Any:
         seen, reward, *rest = super().multistep(actions, *spaces, timeout=timeout)

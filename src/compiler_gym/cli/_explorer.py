@@ -26,7 +26,7 @@ class Reply:
     """What a command answers, for people and for programs."""
 
     text: RenderableType
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class _Leave(Exception):
@@ -154,7 +154,7 @@ class Explorer:
     def history(self, words: list[str]) -> Reply:
         """history: show the actions so far and what each earned; also: stack."""
         rows = table("Step", "Action", "Earned", right=("Step", "Earned"))
-        steps = [
+        steps: list[dict[str, Any]] = [
             {"action": self._name(action), "reward": reward}
             for action, reward in zip(self._env.actions, self._rewards, strict=True)
         ]

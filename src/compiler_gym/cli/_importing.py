@@ -2,7 +2,7 @@
 """What `compiler-gym datasets import` does before and beside the import itself."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ __all__ = ["programs_at", "starter"]
 @contextmanager
 def programs_at(
     path: Path, env: str, *, linked: bool
-) -> Iterator[tuple[Path, list[tuple[str, str]]]]:
+) -> Generator[tuple[Path, list[tuple[str, str]]]]:
     """Give what to import, and what of it failed: a compilation database is compiled first."""
     if path.name != "compile_commands.json":
         if linked:
@@ -45,7 +45,7 @@ def _database_reader(env: str) -> Callable[[Path, bool], Any]:
 
 
 @contextmanager
-def starter(env: str) -> Iterator[Callable[[bytes, str], str | None]]:
+def starter(env: str) -> Generator[Callable[[bytes, str], str | None]]:
     """Give a check that starts a program in a worker and returns what is wrong, if anything."""
     from compiler_gym.registration import make
 

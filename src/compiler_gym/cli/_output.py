@@ -3,8 +3,9 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -40,9 +41,11 @@ def print_json(document: Any) -> None:
 def to_plain(value: Any) -> Any:
     """Return `value` as what JSON can say; arrays become lists, bytes their length."""
     if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items()}
+        rows = cast("dict[Any, Any]", value)
+        return {str(key): to_plain(item) for key, item in rows.items()}
     if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
+        items = cast("Sequence[Any]", value)
+        return [to_plain(item) for item in items]
     if isinstance(value, (str, int, float, bool)) or value is None:
         return value
     tolist = getattr(value, "tolist", None)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym datasets``: list, install, remove, verify, import, export and sample."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -217,7 +217,7 @@ def sample(
 
 
 @contextmanager
-def _catalogue(env: str) -> "Iterator[Datasets]":
+def _catalogue(env: str) -> "Generator[Datasets]":
     from compiler_gym.registration import make
 
     with make(env) as made:

@@ -143,7 +143,7 @@ def table_(
     if not pages:
         print(tables_of(submissions))
         return
-    stale = []
+    stale: list[Path] = []
     for page in pages:
         text = page.read_text(encoding="utf-8")
         changed = with_tables(text, submissions)

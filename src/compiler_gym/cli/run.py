@@ -101,7 +101,7 @@ def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:
     from compiler_gym.errors import ObservationError
 
     env.reset(benchmark=benchmark, reward_space=None)
-    found = []
+    found: list[str] = []
     sure = [name for name, spec in env.reward.spaces.items() if spec.deterministic]
     for name in env.shown_rewards or sure:
         spec = env.reward.spec(name)

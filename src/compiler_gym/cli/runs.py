@@ -2,7 +2,7 @@
 """``compiler-gym runs``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -85,7 +85,7 @@ def _draw(found: "list[RunSummary]", path: Path) -> None:
         raise InvalidParameterError(
             "a plot needs matplotlib: `pip install 'compiler_gym[plot]'`"
         ) from error
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    figure = cast(Any, Figure(figsize=(8, 4.5), layout="constrained"))  # its types are half open
     axes = figure.subplots()
     for run, name in zip(found, distinct_names([run.path for run in found]), strict=True):
         if run.curve:

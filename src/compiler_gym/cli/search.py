@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym search``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -125,7 +125,7 @@ def _factory(env: str, reward: str | None, action_space: str | None) -> "Callabl
     from compiler_gym.registration import compiler_of, make
 
     compiler = compiler_of(env)
-    usual = {} if compiler is None else compiler.search_defaults
+    usual: Mapping[str, str] = {} if compiler is None else compiler.search_defaults
     options: dict[str, Any] = {}
     if chosen := action_space or usual.get("action_space"):
         options["action_space"] = chosen

@@ -22,7 +22,7 @@ from compiler_gym.core.views import (
 from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.service.messages import Description
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec
-from compiler_gym.spaces import Reward
+from compiler_gym.spaces import Reward, space_name
 
 __all__ = ["Ask", "Selection"]
 
@@ -69,7 +69,7 @@ class Selection:
 
     def choose_actions(self, value: Any) -> None:
         """Choose an action space: a name or a space that has one; None is the first."""
-        name = next(iter(self.action_specs)) if value is None else getattr(value, "name", value)
+        name = next(iter(self.action_specs)) if value is None else space_name(value) or value
         space = self.action_space_named(name)
         self.action_space_name: str = name
         """The name of the chosen action space."""

@@ -141,8 +141,9 @@ class ObservationSpaceSpec:
         """Return a value of the space for observations whose session names no default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
-            shape = tuple(max(axis, 0) for axis in space.shape)
-            zero = np.zeros(shape, cast("np.dtype[Any]", space.dtype))
+            box = cast("gymnasium.spaces.Box[Any]", space)
+            shape = tuple(max(axis, 0) for axis in box.shape)
+            zero = np.zeros(shape, box.dtype)
             return zero if space.contains(zero) else self.space.sample()
         simplest: tuple[Any, ...] = (0, 0.0, False, "", b"", {})
         return next((value for value in simplest if value in space), None)

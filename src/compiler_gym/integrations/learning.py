@@ -8,7 +8,7 @@ steps left, in one float32 vector. Nothing here needs a learning library.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -43,7 +43,7 @@ class Recipe:
     """The actions to offer, by name; all without any."""
     action_space: str | None = None
     """The space that they are of; the environment's own without one."""
-    macros: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    macros: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Actions that stand for several, by name; they can be among `actions`."""
     ends: bool = False
     """Whether an action that ends the episode is offered too, after all others."""
@@ -118,8 +118,9 @@ class _Flat(gymnasium.wrappers.FlattenObservation):
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
-        wide = self.observation_space
-        assert isinstance(wide, gymnasium.spaces.Box)
+        flat = self.observation_space
+        assert isinstance(flat, gymnasium.spaces.Box)
+        wide = cast("gymnasium.spaces.Box[Any]", flat)
         self.observation_space = gymnasium.spaces.Box(
             wide.low.astype(np.float32), wide.high.astype(np.float32), dtype=np.float32
         )

@@ -48,7 +48,7 @@ class AgentSession:
 
     def describe(self) -> dict[str, Any]:
         """What there is to do, to see and to earn, and which programs there are."""
-        space: Any = self.env.action_space
+        space = self.env.action_space
         views = self.env.observation
         return {
             "environment": (type(self.env.unwrapped).__doc__ or "").strip().split("\n")[0],
@@ -69,7 +69,7 @@ class AgentSession:
     def step(self, actions: list[str]) -> dict[str, Any]:
         """Apply actions, given by their names, in order. Can be undone as one."""
         self._require_running()
-        space: Any = self.env.action_space
+        space = self.env.action_space
         numbers = [space[name] for name in actions]
         _, reward, terminated, truncated, info = self.env.multistep(numbers)
         while len(self.env.stack) > _UNDO_LIMIT:
@@ -110,8 +110,8 @@ class AgentSession:
         self.env.close()
 
     def _state(self) -> dict[str, Any]:
-        names = self.env.action_space.to_string(self.env.actions) if self.env.actions else ""  # type: ignore[attr-defined]  # ours has it
-        space: Any = self.env.action_space
+        space = self.env.action_space
+        names = space.to_string(self.env.actions) if self.env.actions else ""
         listed = [space.names[a] for a in self.env.actions] if hasattr(space, "names") else names
         return {"actions": listed, "episode_reward": self.env.episode_reward}
 

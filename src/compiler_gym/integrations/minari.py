@@ -7,7 +7,7 @@ that a dataset can be learned from, and no substitute for a network.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -37,9 +37,10 @@ def record_episodes(
     `description` goes to Minari: `author`, `algorithm_name`, `description` and so on.
     """
     minari = library("minari", "minari")
-    if not isinstance(env.observation_space, gymnasium.spaces.Box):
-        raise InvalidParameterError(f"expected an array to observe, found {env.observation_space}")
-    box, actions = env.observation_space, env.action_space
+    space, actions = env.observation_space, env.action_space
+    if not isinstance(space, gymnasium.spaces.Box):
+        raise InvalidParameterError(f"expected an array to observe, found {space}")
+    box = cast("gymnasium.spaces.Box[Any]", space)
     assert isinstance(actions, gymnasium.spaces.Discrete)
     collector = minari.DataCollector(
         _Plain(env),

@@ -82,7 +82,8 @@ class SequenceObjective:
     def evaluate(self, choices: Sequence[int], on_step: Any = None) -> Evaluation:
         """Return what comes of `choices`; `on_step` is called with the place and the cost."""
         self._reset()
-        taken, cost = [], 0.0
+        taken: list[Any] = []
+        cost = 0.0
         for place, choice in enumerate(choices):
             action = self._numbers[int(choice)]
             if action is not None:

@@ -36,7 +36,7 @@ class Job:
     """The name of a search algorithm."""
     actions: tuple[int, ...] = ()
     """What to evaluate."""
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict[str, Any])
     """More arguments of `make`."""
 
     @property
@@ -65,7 +65,7 @@ class Store:
 
     def __iter__(self) -> Iterator[Outcome]:
         for found in whole_lines(self.path):
-            job = {**found["job"], "actions": tuple(found["job"]["actions"])}
+            job: dict[str, Any] = {**found["job"], "actions": tuple(found["job"]["actions"])}
             yield Outcome(Job(**job), found["result"], found["error"], found["node"])
 
     def add(self, outcome: Outcome) -> None:
@@ -158,9 +158,7 @@ def _work(
     work: Callable[[Job], dict[str, Any]], job: Job
 ) -> tuple[dict[str, Any], str | None, str]:
     """Do the work on a node; an exception comes back as text, whatever its class."""
-    import ray  # type: ignore[import-not-found, unused-ignore]  # we run in it
-
-    node = ray.get_runtime_context().get_node_id()
+    node = library("ray", "ray").get_runtime_context().get_node_id()
     try:
         return work(job), None, node
     except Exception as error:

@@ -6,7 +6,7 @@ the extra ``rl``.
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
         def __init__(self) -> None:
             self.vector = vector
             self._actions: Any = None
-            super().__init__(
+            super().__init__(  # pyright: ignore[reportUnknownMemberType]  # the library's
                 vector.num_envs, vector.single_observation_space, _plain_actions(vector)
             )
 
@@ -107,7 +107,9 @@ def _row(infos: dict[str, Any], row: int) -> dict[str, Any]:
         mask = infos.get(f"_{key}")
         if mask is None or not mask[row]:
             continue
-        found[key] = _row(value, row) if isinstance(value, dict) else value[row]
+        found[key] = (
+            _row(cast("dict[str, Any]", value), row) if isinstance(value, dict) else value[row]
+        )
     return found
 
 

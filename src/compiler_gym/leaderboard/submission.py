@@ -37,7 +37,7 @@ class Submission:
 
     folder: Path
     task: Task
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
     """What ``submission.toml`` holds."""
     outcomes: tuple[Outcome, ...] = ()
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.json_lines import whole_lines
 from compiler_gym.paths import cache_path
@@ -95,7 +95,8 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        for key, item in value.items():
+        table = cast("dict[str, Any]", value)
+        for key, item in table.items():
             yield from _flat(item, f"{name}.{key}" if name else str(key))
     else:
         yield name, value
@@ -104,7 +105,7 @@ def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 def _document(path: Path) -> dict[str, Any]:
     """Return the object in a file, or nothing where it is damaged."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found: Any = json.loads(path.read_text(encoding="utf-8"))
     except json.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -77,7 +77,7 @@ class LocalSearch:
             self._parents = [float("inf")] * len(batch)
             return batch
         sequences = [node.actions() for node in self._pool]
-        batch = []
+        batch: list[MoveSequence] = []
         self._parents = []
         for _ in range(_BATCH):
             parent = self._parent()

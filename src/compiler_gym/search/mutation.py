@@ -4,7 +4,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 __all__ = ["Mutator"]
 
@@ -30,7 +30,7 @@ class Mutator:
         while self._random.random() < 0.4 and count < 4:
             count += 1
         for _ in range(count):
-            change = self._random.choices(_CHANGES, _CHANCES)[0]
+            change = self._random.choices(self._CHANGES, _CHANCES)[0]
             change(self, changed, others)
         return changed[: self._longest]
 
@@ -111,9 +111,9 @@ class Mutator:
             at = self._place(len(sequence))
             sequence[at:at] = part
 
+    _CHANGES: ClassVar = (
+        _insert, _append, _delete, _delete_some, _replace, _swap, _shift, _cross, _splice
+    )  # fmt: skip
 
-_CHANGES: tuple[_Change, ...] = (
-    Mutator._insert, Mutator._append, Mutator._delete, Mutator._delete_some, Mutator._replace,
-    Mutator._swap, Mutator._shift, Mutator._cross, Mutator._splice,
-)  # fmt: skip
+
 _CHANCES = (5, 3, 2, 1, 4, 1, 2, 2, 3)

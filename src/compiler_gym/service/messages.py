@@ -6,12 +6,15 @@ the message as eight little-endian bytes, then the message. `PROTOCOL` changes
 whenever a message does; both sides say theirs at the start and refuse others.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Struct
 
-from compiler_gym._service import STEPPED_FIELDS, STEPPED_TAG
+from compiler_gym._service import (
+    STEPPED_FIELDS,  # pyright: ignore[reportUnknownVariableType]  # a tuple of texts
+    STEPPED_TAG,
+)
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpaceSpec
 
 __all__ = [
@@ -147,7 +150,9 @@ def check_layout(message: type[Struct], tag: int, fields: tuple[str, ...]) -> No
         )
 
 
-check_layout(Stepped, STEPPED_TAG, STEPPED_FIELDS)  # the module reads them where they lie
+check_layout(
+    Stepped, STEPPED_TAG, cast("tuple[str, ...]", STEPPED_FIELDS)
+)  # the module reads them where they lie
 
 Request = Start | Step | Fork | Parameter | Stop
 Reply = Description | Started | Stepped | Forked | ParameterReply | Stopped | Failed

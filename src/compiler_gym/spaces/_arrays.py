@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of array values that never raise, and that tell numbers from booleans."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +39,9 @@ def array_of(value: Any, dtype: Any, axes: tuple[int, ...]) -> NDArray[Any] | No
 
 def _numbers_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
     if isinstance(value, np.ndarray):
-        is_number = dtype.kind == "b" or value.dtype.kind != "b"
-        return value if is_number and np.can_cast(value.dtype, dtype) else None
+        given = cast("NDArray[Any]", value)
+        is_number = dtype.kind == "b" or given.dtype.kind != "b"
+        return given if is_number and np.can_cast(given.dtype, dtype) else None
     if not isinstance(value, (list, tuple, int, float, np.generic)):
         return None
     try:

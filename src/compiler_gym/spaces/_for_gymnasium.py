@@ -8,7 +8,7 @@ fixed size flatten to themselves.
 
 import multiprocessing
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -19,7 +19,7 @@ from gymnasium.spaces.utils import (
     is_space_dtype_shape_equiv,
     unflatten,
 )
-from gymnasium.vector import utils as vector
+from gymnasium.vector import utils as vector_utils
 from numpy.typing import NDArray
 
 from compiler_gym.spaces.action_space import ActionSpace
@@ -32,8 +32,9 @@ from compiler_gym.spaces.sequence import Sequence
 
 __all__: list[str] = []
 
-flatten_space: Any = utils.flatten_space  # typed for Gymnasium's own spaces only
-write_to_shared_memory: Any = vector.write_to_shared_memory  # typed as one that never returns
+# Gymnasium types these functions for its own spaces only, and one as if it never returned.
+flatten_space = cast(Any, utils).flatten_space
+vector = cast(Any, vector_utils)
 _PlainBox = gymnasium.spaces.Box
 
 
@@ -56,7 +57,8 @@ def _batch_box(space: Box, n: int = 1) -> gymnasium.Space[Any]:
 def _ours(box: gymnasium.Space[Any], name: str) -> gymnasium.Space[Any]:
     if type(box) is not _PlainBox:
         return box
-    return Box(box.low, box.high, name, dtype=box.dtype, seed=box._np_random)
+    seed = box._np_random  # pyright: ignore[reportPrivateUsage]  # `np_random` would make one
+    return Box(box.low, box.high, name, dtype=box.dtype, seed=seed)
 
 
 vector.iterate.register(Box, vector.iterate.dispatch(_PlainBox))
@@ -177,14 +179,14 @@ for _function in (
     vector.iterate,
     vector.create_shared_memory,
     vector.read_from_shared_memory,
-    write_to_shared_memory,
+    vector.write_to_shared_memory,
 ):
     _delegate(_function)
 
-_shared: tuple[Any, ...] = (
+_shared = (
     vector.create_shared_memory,
     vector.read_from_shared_memory,
-    write_to_shared_memory,
+    vector.write_to_shared_memory,
 )
 for _function in _shared:
     # Gymnasium's version for Box asks the space for its shape and dtype only.
@@ -206,9 +208,9 @@ def _read_shared_sequences(space: Sequence, memory: Any, n: int = 1) -> tuple[An
     return tuple(rows)
 
 
-@write_to_shared_memory.register(Sequence)
+@vector.write_to_shared_memory.register(Sequence)
 def _write_shared_sequence(space: Sequence, index: int, value: Any, memory: Any) -> None:
-    write_to_shared_memory(_flat_box(space), index, value, memory)
+    vector.write_to_shared_memory(_flat_box(space), index, value, memory)
 
 
 @is_space_dtype_shape_equiv.register(ActionSpace)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Lengths of values that may be of any length, or of any within bounds."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 __all__ = ["checked_range", "random_length"]
 
@@ -39,10 +41,11 @@ def random_length(space: Any, mask: Any, probability: Any) -> int:
 def _asked_for(mask: Any) -> list[int] | None:
     if mask is None:
         return None
-    if isinstance(mask, (tuple, list)) and len(mask) == 2:
-        if mask[0] is None:
+    pair = cast("Sequence[Any]", mask) if isinstance(mask, (tuple, list)) else ()
+    if len(pair) == 2:
+        if pair[0] is None:
             return None
-        lengths = np.asarray(mask[0])
+        lengths: NDArray[Any] = np.asarray(pair[0])
         if lengths.dtype.kind in "iu" and lengths.ndim <= 1 and lengths.size:
             return lengths.reshape(-1).tolist()
     raise gymnasium.error.Error(f"expected a mask of the form (length, mask), found {mask!r}")

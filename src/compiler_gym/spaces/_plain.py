@@ -7,9 +7,9 @@ not have registers its own `value_from_json`.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -27,13 +27,16 @@ def to_plain(value: Any) -> Any:
     {'level': 2, 'sizes': [[0, 1], b'x']}
     """
     if isinstance(value, np.generic):
-        return value.item()
+        number = cast("np.generic[Any]", value)
+        return number.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, dict):
-        return {key: to_plain(item) for key, item in value.items()}
+        table = cast("dict[Any, Any]", value)
+        return {key: to_plain(item) for key, item in table.items()}
     if isinstance(value, (list, tuple)):
-        return [to_plain(item) for item in value]
+        items = cast("Sequence[Any]", value)
+        return [to_plain(item) for item in items]
     return value
 
 
@@ -56,7 +59,7 @@ def _(space: gymnasium.spaces.Dict, data: Any) -> dict[str, Any]:
 
 
 @value_from_json.register(gymnasium.spaces.Tuple)
-def _(space: gymnasium.spaces.Tuple, data: Any) -> tuple[Any, ...]:
+def _(space: "gymnasium.spaces.Tuple[Any]", data: Any) -> tuple[Any, ...]:
     pairs = zip(space.spaces, data, strict=True)
     return tuple(value_from_json(item, part) for item, part in pairs)
 
@@ -85,7 +88,8 @@ def actions_from_json(space: gymnasium.Space[Any], text: str) -> list[Any]:
         raise InvalidActionError(f"expected a JSON list of actions, found {text!r}") from error
     if not isinstance(data, list):
         raise InvalidActionError(f"expected a JSON list of actions, found {text!r}")
-    return [_action_from_json(space, item) for item in data]
+    items = cast("list[Any]", data)
+    return [_action_from_json(space, item) for item in items]
 
 
 def _action_from_json(space: gymnasium.Space[Any], data: Any) -> Any:

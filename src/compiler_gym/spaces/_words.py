@@ -41,7 +41,7 @@ class Words:
 
         Raises `UnknownNameError` with the first word that belongs to no item.
         """
-        if not isinstance(text, str):
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise InvalidActionError(f"expected text, found {text!r} ({type(text).__name__})")
         words = text.split()
         chosen: list[tuple[int, int]] = [(-1, 0)] * len(words)
@@ -53,7 +53,8 @@ class Words:
                     break
         if not readable[0]:
             raise self._unknown(words)
-        found, start = [], 0
+        found: list[int] = []
+        start = 0
         while start < len(words):
             number, start = chosen[start]
             found.append(number)

@@ -2,12 +2,17 @@
 """Spaces made of other spaces: Gymnasium's `Dict` and `Tuple` with a name."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
 
 from compiler_gym.spaces._named import NamedSpace
+
+if TYPE_CHECKING:
+    _Tuple = gymnasium.spaces.Tuple[Any]
+else:  # older releases of Gymnasium take no argument
+    _Tuple = gymnasium.spaces.Tuple
 
 __all__ = ["Dict", "Tuple"]
 
@@ -30,12 +35,15 @@ class Dict(NamedSpace, gymnasium.spaces.Dict):
         *,
         seed: Any = None,
     ) -> None:
-        known = spaces if isinstance(spaces, Mapping) else list(spaces)
-        super().__init__(known, seed)  # type: ignore[arg-type]  # Gymnasium asks for a dict, takes mappings
+        if isinstance(spaces, Mapping):
+            known = cast("dict[str, gymnasium.Space[Any]]", spaces)  # Gymnasium takes any mapping
+        else:
+            known = list(spaces)
+        super().__init__(known, seed)  # pyright: ignore[reportUnknownMemberType]  # of `seed`
         self.name = name
 
 
-class Tuple(NamedSpace, gymnasium.spaces.Tuple):
+class Tuple(NamedSpace, _Tuple):
     """Gymnasium's Tuple with a name.
 
     >>> from compiler_gym.spaces import Discrete

@@ -4,7 +4,7 @@
 Booleans and floats are no members, although Python and numpy would convert them.
 """
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -37,13 +37,15 @@ class Discrete(NamedSpace, gymnasium.spaces.Discrete):
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is an integer in the range. Called on every step: kept fast."""
-        kind = type(x)
+        kind = type(x)  # pyright: ignore[reportUnknownVariableType]  # of any kind
         if kind is int:
             return self._first <= x < self._end
         if kind in _NUMPY_INTEGERS:
             return self._first <= int(x) < self._end
-        if isinstance(x, np.ndarray) and x.shape == () and x.dtype.kind in "iu":
-            return self._first <= int(x) < self._end
+        if isinstance(x, np.ndarray):
+            array = cast("NDArray[Any]", x)
+            is_integer = array.shape == () and array.dtype.kind in "iu"
+            return is_integer and self._first <= int(array) < self._end
         # Enumerations of integers come here; bool is the one subclass that is refused.
         return isinstance(x, int) and kind is not bool and self._first <= int(x) < self._end
 

@@ -63,7 +63,7 @@ class NamedDiscrete(Discrete):
     def _join(self, actions: Any, texts: list[str]) -> str:
         return " ".join([texts[action] for action in self._checked(actions)])
 
-    def _checked(self, actions: Any) -> list[Any]:
+    def _checked(self, actions: Any) -> list[int]:
         """Return one action or several as a list, or raise `InvalidActionError`."""
         if self.contains(actions):
             return [actions]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Values that only their named format describes."""
 
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.spaces._named import NamedSpace, refuse_masks
 
@@ -46,15 +46,17 @@ class Opaque(NamedSpace):
 
 def _is_json(value: Any) -> bool:
     # A stack of its own: graphs may be nested deeper than Python recurses.
-    waiting = [value]
+    waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
-            if not all(isinstance(key, str) for key in item):
+            table = cast("dict[Any, Any]", item)
+            if not all(isinstance(key, str) for key in table):
                 return False
-            waiting.extend(item.values())
+            waiting.extend(table.values())
         elif isinstance(item, list):
-            waiting.extend(item)
+            items = cast("list[Any]", item)
+            waiting.extend(items)
         elif not (item is None or isinstance(item, (bool, int, float, str))):
             return False
     return True

@@ -5,7 +5,7 @@ import math
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from compiler_gym.spaces._named import NamedSpace, refuse_masks
 from compiler_gym.spaces._plain import value_from_json
@@ -87,8 +87,9 @@ class Scalar(NamedSpace):
 
     def contains(self, x: Any) -> bool:
         """Return whether `x` is a number of this kind within the bounds."""
-        if isinstance(x, np.ndarray) and x.shape == ():
-            x = x[()]
+        if isinstance(x, np.ndarray):
+            array = cast("NDArray[Any]", x)
+            x = array[()]  # the number of an array without axes
         if not isinstance(x, _TYPES[self.kind]) or (isinstance(x, bool) and self.kind != "b"):
             return False
         if self.kind == "f" and x != x:

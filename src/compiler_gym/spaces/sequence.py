@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Bytes, text, or a list of numbers, of any length within bounds."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from compiler_gym.spaces._lengths import checked_range, random_length
 from compiler_gym.spaces._named import NamedSpace
@@ -90,9 +90,12 @@ class Sequence(NamedSpace):
             return isinstance(x, str) and self._has_length(x)
         assert self._element is not None
         if isinstance(x, np.ndarray):
-            return x.ndim == 1 and self._has_length(x) and self._array_in_range(x)
-        is_list = isinstance(x, (list, tuple)) and self._has_length(x)
-        return is_list and all(map(self._element.contains, x))
+            array = cast("NDArray[Any]", x)
+            return array.ndim == 1 and self._has_length(array) and self._array_in_range(array)
+        if not isinstance(x, (list, tuple)):
+            return False
+        items = cast("list[Any] | tuple[Any, ...]", x)
+        return self._has_length(items) and all(map(self._element.contains, items))
 
     def to_jsonable(self, sample_n: Any) -> list[Any]:
         """Return values as text, with one character per byte, or as lists."""
@@ -104,13 +107,21 @@ class Sequence(NamedSpace):
 
     def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
         """Return what `to_jsonable` was given, arrays as lists."""
-        return [value_from_json(self, sample) for sample in sample_n]
+        return [self._from_json(sample) for sample in sample_n]
+
+    def _from_json(self, data: Any) -> Any:
+        if self.kind == "S":
+            return data.encode("latin-1")
+        if self.kind == "U":
+            return data
+        assert self._element is not None
+        return [value_from_json(self._element, item) for item in data]
 
     def _has_length(self, x: Any) -> bool:
         shortest, longest = self.size_range
         return shortest <= len(x) and (longest is None or len(x) <= longest)
 
-    def _array_in_range(self, x: np.ndarray[Any, Any]) -> bool:
+    def _array_in_range(self, x: NDArray[Any]) -> bool:
         assert self._element is not None
         kinds = "iu" if self._element.kind in "iu" else self._element.kind
         if x.dtype.kind not in kinds:
@@ -139,13 +150,3 @@ class Sequence(NamedSpace):
         kind = {"S": "bytes", "U": "str"}.get(self.kind, str(self.dtype))
         range_ = "" if self.scalar_range is None else f", {self.scalar_range!r}"
         return f"Sequence({kind}, [{shortest}, {'inf' if longest is None else longest}]{range_})"
-
-
-@value_from_json.register(Sequence)
-def _sequence_from_json(space: Sequence, data: Any) -> Any:
-    if space.kind == "S":
-        return data.encode("latin-1")
-    if space.kind == "U":
-        return data
-    assert space._element is not None
-    return [value_from_json(space._element, item) for item in data]

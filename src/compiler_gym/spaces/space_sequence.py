@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Any number of values of one other space."""
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 
@@ -53,11 +53,13 @@ class SpaceSequence(NamedSpace, gymnasium.spaces.Sequence):
     def contains(self, x: Any) -> bool:
         """Return whether `x` is a tuple or list of members, of a length within bounds."""
         shortest, longest = self.size_range
+        if not isinstance(x, (list, tuple)):
+            return False
+        items = cast("list[Any] | tuple[Any, ...]", x)
         return (
-            isinstance(x, (list, tuple))
-            and shortest <= len(x)
-            and (longest is None or len(x) <= longest)
-            and all(map(self.feature_space.contains, x))
+            shortest <= len(items)
+            and (longest is None or len(items) <= longest)
+            and all(map(self.feature_space.contains, items))
         )
 
     def __eq__(self, other: object) -> bool:

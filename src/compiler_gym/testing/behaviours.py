@@ -116,7 +116,11 @@ def _break_close(session: Session) -> None:
 
 def _turn_unplain(session: Session) -> None:
     session.number += 1
-    session.get_observation = lambda name: object()
+    session.get_observation = _no_plain_value
+
+
+def _no_plain_value(name: str) -> object:
+    return object()
 
 
 def _overflow(session: Session) -> None:

@@ -4,7 +4,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -98,7 +98,9 @@ class SessionConformance(Suite):
 def is_plain(value: Any) -> bool:
     """Return whether `value` travels between processes as it is."""
     if isinstance(value, (list, tuple)):
-        return all(map(is_plain, value))
+        items = cast("Sequence[Any]", value)
+        return all(map(is_plain, items))
     if isinstance(value, dict):
-        return all(isinstance(key, str) and is_plain(item) for key, item in value.items())
+        table = cast("dict[Any, Any]", value)
+        return all(isinstance(key, str) and is_plain(item) for key, item in table.items())
     return isinstance(value, _PLAIN) and not isinstance(value, np.generic)

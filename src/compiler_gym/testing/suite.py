@@ -13,9 +13,9 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import msgspec
 import numpy as np
@@ -60,9 +60,13 @@ def same(left: Any, right: Any) -> bool:
     True
     """
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+        table = cast("dict[Any, Any]", left)
+        other = cast("dict[Any, Any]", right)
+        return table.keys() == other.keys() and all(same(table[key], other[key]) for key in table)
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
-        return len(left) == len(right) and all(map(same, left, right))
+        items = cast("Sequence[Any]", left)
+        others = cast("Sequence[Any]", right)
+        return len(items) == len(others) and all(map(same, items, others))
     return bool(np.array_equal(np.asarray(left), np.asarray(right)))
 
 
@@ -341,7 +345,7 @@ class Suite:
         assert wait_until(lambda: not worker_files(client.pid)), worker_files(client.pid)
 
     @contextmanager
-    def open(self) -> Iterator[CompilerEnv]:
+    def open(self) -> Generator[CompilerEnv]:
         """Give an environment and close it."""
         env = self.make_env()
         try:

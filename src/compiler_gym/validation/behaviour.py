@@ -43,8 +43,8 @@ class Reference:
     """Returns the program; called at most once."""
     limits: RunLimits = field(default_factory=RunLimits)
     _program: Path | None = None
-    _reports: dict[str, list[RunReport]] = field(default_factory=dict)
-    _first: dict[str, float] = field(default_factory=dict)
+    _reports: dict[str, list[RunReport]] = field(default_factory=dict[str, list[RunReport]])
+    _first: dict[str, float] = field(default_factory=dict[str, float])
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def reports(self, case: RunCase, *, at_least: int = 1, apart: float = 0.0) -> list[RunReport]:

@@ -35,7 +35,7 @@ class _NamedActions(ActionWrapper):
         """Return this wrapper's actions, given those below."""
 
     @property
-    def action_space(self) -> Any:
+    def action_space(self) -> Any:  # which space it is is the compiler's
         """The actions of this wrapper. Set it to a name of an action space below."""
         return self._keep_up()
 

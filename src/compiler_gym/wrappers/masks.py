@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
+from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers.command_lines import any_if_none
 from compiler_gym.wrappers.copying import Lasting
@@ -44,7 +45,7 @@ class ActionMasks(CompilerEnvWrapper):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return one boolean per action: False where it is known to do nothing."""
-        space = self.action_space
+        space: gymnasium.Space[Any] = self.action_space
         if not isinstance(space, gymnasium.spaces.Discrete):
             raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
         masks = np.ones(int(space.n), dtype=np.bool_)
@@ -89,7 +90,7 @@ class ActionMasks(CompilerEnvWrapper):
             except (CompilerError, ServiceError):
                 return None
             seen = value.tobytes() if isinstance(value, np.ndarray) else value
-            self._here = (getattr(self.action_space, "name", None), seen)
+            self._here = (space_name(self.action_space), seen)
         return self._here
 
 

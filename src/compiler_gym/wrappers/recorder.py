@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidParameterError, RecordingError
-from compiler_gym.spaces import to_plain
+from compiler_gym.spaces import space_name, to_plain
 from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers._recording import append, json_of, lock, opened, require_json
 from compiler_gym.wrappers._recording_parquet import ParquetFile
@@ -128,7 +128,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
         self._output.is_written = False
         self._episode = {
             "benchmark": str(self.benchmark),
-            "action_space": getattr(self.action_space, "name", None),
+            "action_space": space_name(self.action_space),
             "compiler_version": self.below.compiler_version,
             "seed": seed,
             "observation": seen,

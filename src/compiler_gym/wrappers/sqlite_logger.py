@@ -14,7 +14,7 @@ from typing import Any
 
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import CompilerError, RecordingError, ServiceError
-from compiler_gym.spaces import to_plain
+from compiler_gym.spaces import space_name, to_plain
 from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers._recording import json_of, require_json
 from compiler_gym.wrappers.copying import Lasting, State
@@ -116,7 +116,7 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         if state is not None and seen is not None and self.observation_space is not None:
             value = json_of(self.observation_space.to_jsonable([seen])).encode()
             state = f"{state}:{blake2b(value, digest_size=8).hexdigest()}"
-            name = str(getattr(self.observation_space, "name", "observation"))
+            name = space_name(self.observation_space) or "observation"
             self._run.observations[state, name] = zlib.compress(value)
         earned = sum(reward) if isinstance(reward, list) else reward
         row = (str(self.benchmark), json_of(actions), earned, terminated, truncated, error, state)

@@ -28,7 +28,7 @@ from compiler_gym.core import (
 )
 from compiler_gym.datasets import Benchmark, Datasets
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.spaces import Reward
+from compiler_gym.spaces import Reward, space_name
 from compiler_gym.wrappers._below import (
     Environment,
     attribute_of,
@@ -87,14 +87,14 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         self._marks = Marks() if _can_undo(env) else None
 
     @property
-    def unwrapped(self) -> Any:  # the class of the plug-in's environment is not known here
-        """The environment without wrappers."""
-        return super().unwrapped
-
-    @property
     def below(self) -> CompilerEnv:
         """The environment below, past wrappers of Gymnasium; those get resets and steps first."""
         return nearest(self.env)
+
+    @property
+    def unwrapped(self) -> CompilerEnv:
+        """The environment that no wrapper is around."""
+        return cast(CompilerEnv, self.env.unwrapped)
 
     @property
     def episode(self) -> Episode:
@@ -343,9 +343,9 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         """Return whether `value` is a space that the environment does not offer by name."""
         if not isinstance(value, gymnasium.Space):
             return False
-        name = getattr(cast(object, value), "name", None)
+        name = space_name(cast("gymnasium.Space[Any]", value))
         offered = self.observation.spaces
-        return name not in offered or offered[name].space != value
+        return name is None or name not in offered or offered[name].space != value
 
     def _named(self) -> dict[str, Any]:
         """Return the arguments this wrapper was made with, by name."""

@@ -305,7 +305,8 @@ def split_pipeline(text: str) -> list[str]:
     >>> split_pipeline("function(sroa<a;b>,dce),globaldce")
     ['function(sroa<a;b>,dce)', 'globaldce']
     """
-    parts, depth, start = [], 0, 0
+    parts: list[str] = []
+    depth, start = 0, 0
     for i, letter in enumerate(text):
         depth += (letter in "(<") - (letter in ")>")
         if letter == "," and depth == 0:

@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.spaces import Reward
@@ -101,7 +101,9 @@ class SpeedupReward(Reward):
 
 
 def _number(observation: Any) -> float:
-    return float(observation[0] if isinstance(observation, (list, tuple)) else observation)
+    if isinstance(observation, (list, tuple)):
+        return float(cast("Sequence[Any]", observation)[0])
+    return float(observation)
 
 
 def make_rewards() -> list[Reward]:

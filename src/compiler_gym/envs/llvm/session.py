@@ -58,7 +58,7 @@ class LlvmSession(CompilerSession):
         self._pipelines = tuple(item.flag for item in action_space.space.items)
         self._names = tuple(item.name for item in action_space.space.items)
 
-    def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+    def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Run the pipeline of `action` on the module."""
         try:
             pipeline = self._pipelines[action]

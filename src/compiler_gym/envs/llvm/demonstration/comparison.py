@@ -35,7 +35,7 @@ class Comparison:
     problem: str = ""
     """Why `command` failed, if it did."""
     sequences: int = 0
-    history: list[tuple[float, int]] = field(default_factory=list)
+    history: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     """Seconds and instructions of each improvement."""
 
     @property

@@ -6,7 +6,7 @@ Matplotlib is imported on use; without it there is no plot, and the report says 
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.envs.llvm.demonstration.comparison import Comparison, geometric_mean
 
@@ -25,7 +25,7 @@ def draw(rows: Sequence[Comparison], path: Path, *, seconds: float) -> None:
 
     found = [row for row in rows if row.found]
     height = 1.6 + 0.55 * max(len(found), 3)
-    figure, (left, right) = pyplot.subplots(
+    figure, (left, right) = cast(Any, pyplot).subplots(
         1, 2, figsize=(12, height), width_ratios=(3, 2), layout="constrained"
     )
     _draw_sizes(left, found)

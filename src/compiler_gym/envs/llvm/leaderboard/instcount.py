@@ -14,7 +14,7 @@ import argparse
 import logging
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -126,7 +126,7 @@ def _known(results: Path, *, resume: bool) -> list[CompilerEnvState]:
 
 
 @contextmanager
-def _logged(path: Path) -> Iterator[None]:
+def _logged(path: Path) -> Generator[None]:
     """Stream what the library logs to a file."""
     handler = logging.FileHandler(path, delay=True)
     logger = logging.getLogger("compiler_gym")

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.machine.engine import run_engine
@@ -127,12 +127,13 @@ def _commands_of(
 
 def _entries_of(path: Path) -> list[Any]:
     try:
-        entries = json.loads(path.read_bytes())
+        found: Any = json.loads(path.read_bytes())
     except OSError as error:
         raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
-    if not isinstance(entries, list):
-        kind = type(entries).__name__
+    if not isinstance(found, list):
+        kind = type(found).__name__
         raise BenchmarkInitError(f"{path} is no compilation database: expected a list, not {kind}")
+    entries = cast("list[Any]", found)
     return entries

@@ -151,7 +151,7 @@ def make_benchmark(
         if isinstance(item, ClangInvocation):
             modules.append(item.run())
             paths = item.sources
-        elif isinstance(item, (str, Path)):
+        elif isinstance(item, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             path = Path(item).expanduser()
             modules.append(read_program(path, copt, timeout=timeout))
             paths = () if path.suffix in IR_SUFFIXES else (path,)

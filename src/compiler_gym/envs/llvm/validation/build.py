@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def link_program(
 @contextmanager
 def built(
     module: bytes, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
-) -> Iterator[Path]:
+) -> Generator[Path]:
     """Lend the program of `module`, in a directory that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
         yield link_program(module, Path(directory) / "program", link=link, flags=flags)

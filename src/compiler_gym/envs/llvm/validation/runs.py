@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
 from compiler_gym.envs.llvm.validation.build import built, reference_of
 from compiler_gym.errors import BenchmarkInitError, InvalidIrError
+from compiler_gym.spaces import action_names
 from compiler_gym.validation import (
     Finding,
     Subject,
@@ -31,7 +32,7 @@ FURTHER = 64
 
 def check_steps(subject: Subject) -> Finding:
     """Return whether the module is valid IR after every single action."""
-    names = getattr(subject.env.action_space, "names", None)
+    names = action_names(subject.env.action_space)
     with subject.make_env() as env:
         env.observation_space = env.reward_space = None
         env.reset(benchmark=subject.benchmark, action_space=subject.env.action_space)

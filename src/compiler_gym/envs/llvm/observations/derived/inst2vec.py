@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -104,11 +104,10 @@ def read_vocabulary(source: Path) -> Vocabulary:
 
     Raises `ObservationError` saying what is wrong with it.
     """
-    dictionary = _read(source, "dictionary.json", "dictionary.pickle")
-    if (
-        not isinstance(dictionary, dict)
-        or UNKNOWN not in dictionary
-        or not all(isinstance(index, int) and index >= 0 for index in dictionary.values())
+    found = _read(source, "dictionary.json", "dictionary.pickle")
+    dictionary = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if UNKNOWN not in dictionary or not all(
+        isinstance(index, int) and index >= 0 for index in dictionary.values()
     ):
         raise ObservationError(
             f"expected a dictionary from statements to indices with {UNKNOWN!r} in {source}"

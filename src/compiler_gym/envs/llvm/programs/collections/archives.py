@@ -16,7 +16,7 @@ def _bitcode(
     name: str, version: int, sha256: str, manifest_sha256: str | None, **facts: Any
 ) -> Archive:
     stem = f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-{name}-v{version}"
-    defaults = {
+    defaults: dict[str, Any] = {
         "urls": (f"{stem}.tar.bz2",),
         "manifest": f"{stem}-manifest.bz2",
         "strip_prefix": f"{name}-v{version}",
