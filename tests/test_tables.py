@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from compiler_gym.errors import CompilerError, TableError
-from compiler_gym.session import ObservationSpaceSpec, ScalarSpec
+from compiler_gym.session import ObservationSpec, ScalarSpec
 from compiler_gym.tables import Cost, Level, Observation, Table, cost_rewards
 
 COUNT = ScalarSpec(0, None, "int")
@@ -36,7 +36,7 @@ def cost(**changes: Any) -> Cost:
 
 
 def test_a_row_becomes_what_clients_are_told() -> None:
-    assert SIZE.spec() == ObservationSpaceSpec(
+    assert SIZE.spec() == ObservationSpec(
         "size_bytes", COUNT, "The size of it. In bytes.", platform_dependent=True, default=0
     )
 

@@ -26,7 +26,7 @@ __all__ = [
     "MultiBinarySpec",
     "MultiDiscreteSpec",
     "NamedDiscreteSpec",
-    "ObservationSpaceSpec",
+    "ObservationSpec",
     "OpaqueSpec",
     "PermutationSpec",
     "ScalarSpec",
@@ -178,7 +178,7 @@ class ActionSpaceSpec(Struct, frozen=True):
     description: str = ""
 
 
-class ObservationSpaceSpec(Struct, frozen=True):
+class ObservationSpec(Struct, frozen=True):
     """A named measurement of the program."""
 
     name: str
@@ -190,6 +190,10 @@ class ObservationSpaceSpec(Struct, frozen=True):
     """Whether another machine may give another value."""
     default: Any = None
     """The plain value reported when the episode has failed."""
+
+
+ObservationSpaceSpec = ObservationSpec
+"""The name that sessions written for earlier versions import; the core's has it now."""
 
 
 class BenchmarkSpec(Struct, frozen=True):
@@ -228,7 +232,7 @@ class CompilerSession(ABC):
     """What the compiler calls itself."""
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
     """Every action space; the first is the default."""
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = ()
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = ()
     """Every observation space that the session computes."""
     forkable: ClassVar[bool] = True
     """Whether a fork of the process is a fork of the session."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct, structs
 
 from compiler_gym.errors import TableError
-from compiler_gym.session import ObservationSpaceSpec, SpaceSpec
+from compiler_gym.session import ObservationSpec, SpaceSpec
 
 if TYPE_CHECKING:
     from compiler_gym.spaces import Reward
@@ -48,11 +48,11 @@ class Observation(Struct, frozen=True, kw_only=True):
     level: str = ""
     """What the program is compiled with before it is looked at; empty: as it is now."""
 
-    def spec(self) -> ObservationSpaceSpec:
+    def spec(self) -> ObservationSpec:
         """Return what clients are told of it."""
         if self.space is None:
             raise TableError(f"{self.name} has no space: {self.compute!r} describes none")
-        return ObservationSpaceSpec(
+        return ObservationSpec(
             self.name,
             self.space,
             self.description,
@@ -152,7 +152,7 @@ class Table:
             raise KeyError(name)
         return found
 
-    def specs(self) -> tuple[ObservationSpaceSpec, ...]:
+    def specs(self) -> tuple[ObservationSpec, ...]:
         """Return what clients are told of the observations."""
         return tuple(row.spec() for row in self.observations)
 

@@ -15,7 +15,7 @@ from compiler_gym.session import (
     BenchmarkSpec,
     CompilerSession,
     NamedDiscreteSpec,
-    ObservationSpaceSpec,
+    ObservationSpec,
     ScalarSpec,
     SequenceSpec,
 )
@@ -34,9 +34,9 @@ class PuzzleSession(CompilerSession):
         ActionSpaceSpec("Puzzle", NamedDiscreteSpec(ACTIONS[:-2])),
         ActionSpaceSpec("Trapped", NamedDiscreteSpec(ACTIONS)),
     )
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = (
-        ObservationSpaceSpec("Cost", ScalarSpec(0, 10**6, "int"), default=0),
-        ObservationSpaceSpec("IrHash", SequenceSpec("str"), default=""),
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
+        ObservationSpec("Cost", ScalarSpec(0, 10**6, "int"), default=0),
+        ObservationSpec("IrHash", SequenceSpec("str"), default=""),
     )
 
     def __init__(

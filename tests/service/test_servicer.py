@@ -12,7 +12,7 @@ from compiler_gym.session import (
     BenchmarkSpec,
     CompilerSession,
     DiscreteSpec,
-    ObservationSpaceSpec,
+    ObservationSpec,
     ScalarSpec,
 )
 
@@ -21,7 +21,7 @@ class LazySession(CompilerSession):
     """Works when it is looked at, and fails after the action 1."""
 
     action_spaces = (ActionSpaceSpec("Numbers", DiscreteSpec(2)),)
-    observation_spaces = (ObservationSpaceSpec("sum", ScalarSpec(0, None, "int"), default=0),)
+    observation_spaces = (ObservationSpec("sum", ScalarSpec(0, None, "int"), default=0),)
 
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec

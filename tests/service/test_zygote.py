@@ -11,7 +11,7 @@ from compiler_gym.session import (
     BenchmarkSpec,
     CompilerSession,
     DiscreteSpec,
-    ObservationSpaceSpec,
+    ObservationSpec,
     ScalarSpec,
 )
 
@@ -21,8 +21,8 @@ THIS = f"{__name__}:SizedSession"
 class SizedSession(CompilerSession):
     """Has as many actions as its options say."""
 
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = (
-        ObservationSpaceSpec("nothing", ScalarSpec()),
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
+        ObservationSpec("nothing", ScalarSpec()),
     )
 
     @classmethod

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.session import ActionSpaceSpec, DiscreteSpec, ObservationSpaceSpec, ScalarSpec
+from compiler_gym.session import ActionSpaceSpec, DiscreteSpec, ObservationSpec, ScalarSpec
 from compiler_gym.testing import FakeSession
 
 _serial = itertools.count()
@@ -66,8 +66,8 @@ class Unplain(FakeSession):
 class Outsider(FakeSession):
     """Leaves its own space, and has a default that is not in it."""
 
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = (
-        ObservationSpaceSpec("number", ScalarSpec(0, 1, "int"), default=-1),
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
+        ObservationSpec("number", ScalarSpec(0, 1, "int"), default=-1),
     )
 
     def get_observation(self, name: str) -> Any:

@@ -16,8 +16,7 @@ import numpy as np
 
 from compiler_gym.core.specs import space_from_spec, value_from_plain
 from compiler_gym.errors import UnknownNameError
-from compiler_gym.session import ObservationSpaceSpec as PlainObservationSpec
-from compiler_gym.session import SpaceSpec
+from compiler_gym.session import ObservationSpec, SpaceSpec
 from compiler_gym.spaces import Reward
 
 __all__ = ["DerivedObservation", "ObservationSpaceSpec", "ObservationView", "RewardView"]
@@ -86,7 +85,7 @@ class ObservationSpaceSpec:
         return self._default()
 
     @classmethod
-    def from_plain(cls, plain: PlainObservationSpec) -> "ObservationSpaceSpec":
+    def from_plain(cls, plain: ObservationSpec) -> "ObservationSpaceSpec":
         """Return the spec of an observation that the session computes."""
         decode = value_from_plain(plain.space)
         spec = cls(

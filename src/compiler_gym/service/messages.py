@@ -15,7 +15,7 @@ from compiler_gym._service import (
     STEPPED_FIELDS,  # pyright: ignore[reportUnknownVariableType]  # a tuple of texts
     STEPPED_TAG,
 )
-from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpaceSpec
+from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpec
 
 __all__ = [
     "PROTOCOL",
@@ -81,7 +81,7 @@ class Description(Struct, array_like=True, tag=17):
     protocol: int
     compiler_version: str
     action_spaces: list[ActionSpaceSpec]
-    observation_spaces: list[ObservationSpaceSpec]
+    observation_spaces: list[ObservationSpec]
     forkable: bool
 
 

@@ -29,7 +29,7 @@ from compiler_gym.session import (
     DiscreteSpec,
     MultiDiscreteSpec,
     NamedDiscreteSpec,
-    ObservationSpaceSpec,
+    ObservationSpec,
     OpaqueSpec,
     PermutationSpec,
     ScalarSpec,
@@ -65,36 +65,32 @@ class FakeSession(CompilerSession):
 
     compiler_version: ClassVar[str] = "fake 1"
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = (
-        ObservationSpaceSpec("number", ScalarSpec(None, None, "int"), "The program.", default=0),
-        ObservationSpaceSpec("digits", TextSpec(), "The program as text.", default=""),
-        ObservationSpaceSpec(
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
+        ObservationSpec("number", ScalarSpec(None, None, "int"), "The program.", default=0),
+        ObservationSpec("digits", TextSpec(), "The program as text.", default=""),
+        ObservationSpec(
             "vector", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The program, its square, its sign."
         ),
-        ObservationSpaceSpec(
-            "packed", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The vector, as bytes."
-        ),
-        ObservationSpaceSpec("floats", BoxSpec(-1e9, 1e9, (3,), "float64"), "Thrice the program."),
-        ObservationSpaceSpec(
+        ObservationSpec("packed", BoxSpec(-(2**40), 2**40, (3,), "int64"), "The vector, as bytes."),
+        ObservationSpec("floats", BoxSpec(-1e9, 1e9, (3,), "float64"), "Thrice the program."),
+        ObservationSpec(
             "summary",
             DictSpec({"even": DiscreteSpec(2), "text": TextSpec()}),
             default={"even": 0, "text": ""},
         ),
-        ObservationSpaceSpec("json", OpaqueSpec("json"), "The program as JSON.", default="null"),
-        ObservationSpaceSpec("clock", ScalarSpec(0, None, "int"), deterministic=False, default=0),
-        ObservationSpaceSpec(
+        ObservationSpec("json", OpaqueSpec("json"), "The program as JSON.", default="null"),
+        ObservationSpec("clock", ScalarSpec(0, None, "int"), deterministic=False, default=0),
+        ObservationSpec(
             "process", ScalarSpec(0, None, "int"), "The worker.", deterministic=False, default=0
         ),
-        ObservationSpaceSpec(
+        ObservationSpec(
             "file", TextSpec(), "A file that holds the program.", deterministic=False, default=""
         ),
-        ObservationSpaceSpec(
-            "child", ScalarSpec(None, None, "int"), "By a child process.", default=0
-        ),
-        ObservationSpaceSpec(
+        ObservationSpec("child", ScalarSpec(None, None, "int"), "By a child process.", default=0),
+        ObservationSpec(
             "blob", SequenceSpec("bytes"), "As many bytes as the program.", default=b""
         ),
-        ObservationSpaceSpec(
+        ObservationSpec(
             "unavailable", ScalarSpec(), "None, if the program is negative.", default=0
         ),
     )

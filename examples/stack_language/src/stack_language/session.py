@@ -11,7 +11,7 @@ from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
     CompilerSession,
-    ObservationSpaceSpec,
+    ObservationSpec,
 )
 from stack_language._language import CYCLES, OPCODES, RULES, parse, sites, text
 from stack_language.actions import ACTION_SPACES, MOST_ROUNDS, sites_space
@@ -27,7 +27,7 @@ class StackSession(CompilerSession):
 
     compiler_version: ClassVar[str] = "0.1.0"
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ACTION_SPACES
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = OBSERVATION_SPACES
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = OBSERVATION_SPACES
 
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec

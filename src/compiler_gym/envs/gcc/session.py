@@ -29,7 +29,7 @@ from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
     CompilerSession,
-    ObservationSpaceSpec,
+    ObservationSpec,
 )
 
 __all__ = ["GccSession"]
@@ -44,7 +44,7 @@ class GccSession(CompilerSession):
 
     compiler_version: ClassVar[str] = ""
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = ()
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = ()
     spec: ClassVar[GccSpec]
     """The compiler that `prepare` was told."""
     _moves: ClassVar[tuple[Set | Bump, ...]]

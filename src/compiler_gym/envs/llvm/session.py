@@ -24,7 +24,7 @@ from compiler_gym.session import (
     BenchmarkSpec,
     CommandlineSpec,
     CompilerSession,
-    ObservationSpaceSpec,
+    ObservationSpec,
 )
 
 __all__ = ["GOALS", "LlvmSession"]
@@ -45,7 +45,7 @@ class LlvmSession(CompilerSession):
 
     compiler_version: ClassVar[str] = _llvm.LLVM_VERSION
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ACTION_SPACES
-    observation_spaces: ClassVar[tuple[ObservationSpaceSpec, ...]] = observation_specs()
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = observation_specs()
 
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec

@@ -15,7 +15,7 @@ from compiler_gym.envs.gcc.actions import width_of
 from compiler_gym.envs.gcc.machine.options import ABSENT, Option
 from compiler_gym.session import (
     BoxSpec,
-    ObservationSpaceSpec,
+    ObservationSpec,
     OpaqueSpec,
     ScalarSpec,
     SequenceSpec,
@@ -148,7 +148,7 @@ TABLE = Table(
 """Every observation, in the order in which they are listed."""
 
 
-def observation_spaces(options: Sequence[Option]) -> tuple[ObservationSpaceSpec, ...]:
+def observation_spaces(options: Sequence[Option]) -> tuple[ObservationSpec, ...]:
     """Return what clients are told of the observations of a compiler with these options."""
     width = width_of(options)
     most = max(map(len, options)) - 1

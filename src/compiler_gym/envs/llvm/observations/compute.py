@@ -24,7 +24,7 @@ from compiler_gym.errors import TableError
 from compiler_gym.session import (
     BoxSpec,
     DictSpec,
-    ObservationSpaceSpec,
+    ObservationSpec,
     SpaceSequenceSpec,
     TextSpec,
 )
@@ -62,7 +62,7 @@ def described(row: Observation) -> Observation:
     return structs.replace(row, space=space, default=default)
 
 
-def observation_specs() -> tuple[ObservationSpaceSpec, ...]:
+def observation_specs() -> tuple[ObservationSpec, ...]:
     """Return what clients are told of every observation."""
     return tuple(described(row).spec() for row in TABLE.observations)
 
