@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Tests mirror the path of what they test, so that whoever opens a module finds its tests."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+_BY_ITS_ROOM = "its room's tests reach it; it has none of its own yet"
+
+WITHOUT: dict[str, str] = {
+    "_gymnasium.py": _BY_ITS_ROOM,
+    "caching/cache.py": _BY_ITS_ROOM,
+    "caching/lazy_session.py": _BY_ITS_ROOM,
+    "cli/_action_words.py": _BY_ITS_ROOM,
+    "cli/_explorer.py": _BY_ITS_ROOM,
+    "cli/_failures.py": _BY_ITS_ROOM,
+    "cli/_importing.py": _BY_ITS_ROOM,
+    "cli/_interrupts.py": _BY_ITS_ROOM,
+    "cli/_output.py": _BY_ITS_ROOM,
+    "cli/_programs.py": _BY_ITS_ROOM,
+    "cli/_state_files.py": _BY_ITS_ROOM,
+    "cli/bisect.py": _BY_ITS_ROOM,
+    "cli/envs.py": _BY_ITS_ROOM,
+    "cli/leaderboard.py": _BY_ITS_ROOM,
+    "cli/replay.py": _BY_ITS_ROOM,
+    "cli/validate.py": _BY_ITS_ROOM,
+    "cli/version.py": _BY_ITS_ROOM,
+    "core/arguments.py": _BY_ITS_ROOM,
+    "core/env.py": _BY_ITS_ROOM,
+    "core/episode.py": _BY_ITS_ROOM,
+    "core/forking.py": _BY_ITS_ROOM,
+    "core/history.py": _BY_ITS_ROOM,
+    "core/lockstep.py": _BY_ITS_ROOM,
+    "core/pending.py": _BY_ITS_ROOM,
+    "core/plan.py": _BY_ITS_ROOM,
+    "core/repeated_runs.py": _BY_ITS_ROOM,
+    "core/selection.py": _BY_ITS_ROOM,
+    "core/sessions.py": _BY_ITS_ROOM,
+    "core/state.py": _BY_ITS_ROOM,
+    "core/views.py": _BY_ITS_ROOM,
+    "datasets/run_spec.py": _BY_ITS_ROOM,
+    "envs/llvm/datasets.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/check.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/comparison.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/display.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/job.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/plot.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/report.py": _BY_ITS_ROOM,
+    "envs/llvm/demonstration/request.py": _BY_ITS_ROOM,
+    "envs/llvm/leaderboard/instcount.py": _BY_ITS_ROOM,
+    "envs/llvm/leaderboard/tasks.py": _BY_ITS_ROOM,
+    "envs/llvm/machine/build.py": _BY_ITS_ROOM,
+    "envs/llvm/machine/clang.py": _BY_ITS_ROOM,
+    "envs/llvm/machine/engine.py": _BY_ITS_ROOM,
+    "envs/llvm/machine/program.py": _BY_ITS_ROOM,
+    "envs/llvm/machine/symbols.py": _BY_ITS_ROOM,
+    "envs/llvm/machine/timing.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/baselines.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/compute.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/costs.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/cpu.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/derived/structure.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/ir2vec.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/names.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/pass_history.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/runs.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/shapes.py": _BY_ITS_ROOM,
+    "envs/llvm/observations/subject.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/archive_members.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/collections/archives.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/collections/stored.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/compilation_database.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/kept.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/objects.py": _BY_ITS_ROOM,
+    "envs/llvm/programs/source.py": _BY_ITS_ROOM,
+    "envs/llvm/rewards.py": _BY_ITS_ROOM,
+    "envs/llvm/validation/alive.py": _BY_ITS_ROOM,
+    "envs/llvm/validation/build.py": _BY_ITS_ROOM,
+    "envs/llvm/validation/checksums.py": _BY_ITS_ROOM,
+    "envs/llvm/validation/runs.py": _BY_ITS_ROOM,
+    "envs/llvm/validation/sanitizers.py": _BY_ITS_ROOM,
+    "errors.py": _BY_ITS_ROOM,
+    "integrations/_library.py": _BY_ITS_ROOM,
+    "leaderboard/metered.py": _BY_ITS_ROOM,
+    "leaderboard/policies.py": _BY_ITS_ROOM,
+    "leaderboard/table.py": _BY_ITS_ROOM,
+    "leaderboard/task.py": _BY_ITS_ROOM,
+    "paths.py": _BY_ITS_ROOM,
+    "registration.py": _BY_ITS_ROOM,
+    "rewards/cost.py": _BY_ITS_ROOM,
+    "runs/facts.py": _BY_ITS_ROOM,
+    "runs/listing.py": _BY_ITS_ROOM,
+    "runs/tensorboard.py": _BY_ITS_ROOM,
+    "search/attribution.py": _BY_ITS_ROOM,
+    "search/campaign.py": _BY_ITS_ROOM,
+    "search/greedy.py": _BY_ITS_ROOM,
+    "search/known.py": _BY_ITS_ROOM,
+    "search/local_search.py": _BY_ITS_ROOM,
+    "search/moves.py": _BY_ITS_ROOM,
+    "search/portfolio.py": _BY_ITS_ROOM,
+    "search/random_search.py": _BY_ITS_ROOM,
+    "search/random_strategy.py": _BY_ITS_ROOM,
+    "search/scheduler.py": _BY_ITS_ROOM,
+    "search/snapshots.py": _BY_ITS_ROOM,
+    "search/strategy.py": _BY_ITS_ROOM,
+    "search/tree.py": _BY_ITS_ROOM,
+    "search/watching.py": _BY_ITS_ROOM,
+    "service/connection.py": _BY_ITS_ROOM,
+    "service/local.py": _BY_ITS_ROOM,
+    "service/worker_warnings.py": _BY_ITS_ROOM,
+    "session.py": _BY_ITS_ROOM,
+    "spaces/_arrays.py": _BY_ITS_ROOM,
+    "spaces/_for_gymnasium.py": _BY_ITS_ROOM,
+    "spaces/_lengths.py": _BY_ITS_ROOM,
+    "spaces/_named.py": _BY_ITS_ROOM,
+    "spaces/_plain.py": _BY_ITS_ROOM,
+    "spaces/_words.py": _BY_ITS_ROOM,
+    "testing/behaviours.py": _BY_ITS_ROOM,
+    "testing/fake_environment.py": _BY_ITS_ROOM,
+    "testing/fakes.py": _BY_ITS_ROOM,
+    "testing/processes.py": _BY_ITS_ROOM,
+    "validation/many_states.py": _BY_ITS_ROOM,
+    "validation/replaying.py": _BY_ITS_ROOM,
+    "validation/result.py": _BY_ITS_ROOM,
+    "vector/batch.py": _BY_ITS_ROOM,
+    "vector/entry.py": _BY_ITS_ROOM,
+    "vector/rows.py": _BY_ITS_ROOM,
+    "vector/sampler.py": _BY_ITS_ROOM,
+    "version.py": _BY_ITS_ROOM,
+    "views.py": _BY_ITS_ROOM,
+    "wrappers/_foreign.py": _BY_ITS_ROOM,
+    "wrappers/_recording.py": _BY_ITS_ROOM,
+    "wrappers/_recording_parquet.py": _BY_ITS_ROOM,
+}
+"""Modules that need no test of their own, each with the reason; this list only shrinks."""
+
+
+def modules(package: Path) -> Iterator[Path]:
+    """Yield every module below `package` that is no folder's door."""
+    for path in sorted(package.rglob("*.py")):
+        if not path.stem.startswith("__"):
+            yield path.relative_to(package)
+
+
+def mirror(module: Path) -> Path:
+    """Return where the tests of `module` belong."""
+    return module.with_name(f"test_{module.stem.removeprefix('_')}.py")
+
+
+def unmirrored(package: Path, tests: Path) -> set[str]:
+    """Return the modules below `package` without a file of their own below `tests`."""
+    return {
+        module.as_posix() for module in modules(package) if not (tests / mirror(module)).is_file()
+    }
+
+
+def test_every_module_has_its_tests_at_the_mirrored_path() -> None:
+    found = unmirrored(ROOT / "src" / "compiler_gym", ROOT / "tests")
+    assert found - set(WITHOUT) == set(), "a new module needs a test file of its own"
+    assert set(WITHOUT) - found == set(), "these have tests now, or are gone: shorten the list"
+
+
+def test_a_module_without_tests_is_seen(tmp_path: Path) -> None:
+    package, tests = tmp_path / "house", tmp_path / "tests"
+    (package / "room").mkdir(parents=True)
+    (tests / "room").mkdir(parents=True)
+    for name in ("__init__.py", "roof.py", "room/__main__.py", "room/_bed.py", "room/lamp.py"):
+        (package / name).touch()
+    for name in ("test_roof.py", "room/test_bed.py"):
+        (tests / name).touch()
+    assert unmirrored(package, tests) == {"room/lamp.py"}
