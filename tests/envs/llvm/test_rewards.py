@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Rewards of costs and of measured speed."""
+
+import math
+
+import pytest
+
+from compiler_gym.envs.llvm.rewards import SpeedupReward
+from compiler_gym.spaces import RuntimeReward
+from tests.envs.llvm.running_programs import HELLO, MakeEnv, program
+
+
+def test_the_runtime_reward_works_on_real_runs(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.runtime_observation_count = 2
+    env.reward.add_space(RuntimeReward(2, 0, estimator=min))
+    env.reset(benchmark=program(HELLO), reward_space="runtime")
+    _, reward, _, truncated, info = env.step(env.action_space["sroa"])
+    assert not truncated, info
+    assert abs(reward) < 5
+
+
+@pytest.mark.parametrize("name", ["TextSizeBytes", "TextSizeNorm", "TextSizeO3", "TextSizeOz"])
+def test_smaller_programs_are_rewarded(make_env: MakeEnv, name: str) -> None:
+    env = make_env(benchmark="cbench-v1/crc32", reward_space=name)
+    env.reset()
+    before = env.observation["TextSizeBytes"]
+    actions = [env.action_space[n] for n in ("sroa", "instcombine", "simplifycfg")]
+    _, reward, _, _, _ = env.multistep(actions)
+    saved = before - env.observation["TextSizeBytes"]
+    initial = env.observation["TextSizeO0"]
+    scale = {
+        "TextSizeBytes": 1,
+        "TextSizeNorm": initial,
+        "TextSizeO3": max(initial - env.observation["TextSizeO3"], 1),
+        "TextSizeOz": max(initial - env.observation["TextSizeOz"], 1),
+    }[name]
+    assert saved != 0
+    assert reward == pytest.approx(saved / scale)
+
+
+def test_an_uncertain_speedup_earns_nothing_unless_asked_to() -> None:
+    unsure = {"speedup": 1.2, "low": 0.8, "high": 1.8}
+    rewards = [SpeedupReward(significant_only=only) for only in (True, False)]
+    for reward in rewards:
+        reward.reset("benchmark://demo/1", {})
+    first, second = (reward.update([0], [unsure], {}) for reward in rewards)
+    assert (first, second) == (0.0, pytest.approx(math.log(1.2)))
+
+
+def test_cycles_are_rewarded_against_the_program_at_reset_and_a_level(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="cbench-v1/sha", reward_space="McaCyclesO3")
+    env.reset()
+    start, best = env.observation["McaCyclesO0"], env.observation["McaCyclesO3"]
+    assert start == env.observation["McaCycles"] > best
+    earned = sum(float(env.step(env.action_space[name])[1]) for name in ("sroa", "early-cse"))
+    saved = start - env.observation["McaCycles"]
+    assert earned == pytest.approx(saved / (start - best))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Results of a validation are joined, compared and written."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from compiler_gym.core import CompilerEnvState
+from compiler_gym.testing import FakeEnv
+from compiler_gym.validation import (
+    Finding,
+    Rung,
+    ValidationError,
+    ValidationResult,
+    climb,
+)
+
+
+def make_env() -> FakeEnv:
+    return FakeEnv(isolation="in-process", reward_space="number")
+
+
+@pytest.fixture
+def state() -> CompilerEnvState:
+    with make_env() as env:
+        env.reset()
+        env.step(0)
+        return env.state
+
+
+FINE = Rung("fine", "?", lambda subject: Finding.ok("seen"))
+WRONG = Rung("wrong", "?", lambda subject: Finding.failed([ValidationError("broken", {"at": 1})]))
+
+
+def test_results_of_one_state_are_joined(state: CompilerEnvState) -> None:
+    results = [climb(state, make_env, [rung]) for rung in (FINE, WRONG)]
+    joined = ValidationResult.join(results)
+    assert len(joined.rungs) == 4
+    assert not joined.okay()
+
+
+def test_results_of_several_states_are_not_joined(state: CompilerEnvState) -> None:
+    other = replace(state, benchmark="benchmark://fake-v0/other")
+    with pytest.raises(ValueError, match="found several states"):
+        ValidationResult.join([ValidationResult(state, 1.0), ValidationResult(other, 1.0)])
+    with pytest.raises(ValueError, match="found none"):
+        ValidationResult.join([])
+
+
+def test_results_are_equal_if_they_say_the_same(state: CompilerEnvState) -> None:
+    errors = (ValidationError("a", {"at": 1}), ValidationError("b"))
+    one = ValidationResult(state, 1.0, errors=errors)
+    assert one == ValidationResult(state, 9.0, errors=errors[::-1])
+    assert one != ValidationResult(state, 1.0, errors=errors[:1])
+    assert one != ValidationResult(state, 1.0, reward_validated=True, errors=errors)
+    assert len({one, ValidationResult(state, 9.0, errors=errors)}) == 1
+    assert json.loads(one.json())["errors"][0] == {"type": "a", "data": {"at": 1}}
+    assert str(one) == f"{state.benchmark.removeprefix('benchmark://')}: a, at=1; b"
+    with pytest.raises(ValueError, match=r"walltime is -1.0: expected a number >= 0"):
+        ValidationResult(state, -1.0)
