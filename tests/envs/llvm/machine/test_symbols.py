@@ -9,6 +9,7 @@ import pytest
 
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.machine.symbols import symbols_of
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -33,3 +34,26 @@ def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
     found = [set(part.split("\n")) for part in symbols.decode().split("\0")]
     assert found[0] == defined
     assert found[1] - {"memset", "memcpy"} == undefined - {"memset", "memcpy"}
+
+
+@pytest.mark.parametrize(
+    ("text", "defined", "needed"),
+    [
+        ("@a = internal global i32 0\n", set(), set()),
+        ("@a = external global i32\n@b = global i32 0\n", {"b"}, {"a"}),
+        ("@a = extern_weak global i32\ndeclare extern_weak void @f()\n", set(), set()),
+        ('define void @"odd name\\22"() {\n', {'odd name"'}, set()),
+        ('declare void @"\\01_asm"()\n', set(), {"_asm"}),
+        ("define available_externally i32 @f() {\n", set(), {"f"}),
+        ("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n", set(), {"memcpy"}),
+        ("declare void @llvm.dbg.value(metadata)\n", set(), set()),
+        ("@llvm.used = appending global [1 x ptr] [ptr @f]\n", set(), set()),
+        ("declare void @f()\ndefine void @f() {\n", {"f"}, set()),
+        ("define private void @f() {\n", set(), set()),
+        ("", set(), set()),
+    ],
+)
+def test_what_others_see_is_defined_and_what_is_missing_is_needed(
+    text: str, defined: set[str], needed: set[str]
+) -> None:
+    assert symbols_of(text) == (defined, needed)
