@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs import llvm
+from compiler_gym.envs.llvm.programs import archive_members
 from compiler_gym.envs.llvm.programs.builds import record
 
 from .conftest import Env, functions_of, status_of
@@ -53,3 +54,33 @@ def test_of_an_archive_come_the_members_that_the_linker_would_take(
     assert functions_of(llvm.make_benchmark(kept), make_env) == {"main", "used"}
     program = env.make_benchmark_from_command_line("cc l.a -o run")
     assert functions_of(program, make_env) == {"main"}
+
+
+def symbols(name: str, modules: list[bytes], *, timeout: float) -> list[bytes]:
+    """Stand in for the engine: a module is written as what it defines and what it needs."""
+    texts = [module.decode().split("<-") for module in modules]
+    return ["\0".join("\n".join(sorted(part.split())) for part in text).encode() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("modules", "archives", "taken"),
+    [
+        (["main <- a"], [["a <- b", "c <-", "b <-"]], ["a <- b", "b <-"]),
+        (["main <- a"], [["b <-"], ["a <- b"]], ["b <-", "a <- b"]),
+        (["main <- a"], [["a <-"], ["a <- z"]], ["a <-"]),
+        (["main a <- a"], [["a <-"]], []),
+        ([], [["f <-", "main <- f"]], ["f <-", "main <- f"]),
+        (["main <- a"], [["a <- b"], ["b <- a"]], ["a <- b", "b <- a"]),
+        (["main <- nowhere"], [["a <-"]], []),
+        (["main <- a"], [], []),
+    ],
+)
+def test_members_are_taken_for_what_is_missing_and_for_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, modules: list[str], archives: list[list[str]], taken: list[str]
+) -> None:
+    monkeypatch.setattr(archive_members, "run_engine", symbols)
+    found = archive_members.needed_members(
+        [module.encode() for module in modules],
+        [[member.encode() for member in archive] for archive in archives],
+    )
+    assert [member.decode() for member in found] == taken

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.validation import ValidationResult
+from compiler_gym.envs.llvm.validation import alive
+from compiler_gym.validation import ValidationResult, Verdict
 
 from .conftest import verdicts
 
@@ -44,3 +45,43 @@ def test_proofs_are_counted_and_only_a_counterexample_fails(
     result = validated("cbench-v1/crc32", *actions, rungs=("alive",))
     assert verdicts(result)["alive"] == verdict, result
     assert result.okay() == (verdict != "failed")
+
+
+LINE = "-" * 40
+CORRECT, WRONG = (
+    "Transformation seems to be correct!",
+    "Transformation doesn't verify!\nERROR: value",
+)
+
+
+def said(*outcomes: str) -> str:
+    """Return what alive-tv prints of functions f0, f1, ... with these outcomes."""
+    blocks = [f"define i32 @f{n}(i32 %x) {{\n{words}\n" for n, words in enumerate(outcomes)]
+    return f"\n{LINE}\n" + f"\n{LINE}\n".join(blocks) + f"\n{LINE}\nSummary:\n 1 correct\n"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict", "reason"),
+    [
+        ((), Verdict.UNKNOWN, "alive-tv named no function"),
+        ((CORRECT, CORRECT), Verdict.OK, "2 correct"),
+        ((CORRECT, "ERROR: Timeout"), Verdict.UNKNOWN, "1 correct, 1 timeout"),
+        (("ERROR: fence",), Verdict.UNKNOWN, "1 unsupported"),
+        ((CORRECT, WRONG), Verdict.FAILED, "1 correct, 1 wrong"),
+    ],
+)
+def test_functions_are_counted_by_their_outcome(
+    outcomes: tuple[str, ...], verdict: Verdict, reason: str
+) -> None:
+    found = alive._judge(said(*outcomes), is_local=True)
+    assert (found.verdict, found.reason) == (verdict, reason)
+
+
+def test_a_counterexample_names_its_function_and_counts_only_for_local_actions() -> None:
+    text = said(CORRECT, *[WRONG] * 5)
+    found = alive._judge(text, is_local=True)
+    assert [error.data["function"] for error in found.errors] == ["f1", "f2", "f3"]
+    assert found.errors[0].data["is"].startswith("ERROR: value")
+    unsure = alive._judge(text, is_local=False)
+    assert (unsure.verdict, unsure.errors) == (Verdict.UNKNOWN, ())
+    assert "5 wrong; some actions look at several functions" in unsure.reason

@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.validation.runs import compare_module
+from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
 from compiler_gym.validation import ValidationResult, Verdict
 
 from .conftest import program, reason, verdicts
@@ -103,3 +103,17 @@ def test_programs_with_runs_can_be_validated_by_their_benchmark(make_env: MakeEn
         (RunCase(),), reference=benchmark.contents
     )))  # fmt: skip
     assert len(list(env.benchmark.ivalidate(env))) == 1
+
+
+def test_further_inputs_are_made_and_then_the_longer_ones_taken() -> None:
+    sized = tuple(RunCase(name=size, size=size) for size in ("test", "small", "ref"))
+    spec = RunSpec(sized, more=lambda number: RunCase(name=f"made {number}"))
+    names = [case.name for case in more_cases(spec, range(2))]
+    assert names == ["made 0", "made 1", "small", "ref"]
+    assert len(more_cases(spec)) == FURTHER + 2
+    assert [case.name for case in more_cases(RunSpec(sized))] == ["small", "ref"]
+
+
+def test_a_program_without_cases_is_not_run() -> None:
+    benchmark = Benchmark("benchmark://user-v0/1", b"", run=RunSpec(()))
+    assert compare_module(benchmark, b"").verdict is Verdict.UNKNOWN

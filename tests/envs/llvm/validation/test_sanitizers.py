@@ -3,12 +3,15 @@
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets import RunCase
+from compiler_gym.datasets import RunCase, run_contained
+from compiler_gym.envs.llvm.validation import sanitizers
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, reports_of
+from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.validation import ValidationResult
 
 from .conftest import program, reason, verdicts
@@ -73,3 +76,30 @@ def test_a_compiler_without_sanitizers_is_said(
     for name in ("asan", "ubsan"):
         assert "`apt install libclang-rt-22-dev`: cannot find" in reason(result, name)
     assert verdicts(result) == {"replay": "ok", "run": "ok", "asan": "unknown", "ubsan": "unknown"}
+
+
+def test_each_sanitizer_watches_the_module_or_is_compiled_in_from_source() -> None:
+    assert [one.name for one in SANITIZERS] == ["asan", "ubsan", "msan"]
+    for one in SANITIZERS:
+        assert one.flag.startswith("-fsanitize=")
+        assert bool(one.attribute) == bool(one.instrument)
+
+
+def test_a_clean_program_is_reported_by_none() -> None:
+    module = program("int main(void) { volatile int a[4] = {1}; return a[3]; }").contents
+    for one in (ASAN, MSAN):
+        assert reports_of(one, module, [RunCase()], ()) == []
+
+
+def test_the_report_of_a_sanitizer_is_its_first_marked_line() -> None:
+    ran = replace(
+        run_contained(["/bin/true"], RunCase()),
+        stderr=b"==1==warning\n  ERROR: AddressSanitizer: use-after-free\nAddressSanitizer: b\n",
+    )
+    assert sanitizers._report_in(ASAN, ran) == "ERROR: AddressSanitizer: use-after-free"
+    assert sanitizers._report_in(MSAN, ran) == ""
+
+
+def test_a_program_of_unknown_source_has_no_checks_of_undefined_behaviour() -> None:
+    with pytest.raises(BenchmarkInitError, match="the sources of this program are not known"):
+        sanitizers._from_source(SANITIZERS[1], [("notes.txt", b"")])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets import PublishedDataset
+from compiler_gym.datasets import PUBLISHED_AT, Archive, PublishedDataset
+from compiler_gym.envs.llvm.programs.collections import archives
 from compiler_gym.envs.llvm.programs.collections.published import PUBLISHED
 
 
@@ -46,3 +47,13 @@ def test_archives_have_the_names_and_counts_that_were_published() -> None:
         "poj104-v1": 49_816,
         "tensorflow-llvm10-v0": 1_985,
     }
+
+
+def test_bitcode_of_llvm_10_comes_from_one_place_and_names_its_paper_or_home() -> None:
+    found = {name: value for name, value in vars(archives).items() if isinstance(value, Archive)}
+    assert sorted(found) == archives.__all__
+    for archive in found.values():
+        assert all(url.startswith(f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-") for url in archive.urls)
+        assert (archive.suffix, "-llvm10-v" in archive.name) == (".bc", True)
+        assert set(archive.references) <= {"Homepage", "Paper"}
+    assert len({archive.sha256 for archive in found.values()}) == len(found)

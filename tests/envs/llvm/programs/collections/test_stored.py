@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets import Dataset, import_corpus
+from compiler_gym.datasets import Benchmark, BenchmarkUri, CorpusProgram, Dataset, import_corpus
 from compiler_gym.datasets.corpus import CorpusDataset
 from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.envs.llvm.programs.collections.stored import read_stored
+from compiler_gym.envs.llvm.programs.source import ClangInvocation
 from compiler_gym.errors import (
     BenchmarkInitError,
 )
@@ -45,3 +47,45 @@ def test_students_solutions_that_were_imported_compile_as_the_published_ones_do(
     env.reset(benchmark=program)
     assert env.observation["IrInstructionCount"] > 5
     assert [source.contents for source in program.sources] == [text]
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, ...]]:
+    """Return the arguments of every run of clang; nothing was kept before."""
+    monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
+    runs: list[tuple[str, ...]] = []
+
+    def run(self: ClangInvocation, input: bytes | None = None) -> bytes:
+        runs.append(tuple(self.args))
+        return b"module of " + (input or b"")
+
+    monkeypatch.setattr(ClangInvocation, "run", run)
+    return runs
+
+
+def stored(suffix: str, contents: bytes = b"source", key: str = "1") -> Benchmark:
+    uri = BenchmarkUri.from_string(f"benchmark://mine-v0/{key}")
+    return read_stored(uri, CorpusProgram(key, contents, "", suffix, "MIT", "", "", "C"))
+
+
+@pytest.mark.parametrize("suffix", [".bc", ".ll"])
+def test_ir_is_handed_on_as_it_is(compiled: list[tuple[str, ...]], suffix: str) -> None:
+    assert stored(suffix).contents == b"source"
+    assert compiled == []
+
+
+def test_a_source_is_compiled_once_in_its_language(compiled: list[tuple[str, ...]]) -> None:
+    first, again, other = stored(".c"), stored(".c"), stored(".cpp")
+    assert first.contents == again.contents == other.contents == b"module of source"
+    assert [run[-3:] for run in compiled] == [("-x", "c", "-"), ("-x", "c++", "-")]
+    assert [(s.filename, s.contents) for s in first.sources] == [("source.c", b"source")]
+
+
+def test_a_file_of_no_known_language_is_refused(compiled: list[tuple[str, ...]]) -> None:
+    with pytest.raises(
+        BenchmarkInitError, match=r"mine-v0/1 is a \.f90 file: expected one of \.bc"
+    ):
+        stored(".f90")
+    with pytest.raises(BenchmarkInitError, match="is a nameless file"):
+        stored("")
+    assert compiled == []
