@@ -68,5 +68,5 @@ def test_a_terminal_is_shown_the_programs(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_interrupt_is_passed_on() -> None:
     shown, _, asked = display([row()])
     asked.requested = True
-    with pytest.raises(KeyboardInterrupt, match=""):
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
         shown.tick(1.0, [PROGRESS])
