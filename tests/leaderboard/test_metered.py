@@ -14,6 +14,7 @@ from compiler_gym.leaderboard import (
     Task,
     evaluate,
 )
+from compiler_gym.leaderboard.metered import LimitReached
 
 CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
 TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
@@ -88,3 +89,20 @@ def test_a_policy_learns_from_the_programs_of_the_task_alone() -> None:
 
     task = replace(TASK, train=("generator://csmith-v0",), train_seconds=600.0)
     assert [(o.error, o.is_late) for o in evaluate(Learner(), task).outcomes] == [("", False)]
+
+
+def test_a_meter_refuses_what_would_go_beyond_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter = Meter(Limit(compilations=3))
+    assert meter.seconds_left == float("inf")
+    meter.charge(2)
+    with pytest.raises(LimitReached, match="may make 3 compilations"):
+        meter.charge(2)
+    assert meter.compilations == 2
+    meter.charge(1)
+    timed = Meter(Limit(seconds=10))
+    timed.charge(100)
+    timed.started -= 11
+    assert timed.seconds > 10
+    with pytest.raises(LimitReached, match="may use 10 s"):
+        timed.charge(0)
+    assert timed.compilations == 100

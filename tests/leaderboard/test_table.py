@@ -8,6 +8,7 @@ import pytest
 from compiler_gym.leaderboard import (
     Submission,
     find_submissions,
+    table,
     tables_of,
     with_tables,
 )
@@ -34,3 +35,26 @@ def test_the_tables_of_the_pages_are_those_of_the_submissions(page: Path) -> Non
     text = page.read_text(encoding="utf-8")
     assert "<!-- leaderboard" in text
     assert with_tables(text, list(find_submissions(ROOT / "leaderboard"))) == text
+
+
+def test_tasks_are_ordered_by_their_time_and_not_by_their_letters() -> None:
+    names = ["llvm-ic-60s", "llvm-ic-1s", "llvm-textsize-10s", "llvm-ic-10s", "llvm-ic-unseen"]
+    assert sorted(names, key=table._order) == [
+        "llvm-ic-1s", "llvm-ic-10s", "llvm-ic-60s", "llvm-ic-unseen", "llvm-textsize-10s",
+    ]  # fmt: skip
+
+
+def test_a_mark_may_name_one_task_and_others_stay_empty(submission: Submission) -> None:
+    page = (
+        "<!-- leaderboard llvm-ic-10s: x -->\nold\n<!-- end leaderboard -->\n"
+        "<!-- leaderboard: y -->\nold\n<!-- end leaderboard -->\n"
+    )
+    first, second = with_tables(page, [submission]).split("<!-- end leaderboard -->")[:2]
+    assert "| Oz |" not in first
+    assert "old" not in first
+    assert "| Oz |" in second
+
+
+def test_a_page_without_marks_is_left_alone(submission: Submission) -> None:
+    text = "| policy |\n<!-- leaderboard -->\n"
+    assert with_tables(text, [submission]) == text

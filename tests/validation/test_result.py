@@ -59,3 +59,20 @@ def test_results_are_equal_if_they_say_the_same(state: CompilerEnvState) -> None
     assert str(one) == f"{state.benchmark.removeprefix('benchmark://')}: a, at=1; b"
     with pytest.raises(ValueError, match=r"walltime is -1.0: expected a number >= 0"):
         ValidationResult(state, -1.0)
+
+
+def test_a_result_says_in_a_line_what_is_known(state: CompilerEnvState) -> None:
+    fine, wrong = (climb(state, make_env, [rung]) for rung in (FINE, WRONG))
+    assert str(fine) == "fake-v0/7: okay, reward -1.0000"
+    assert str(wrong) == "fake-v0/7: broken, at=1"
+    document = json.loads(wrong.json())
+    assert document["okay"] is False
+    assert [rung["verdict"] for rung in document["rungs"]] == ["ok", "failed"]
+
+
+def test_what_cannot_be_is_refused(state: CompilerEnvState) -> None:
+    for walltime in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="expected a number >= 0"):
+            ValidationResult(state, walltime)
+    with pytest.raises(ValueError, match="expected at least one result to join, found none"):
+        ValidationResult.join([])
