@@ -38,7 +38,7 @@ WITHOUT: dict[str, str] = {
     "wrappers/_recording.py": _BY_ITS_ROOM,
     "wrappers/_recording_parquet.py": _BY_ITS_ROOM,
 }
-"""Modules that need no test of their own, each with the reason; this list only shrinks."""
+"""Modules without a test file of their own, each with the reason; this list only shrinks."""
 
 
 def modules(package: Path) -> Iterator[Path]:

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""A submission that was written, and what becomes of one that was changed."""
+"""A small task, a submission that was written, and what becomes of one that was changed."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from compiler_gym.leaderboard import (
+    Limit,
     Submission,
+    Task,
     evaluate,
     find_policy,
     find_task,
@@ -16,6 +19,8 @@ from compiler_gym.leaderboard import (
     write_submission,
 )
 
+CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
+TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
 PROGRAMS = ["benchmark://cbench-v1/crc32", "benchmark://cbench-v1/bitcount"]
 
 
@@ -32,3 +37,9 @@ def tampered(submission: Submission, change: Callable[[list[dict]], object]) -> 
     change(lines)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return read_submission(submission.folder)
+
+
+def endless(env: Any) -> None:
+    """Step for ever: a policy that its limit stops."""
+    while True:
+        env.step(env.action_space["sroa"])

@@ -14,18 +14,11 @@ from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.leaderboard import (
     Limit,
     Outcome,
-    Task,
     evaluate,
 )
 from compiler_gym.runs import RunFolder
 
-CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
-TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
-
-
-def endless(env: Any) -> None:
-    while True:
-        env.step(env.action_space["sroa"])
+from .conftest import CRC, SHA, TASK, endless
 
 
 def test_a_policy_that_dawdles_is_late() -> None:

@@ -11,18 +11,11 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.leaderboard import (
     Limit,
     Meter,
-    Task,
     evaluate,
 )
 from compiler_gym.leaderboard.metered import LimitReached
 
-CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
-TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
-
-
-def endless(env: Any) -> None:
-    while True:
-        env.step(env.action_space["sroa"])
+from .conftest import CRC, SHA, TASK, endless
 
 
 def test_a_policy_is_stopped_at_its_compilations() -> None:

@@ -10,14 +10,12 @@ from compiler_gym.errors import UnknownNameError
 from compiler_gym.leaderboard import (
     LevelPolicy,
     Limit,
-    Task,
     evaluate,
     find_policy,
     find_task,
 )
 
-CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
-TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
+from .conftest import TASK
 
 
 def test_levels_and_searches_are_policies() -> None:

@@ -212,11 +212,11 @@ def test_equal_programs_are_recognised_whatever_the_compiler(
 ) -> None:
     if shutil.which("gcc-12") is None:
         pytest.skip("needs gcc-12: apt install gcc-12")
-    walks: list[Walk] = []
+    seen: list[Walk] = []
 
     class Recorded(RandomSearch):
-        def tell(self, found: Sequence[Walk]) -> None:
-            walks.extend(found)
+        def tell(self, walks: Sequence[Walk]) -> None:
+            seen.extend(walks)
 
     monkeypatch.setattr(entrance, "ALGORITHMS", {"recorded": Recorded})
 
@@ -230,6 +230,6 @@ def test_equal_programs_are_recognised_whatever_the_compiler(
     first, second, other = map(names.index, ("-fgcse", "-fno-inline", "-O2"))
     starts = [[first, second], [second, first], [first, other]]
     run_search(make_gcc, algorithm="recorded", budget=Budget(steps=6), jobs=1, starts=starts)
-    states = [walk.last.state for walk in walks[:3]]
+    states = [walk.last.state for walk in seen[:3]]
     assert states[0] is not None
     assert states[0] == states[1] != states[2]

@@ -7,36 +7,22 @@ import pytest
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError
-from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
     Finding,
     Rung,
     Subject,
-    ValidationError,
     Verdict,
     choose_rungs,
     climb,
 )
 
-
-def make_env() -> FakeEnv:
-    return FakeEnv(isolation="in-process", reward_space="number")
-
-
-@pytest.fixture
-def state() -> CompilerEnvState:
-    with make_env() as env:
-        env.reset()
-        env.step(0)
-        return env.state
+from .conftest import FINE, WRONG, make_env
 
 
 def unknown(subject: Subject) -> Finding:
     raise BenchmarkInitError("no compiler here")
 
 
-FINE = Rung("fine", "?", lambda subject: Finding.ok("seen"))
-WRONG = Rung("wrong", "?", lambda subject: Finding.failed([ValidationError("broken", {"at": 1})]))
 UNKNOWN = Rung("unknown", "?", unknown)
 ABSENT = Rung("absent", "?", unknown, applies=lambda subject: False)
 

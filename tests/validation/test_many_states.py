@@ -9,28 +9,13 @@ from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
-    Finding,
-    Rung,
     ValidationResult,
     choose_rungs,
     climb,
     validate_states,
 )
 
-
-def make_env() -> FakeEnv:
-    return FakeEnv(isolation="in-process", reward_space="number")
-
-
-@pytest.fixture
-def state() -> CompilerEnvState:
-    with make_env() as env:
-        env.reset()
-        env.step(0)
-        return env.state
-
-
-FINE = Rung("fine", "?", lambda subject: Finding.ok("seen"))
+from .conftest import FINE, make_env
 
 
 class Validating(FakeEnv):

@@ -7,30 +7,13 @@ from dataclasses import replace
 import pytest
 
 from compiler_gym.core import CompilerEnvState
-from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
-    Finding,
-    Rung,
     ValidationError,
     ValidationResult,
     climb,
 )
 
-
-def make_env() -> FakeEnv:
-    return FakeEnv(isolation="in-process", reward_space="number")
-
-
-@pytest.fixture
-def state() -> CompilerEnvState:
-    with make_env() as env:
-        env.reset()
-        env.step(0)
-        return env.state
-
-
-FINE = Rung("fine", "?", lambda subject: Finding.ok("seen"))
-WRONG = Rung("wrong", "?", lambda subject: Finding.failed([ValidationError("broken", {"at": 1})]))
+from .conftest import FINE, WRONG, make_env
 
 
 def test_results_of_one_state_are_joined(state: CompilerEnvState) -> None:

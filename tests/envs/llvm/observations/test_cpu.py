@@ -38,7 +38,8 @@ def test_sizes_are_read_as_linux_writes_them(text: str, size: int) -> None:
 def test_every_documented_number_is_there_and_caches_are_those_of_linux() -> None:
     found = cpu.cpu_info()
     assert set(found) == {*cpu.CPU_COUNTS, "name"}
-    assert all(isinstance(found[name], int) and found[name] >= 0 for name in cpu.CPU_COUNTS)
+    numbers = [found[name] for name in cpu.CPU_COUNTS]
+    assert all(isinstance(number, int) and number >= 0 for number in numbers)
     for level in ("l1d", "l1i", "l2", "l3", "l4"):
         count, size = found[f"{level}_cache_count"], found[f"{level}_cache_size"]
         assert (count == 0) == (size == 0)
