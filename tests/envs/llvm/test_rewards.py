@@ -4,8 +4,10 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from compiler_gym.envs.llvm.rewards import SpeedupReward
+from compiler_gym.envs.llvm.rewards import SavedReward, SpeedupReward, make_rewards
 from compiler_gym.spaces import RuntimeReward
 from tests.envs.llvm.running_programs import HELLO, MakeEnv, program
 
@@ -56,3 +58,34 @@ def test_cycles_are_rewarded_against_the_program_at_reset_and_a_level(make_env: 
     earned = sum(float(env.step(env.action_space[name])[1]) for name in ("sroa", "early-cse"))
     saved = start - env.observation["McaCycles"]
     assert earned == pytest.approx(saved / (start - best))
+
+
+COSTS = st.lists(st.floats(0.0, 1e6), min_size=1, max_size=8)
+
+
+@given(COSTS)
+def test_what_is_saved_adds_up_and_the_first_look_earns_nothing(costs: list[float]) -> None:
+    reward = SavedReward("saved", "Buildtime")
+    reward.reset("benchmark://demo/1", {})
+    total = sum(reward.update([0], [[cost]], {}) for cost in costs)
+    assert total == pytest.approx(costs[0] - costs[-1], abs=1e-6)
+    reward.reset("benchmark://demo/1", {})
+    reward.start([[10.0]], {})
+    assert reward.update([0], [4.0], {}) == 6.0
+
+
+def test_a_certain_slowdown_costs_and_what_is_earned_is_the_growth() -> None:
+    reward = SpeedupReward()
+    reward.reset("benchmark://demo/1", {})
+    slower = {"speedup": 0.5, "low": 0.4, "high": 0.6}
+    assert reward.update([0], [slower], {}) == pytest.approx(math.log(0.5))
+    assert reward.update([0], [slower], {}) == 0.0
+    unknown = {"speedup": 1.0, "low": 0.0, "high": 0.0}
+    assert reward.update([0], [unknown], {}) == pytest.approx(-math.log(0.5))
+
+
+def test_each_environment_gets_rewards_of_its_own() -> None:
+    one, other = make_rewards(), make_rewards()
+    assert [reward.name for reward in one] == [reward.name for reward in other]
+    assert not {id(reward) for reward in one} & {id(reward) for reward in other}
+    assert len({reward.name for reward in one}) == len(one)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The program of an episode: its settings, and where it is built."""
 
+from pathlib import Path
+
 import pytest
 
+from compiler_gym import _llvm
+from compiler_gym.datasets import ExpectedOutput, RunSpec, pack_run
+from compiler_gym.envs.llvm.machine.program import Program
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.session import BenchmarkSpec
 from tests.envs.llvm.running_programs import HELLO, MakeEnv, program, started
 
 
@@ -48,3 +54,56 @@ def test_a_fork_builds_in_a_directory_of_its_own(make_env: MakeEnv) -> None:
     assert fork.observation["TextSizeBytes"] == size
     assert len(fork.observation["Runtime"]) == 1
     fork.close()
+
+
+MODULE = (
+    'target triple = "x86_64-pc-linux-gnu"\n'
+    "define i32 @main() {\n  ret i32 0\n}\ndefine i32 @more() {\n  ret i32 7\n}\n"
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Program:
+    """Return the program of a module that returns at once, and is said to."""
+    run = pack_run(RunSpec.single(expected=ExpectedOutput.of(stdout=b"")))
+    spec = BenchmarkSpec("benchmark://user-v0/1", MODULE.encode(), run=run)
+    return Program(spec, lambda: _llvm.Module(MODULE.encode()), lambda: tmp_path / "made")
+
+
+def test_a_program_is_built_run_and_measured_below_the_environment(made: Program) -> None:
+    module = _llvm.Module(MODULE.encode())
+    assert made.is_buildable(module)
+    assert made.is_runnable(module)
+    (seconds,) = made.build_times(module)
+    assert seconds > 0
+    assert len(made.times(module)) == 1
+    assert made.set("runtime_observation_count", "3.0") == "3"
+    assert len(made.times(module)) == 3
+    assert made.text_size(module) > 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "least"),
+    [
+        ("runtime_observation_count", "0", 1),
+        ("runtime_observation_count", "many", 1),
+        ("runtime_warmup_runs_count", "-1", 0),
+    ],
+)
+def test_a_setting_has_its_least_value(made: Program, key: str, value: str, least: int) -> None:
+    with pytest.raises(InvalidParameterError, match=f"{key} is '{value}'.* at least {least}"):
+        made.set(key, value)
+    assert made.set(key, str(least)) == str(least)
+
+
+def test_a_program_beside_it_leaves_its_files_alone(made: Program, tmp_path: Path) -> None:
+    smaller = _llvm.Module(MODULE.partition("define i32 @more")[0].encode())
+    size = made.text_size(_llvm.Module(MODULE.encode()))
+    files = sorted((tmp_path / "made").glob("program-*"))
+    assert made.beside().text_size(smaller) < size
+    assert sorted((tmp_path / "made").glob("program-*")) == files
+
+
+def test_a_cost_is_told_apart_by_the_tools_it_depends_on(made: Program) -> None:
+    assert made.tools_of("text_size") != ""
+    assert made.tools_of("instructions").startswith(made.tools_of("text_size"))
