@@ -13,6 +13,8 @@ from compiler_gym.envs.llvm import (
 from compiler_gym.envs.llvm.observations import (
     LEVELS,
 )
+from compiler_gym.envs.llvm.observations.costs import COSTS_OF_IR, COSTS_OF_PROGRAMS
+from compiler_gym.tables import Cost, Observation
 
 MakeEnv = Callable[..., LlvmEnv]
 Tool = Callable[..., bytes]
@@ -77,3 +79,26 @@ def test_optimisation_makes_code_smaller(make_env: MakeEnv, program: str) -> Non
     for cost in ("IrInstructionCount", "ObjectTextSize"):
         sizes = {level: env.observation[f"{cost}{level}"] for level in LEVELS}
         assert sizes["O0"] > sizes["Oz"] > 0, sizes
+
+
+ROWS = (*COSTS_OF_IR, *COSTS_OF_PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    "cost", [row for row in ROWS if isinstance(row, Cost)], ids=lambda c: c.name
+)
+def test_a_cost_has_its_observation_before_it_and_a_baseline_at_every_level(cost: Cost) -> None:
+    before = ROWS[ROWS.index(cost) - 1]
+    assert isinstance(before, Observation)
+    assert before.name == cost.observation
+    assert (before.deterministic, before.platform_dependent) == (
+        cost.deterministic, cost.platform_dependent,
+    )  # fmt: skip
+    assert cost.baselines == tuple(f"{cost.name}{level}" for level in LEVELS)
+    assert cost.initial == f"{cost.name}O0"
+
+
+def test_only_what_perf_counts_is_not_deterministic() -> None:
+    costs = [row for row in ROWS if isinstance(row, Cost)]
+    assert [cost.name for cost in costs if not cost.deterministic] == ["RuntimeInstructions"]
+    assert [cost.name for cost in costs if not cost.platform_dependent] == ["IrInstructionCount"]
