@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+import compiler_gym
+from compiler_gym import CompilerEnvState, CompilerEnvStateWriter
+
 COMMAND = (sys.executable, "-m", "compiler_gym.cli")
 SOURCE = """
 int add(int n) { int sum = 0; for (int i = 0; i < n; i++) sum += i * n; return sum; }
@@ -33,6 +36,7 @@ class Ran:
 
 
 Run = Callable[..., Ran]
+States = list[CompilerEnvState]
 
 
 @pytest.fixture
@@ -57,3 +61,23 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "sum.c"
     path.write_text(SOURCE)
     return path
+
+
+@pytest.fixture(scope="session")
+def states() -> States:
+    """Return two states with rewards and hashes."""
+    found: States = []
+    with compiler_gym.make("llvm-v0", reward_space="IrInstructionCountOz") as env:
+        for name in ("crc32", "bitcount"):
+            env.reset(benchmark=f"cbench-v1/{name}")
+            env.multistep([env.action_space[a] for a in ("sroa", "gvn", "simplifycfg")])  # type: ignore[index]
+            found.append(env.state)
+    return found
+
+
+def write(path: Path, states: States) -> str:
+    """Write `states` to `path` and return it."""
+    with CompilerEnvStateWriter(path.open("w", encoding="utf-8")) as writer:
+        for state in states:
+            writer.write_state(state)
+    return str(path)

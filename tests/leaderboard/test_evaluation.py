@@ -10,52 +10,15 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.core import CompilerEnvState
-from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError, UnknownNameError
+from compiler_gym.errors import EnvironmentNotSupported
 from compiler_gym.leaderboard import (
-    LevelPolicy,
     Limit,
-    Meter,
     Outcome,
-    Task,
     evaluate,
-    find_policy,
-    find_task,
 )
 from compiler_gym.runs import RunFolder
 
-CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
-TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
-
-
-def endless(env: Any) -> None:
-    while True:
-        env.step(env.action_space["sroa"])
-
-
-def test_a_policy_is_stopped_at_its_compilations() -> None:
-    (outcome,) = evaluate(endless, TASK).outcomes
-    assert outcome.compilations == 5
-    assert outcome.state.commandline.count("sroa") == 5
-    assert outcome.initial > outcome.found
-    assert not outcome.error
-
-
-def test_forks_are_charged_too() -> None:
-    def forking(env: Any) -> None:
-        for _ in range(10):
-            with env.fork() as twin:
-                twin.step(0)
-
-    (outcome,) = evaluate(forking, TASK).outcomes
-    assert outcome.compilations == 5
-    assert outcome.found <= outcome.initial
-
-
-def test_a_policy_is_stopped_at_its_time() -> None:
-    (outcome,) = evaluate(endless, replace(TASK, limit=Limit(seconds=0.3))).outcomes
-    assert 0.3 <= outcome.walltime < 1.3
-    assert not outcome.is_late
+from .conftest import CRC, SHA, TASK, endless
 
 
 def test_a_policy_that_dawdles_is_late() -> None:
@@ -65,15 +28,6 @@ def test_a_policy_that_dawdles_is_late() -> None:
         lambda env: time.sleep(1.2), replace(TASK, limit=Limit(seconds=0.1))
     ).outcomes
     assert outcome.is_late
-
-
-def test_a_policy_may_watch_its_meter() -> None:
-    def careful(env: Any, meter: Meter) -> None:
-        assert meter.seconds_left > 0
-        env.step(env.action_space["sroa"])
-
-    (outcome,) = evaluate(careful, replace(TASK, limit=Limit(seconds=20))).outcomes
-    assert (outcome.compilations, outcome.error) == (1, "")
 
 
 def test_a_policy_that_asks_for_nonsense_fails_by_itself() -> None:
@@ -104,38 +58,6 @@ def test_a_policy_that_changes_what_is_fixed_gains_nothing(
     assert re.search(words, outcome.error)
     assert outcome.found == outcome.initial
     assert (outcome.state.benchmark, outcome.state.reward) == (CRC, 0.0)
-
-
-def test_a_policy_learns_from_the_programs_of_the_task_alone() -> None:
-    class Learner:
-        asked: Any = None
-        refused: list[str]
-
-        def train(self, make_env: Any, programs: Any, seconds: float) -> None:
-            self.refused = []
-            with make_env() as env:
-                for change in (
-                    lambda: env.reset(benchmark=CRC),
-                    lambda: env.reset(options={"benchmark": CRC}),
-                    env.reset,
-                    lambda: env.apply(CompilerEnvState(SHA)),
-                ):
-                    with pytest.raises(InvalidParameterError, match="may not be learnt from"):
-                        change()
-                with (
-                    env.fork() as forked,
-                    pytest.raises(InvalidParameterError, match="may not be learnt from"),
-                ):
-                    forked.reset(benchmark=CRC)
-                env.reset(benchmark="generator://csmith-v0/0?goal=speed")
-                env.step(env.action_space["sroa"])
-            self.asked = (programs, seconds)
-
-        def __call__(self, env: Any) -> None:
-            assert self.asked == (("generator://csmith-v0",), 600.0)
-
-    task = replace(TASK, train=("generator://csmith-v0",), train_seconds=600.0)
-    assert [(o.error, o.is_late) for o in evaluate(Learner(), task).outcomes] == [("", False)]
 
 
 def test_learning_ends_with_its_time_and_what_was_learnt_is_judged() -> None:
@@ -209,46 +131,3 @@ def test_an_evaluation_goes_on_where_it_was_killed(tmp_path: Path) -> None:
 def test_another_compiler_is_refused() -> None:
     with pytest.raises(EnvironmentNotSupported, match="about version 9 of the compiler"):
         evaluate(endless, replace(TASK, compiler_version="9"))
-
-
-def test_levels_and_searches_are_policies() -> None:
-    task = replace(TASK, limit=Limit(seconds=2))
-    (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
-    assert level.found == level.baseline
-    (found,) = evaluate(find_policy("search:random"), task).outcomes
-    assert found.compilations > 10
-    assert found.found < found.initial
-    assert not found.is_late
-    with pytest.raises(UnknownNameError, match="no action '-O9'"):
-        LevelPolicy("-O9")(__import__("compiler_gym").make("llvm-v0"))
-
-
-def test_a_search_that_begins_with_the_levels_is_never_worse_than_one() -> None:
-    task = replace(TASK, limit=Limit(seconds=5, compilations=12))
-    (found,) = evaluate(find_policy("search:portfolio+levels"), task).outcomes
-    (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
-    assert found.found <= level.found
-    assert found.state.action_space == "PassesAndPipelines"
-    with pytest.raises(UnknownNameError, match="no starts 'luck' for a search"):
-        find_policy("search:portfolio+luck")
-
-
-def test_policies_come_from_files(tmp_path: Path) -> None:
-    path = tmp_path / "mine.py"
-    path.write_text(
-        "def policy(env):\n    env.step(env.action_space['sroa'])\n"
-        "class Other:\n    def __call__(self, env):\n        pass\n"
-    )
-    assert evaluate(find_policy(str(path)), TASK).outcomes[0].compilations == 1
-    assert evaluate(find_policy(f"{path}:Other"), TASK).outcomes[0].compilations == 0
-    for name, words in (
-        (f"{path}:none", "has no none"),
-        ("nowhere.py", "no file"),
-        ("x", "no policy"),
-    ):
-        with pytest.raises(UnknownNameError, match=words):
-            find_policy(name)
-    with pytest.raises(UnknownNameError, match="no search 'x'; there are random"):
-        find_policy("search:x")
-    with pytest.raises(UnknownNameError, match="no task 'x'; there are llvm-ic-1s"):
-        find_task("x")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Nothing in a submission is trusted; the ones in this repository are sound."""
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,36 +11,15 @@ from compiler_gym.errors import StateFileError
 from compiler_gym.leaderboard import (
     Limit,
     Submission,
-    evaluate,
-    find_policy,
     find_submissions,
-    find_task,
     read_submission,
-    tables_of,
     verify,
-    with_tables,
-    write_submission,
 )
 
+from .conftest import PROGRAMS, tampered
+
 ROOT = Path(__file__).parents[2]
-PROGRAMS = ["benchmark://cbench-v1/crc32", "benchmark://cbench-v1/bitcount"]
 SUBMISSIONS = sorted(path.parent for path in (ROOT / "leaderboard").glob("*/*/submission.toml"))
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide" / "leaderboard.md"]
-
-
-@pytest.fixture
-def submission(tmp_path: Path) -> Submission:
-    evaluation = evaluate(find_policy("level:-Oz"), find_task("llvm-ic-1s"), programs=PROGRAMS)
-    folder = tmp_path / "llvm-ic-1s" / "Oz"
-    return write_submission(folder, evaluation, {"name": "Oz", "policy": "level:-Oz"})
-
-
-def tampered(submission: Submission, change: Callable[[list[dict]], object]) -> Submission:  # type: ignore[type-arg]
-    path = submission.folder / "results.jsonl"
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    change(lines)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return read_submission(submission.folder)
 
 
 def wrong(submission: Submission, **options: object) -> list[str]:
@@ -102,17 +79,6 @@ def test_a_damaged_submission_says_where(submission: Submission) -> None:
         read_submission(submission.folder)
 
 
-def test_tables_rank_and_fill_the_marks_of_a_page(submission: Submission) -> None:
-    page = "a\n<!-- leaderboard llvm-ic-1s: by a command -->\nold\n<!-- end leaderboard -->\nb\n"
-    filled = with_tables(page, [submission])
-    assert "| Oz |" in filled
-    assert "old" not in filled
-    assert with_tables(filled, [submission]) == filled
-    assert tables_of([submission]) in filled
-    late = tampered(submission, lambda lines: lines[0].update(is_late=True))
-    assert "| Oz |" not in tables_of([late])
-
-
 def test_there_are_submissions() -> None:
     assert len(SUBMISSIONS) >= 14
 
@@ -128,10 +94,3 @@ def test_a_sample_of_every_submission_replays(folder: Path) -> None:
 @pytest.mark.parametrize("folder", SUBMISSIONS, ids=lambda p: f"{p.parent.name}-{p.name}")
 def test_every_submission_replays_and_its_programs_do_their_jobs(folder: Path) -> None:
     assert verify(read_submission(folder), rungs=("verify", "run")) == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_tables_of_the_pages_are_those_of_the_submissions(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert "<!-- leaderboard" in text
-    assert with_tables(text, list(find_submissions(ROOT / "leaderboard"))) == text

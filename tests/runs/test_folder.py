@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A run that is killed goes on without losing an episode that had ended."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -12,22 +11,9 @@ import pytest
 
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import CacheError, InvalidParameterError
-from compiler_gym.runs import RunFolder, differences, distinct_names, find_runs, summarise
+from compiler_gym.runs import RunFolder
 
 CONFIG = {"task": "demo", "limit": 3}
-
-
-def test_a_run_says_what_it_depends_on(tmp_path: Path) -> None:
-    with RunFolder.open(tmp_path / "run", "training", CONFIG, seeds={"env": 7}) as run:
-        assert not run.is_done
-    document = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert (document["kind"], document["config"], document["seeds"]) == (
-        "training", CONFIG, {"env": 7},
-    )  # fmt: skip
-    assert {"compiler_gym", "python", "numpy"} <= document["versions"].keys()
-    assert document["host"]["processors"] >= 1
-    assert set(document) >= {"started", "command", "git"}
-    assert RunFolder.open(tmp_path / "run", "training", CONFIG, seeds={"env": 7}).is_done
 
 
 def test_episodes_are_kept_with_their_states(tmp_path: Path) -> None:
@@ -100,40 +86,3 @@ def test_no_episode_is_lost_when_a_run_is_killed(tmp_path: Path) -> None:
         if line.strip().isdigit():
             assert again.result_of(line.strip()) == {"reward": int(line)}
     assert not again.is_done
-
-
-def test_runs_are_found_summed_up_and_compared(tmp_path: Path) -> None:
-    for name, limit in (("one", 1), ("two", 2)):
-        with RunFolder.open(tmp_path / name, "search", {"limit": limit}) as run:
-            run.record("a", {"reward": 0.5 * limit, "walltime": 2.0})
-            run.record("b", {"note": "no reward"})
-            run.progress(1, reward=0.25)
-    found = [summarise(path) for path in find_runs([tmp_path])]
-    assert [run.path.name for run in found] == ["one", "two"]
-    assert [(run.reward, run.episodes, run.seconds) for run in found] == [
-        (0.5, 2, 2.0), (1.0, 2, 2.0),
-    ]  # fmt: skip
-    assert found[0].curve == ((1.0, 0.25),)
-    assert differences(found) == {"config.limit": [1, 2]}
-
-
-def test_folders_of_one_name_are_told_apart_by_their_parents() -> None:
-    paths = [Path("/runs/a/search"), Path("/runs/b/search"), Path("/runs/b/training")]
-    assert distinct_names(paths) == ["a/search", "b/search", "training"]
-    assert distinct_names([Path("/x"), Path("/x")]) == ["/x", "/x"]
-
-
-def test_tensorboard_is_named_when_it_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "tensorboard.summary.writer.event_file_writer", None)
-    with pytest.raises(InvalidParameterError, match="pip install tensorboard"):
-        RunFolder.open(tmp_path, "search", CONFIG, tensorboard=True)
-
-
-def test_numbers_reach_tensorboard(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard", reason="tensorboard is missing")
-    with RunFolder.open(tmp_path, "search", CONFIG, tensorboard=True) as run:
-        run.progress(3, reward=0.5)
-    (events,) = tmp_path.glob("events.out.tfevents.*")
-    assert b"reward" in events.read_bytes()

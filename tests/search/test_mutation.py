@@ -33,3 +33,8 @@ def test_actions_that_are_left_out_are_never_proposed() -> None:
 def test_an_empty_sequence_has_neighbours() -> None:
     mutator = Mutator(range(3), random.Random(0), longest=5)
     assert any(mutator.neighbour([], [[]]) for _ in range(50))
+
+
+def test_new_sequences_are_not_too_long_either() -> None:
+    mutator = Mutator(range(3), random.Random(0), longest=5)
+    assert max(len(mutator.random()) for _ in range(50)) == 5

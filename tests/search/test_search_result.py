@@ -9,7 +9,6 @@ from compiler_gym.search import (
     Budget,
     Improvement,
     ProgressLog,
-    random_search,
     run_search,
     write_json,
     write_results,
@@ -47,18 +46,3 @@ def test_the_log_has_one_line_per_improvement_at_once(tmp_path: Path) -> None:
         log.add(Improvement(0, "benchmark://a/b", 0.5, 3, 1, 2.0, (4, 5)))
         line = json.loads((tmp_path / "log.jsonl").read_text())
     assert (line["benchmark"], line["reward"], line["actions"]) == ("benchmark://a/b", 2.0, [4, 5])
-
-
-def test_random_search_keeps_its_signature_and_its_results(tmp_path: Path) -> None:
-    reward, actions = random_search(make_puzzle, outdir=tmp_path, total_runtime=2, nproc=1)
-    assert reward > 0
-    assert (tmp_path / "progress.jsonl").read_text()
-    with make_puzzle() as env:
-        env.reset()
-        assert env.multistep(actions)[1] == reward
-    assert random_search(make_puzzle, tmp_path, skip_done=True) == (reward, actions)
-
-
-def test_random_search_ends_when_its_patience_does(tmp_path: Path) -> None:
-    reward, _ = random_search(make_puzzle, tmp_path, total_runtime=None, patience=20, nproc=1)
-    assert reward > 0

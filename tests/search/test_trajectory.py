@@ -10,7 +10,6 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.errors import InvalidParameterError, MinimizationError
 from compiler_gym.search import (
-    attribute,
     bisect_trajectory,
     minimize_trajectory_iteratively,
     random_minimization,
@@ -153,20 +152,3 @@ def test_a_reward_is_kept_with_fewer_actions(env: LlvmEnv) -> None:
         pass
     assert env.episode_reward == goal
     assert env.action_space["always-inline"] not in env.actions
-
-
-def test_contributions_are_those_of_replays_without_each_action(env: LlvmEnv) -> None:
-    actions = [env.action_space[name] for name in ("sroa", "always-inline", "instcombine")]
-    play(env, *actions)
-    total, sha = env.episode_reward, env.ir_sha1
-    found = attribute(env)
-    assert [c.action for c in found] == ["sroa", "always-inline", "instcombine"]
-    assert sum(c.gained for c in found) == total
-    assert [c.had_effect for c in found] == [True, False, True]
-    assert found[1].cost_of_removal == 0
-    play(env, actions[1], actions[2])
-    assert total is not None
-    assert env.episode_reward is not None
-    assert found[0].cost_of_removal == pytest.approx(total - env.episode_reward)
-    play(env, *actions)
-    assert env.ir_sha1 == sha

@@ -6,7 +6,6 @@ import pytest
 from compiler_gym.core import CompilerEnv
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.snapshots import Snapshots
-from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
 from search.puzzle import CRASH, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 
@@ -99,20 +98,3 @@ def test_a_walk_stops_when_the_time_is_up(env: CompilerEnv, program: Program) ->
 def test_a_replay_that_fails_has_no_reward(walker: Walker, program: Program) -> None:
     assert walker.replay(program, [TRIM, CRASH]) is None
     assert walker.replay(program, []) == 0.0
-
-
-def test_snapshots_close_the_oldest_and_everything_at_the_end() -> None:
-    class Env:
-        is_open = True
-
-        def close(self) -> None:
-            self.is_open = False
-
-    snapshots = Snapshots(2)
-    envs = [Env() for _ in range(4)]
-    for env in envs[:3]:
-        snapshots.keep(Node(), env)
-    assert [env.is_open for env in envs] == [False, True, True, True]
-    snapshots.close()
-    snapshots.keep(Node(), envs[3])
-    assert not any(env.is_open for env in envs)

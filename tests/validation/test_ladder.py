@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: MIT
 """Rungs report by themselves; what cannot be told is no failure."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError
-from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
     Finding,
     Rung,
     Subject,
-    ValidationError,
-    ValidationResult,
     Verdict,
     choose_rungs,
     climb,
-    validate_states,
 )
 
-
-def make_env() -> FakeEnv:
-    return FakeEnv(isolation="in-process", reward_space="number")
-
-
-@pytest.fixture
-def state() -> CompilerEnvState:
-    with make_env() as env:
-        env.reset()
-        env.step(0)
-        return env.state
+from .conftest import FINE, WRONG, make_env
 
 
 def unknown(subject: Subject) -> Finding:
     raise BenchmarkInitError("no compiler here")
 
 
-FINE = Rung("fine", "?", lambda subject: Finding.ok("seen"))
-WRONG = Rung("wrong", "?", lambda subject: Finding.failed([ValidationError("broken", {"at": 1})]))
 UNKNOWN = Rung("unknown", "?", unknown)
 ABSENT = Rung("absent", "?", unknown, applies=lambda subject: False)
 
@@ -102,91 +85,3 @@ def test_rungs_are_chosen_by_name() -> None:
     assert choose_rungs([FINE, WRONG], None) == [FINE, WRONG]
     with pytest.raises(UnknownNameError, match="no rung 'nope'; there are replay, fine"):
         choose_rungs([FINE], ["nope"])
-
-
-def test_results_of_one_state_are_joined(state: CompilerEnvState) -> None:
-    results = [climb(state, make_env, [rung]) for rung in (FINE, WRONG)]
-    joined = ValidationResult.join(results)
-    assert len(joined.rungs) == 4
-    assert not joined.okay()
-
-
-def test_results_of_several_states_are_not_joined(state: CompilerEnvState) -> None:
-    other = replace(state, benchmark="benchmark://fake-v0/other")
-    with pytest.raises(ValueError, match="found several states"):
-        ValidationResult.join([ValidationResult(state, 1.0), ValidationResult(other, 1.0)])
-    with pytest.raises(ValueError, match="found none"):
-        ValidationResult.join([])
-
-
-def test_results_are_equal_if_they_say_the_same(state: CompilerEnvState) -> None:
-    errors = (ValidationError("a", {"at": 1}), ValidationError("b"))
-    one = ValidationResult(state, 1.0, errors=errors)
-    assert one == ValidationResult(state, 9.0, errors=errors[::-1])
-    assert one != ValidationResult(state, 1.0, errors=errors[:1])
-    assert one != ValidationResult(state, 1.0, reward_validated=True, errors=errors)
-    assert len({one, ValidationResult(state, 9.0, errors=errors)}) == 1
-    assert json.loads(one.json())["errors"][0] == {"type": "a", "data": {"at": 1}}
-    assert str(one) == f"{state.benchmark.removeprefix('benchmark://')}: a, at=1; b"
-    with pytest.raises(ValueError, match=r"walltime is -1.0: expected a number >= 0"):
-        ValidationResult(state, -1.0)
-
-
-class Validating(FakeEnv):
-    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
-        assert state is not None
-        return climb(state, make_env)
-
-
-def test_many_states_are_validated_and_come_in_order_if_asked(state: CompilerEnvState) -> None:
-    states = [replace(state, walltime=float(i)) for i in range(7)]
-    states[3] = replace(state, benchmark="benchmark://fake-v0/none")
-    make = lambda: Validating(isolation="in-process", reward_space="number")  # noqa: E731 - one line
-    results = list(validate_states(make, iter(states), nproc=2, inorder=True))
-    assert [result.state.walltime for result in results if result.okay()] == [0, 1, 2, 4, 5, 6]
-    assert len(list(validate_states(make, states))) == 7
-
-
-def test_an_environment_without_a_validator_gives_results_that_say_so(
-    state: CompilerEnvState,
-) -> None:
-    (result,) = validate_states(make_env, [state])
-    assert "FakeEnv has no validator" in result.error_details
-
-
-class Choosing(FakeEnv):
-    def validate(
-        self, state: CompilerEnvState | None = None, rungs: object = ()
-    ) -> ValidationResult:
-        assert state is not None
-        return climb(state, make_env, choose_rungs([FINE], rungs))  # type: ignore[arg-type]
-
-
-def test_checks_that_there_are_not_are_an_error_of_the_request(state: CompilerEnvState) -> None:
-    choosing = lambda: Choosing(isolation="in-process", reward_space="number")  # noqa: E731 - one line
-    (result,) = validate_states(choosing, [state], rungs=["fine"])
-    assert [rung.name for rung in result.rungs] == ["replay", "fine"]
-    with pytest.raises(UnknownNameError, match="no rung 'nope'"):
-        list(validate_states(choosing, [state], rungs=["nope"]))
-
-
-def test_all_checks_of_an_environment_with_one_are_that_one(state: CompilerEnvState) -> None:
-    make = lambda: Validating(isolation="in-process", reward_space="number")  # noqa: E731 - one line
-    (result,) = validate_states(make, [state], rungs=None)
-    assert [rung.name for rung in result.rungs] == ["replay"]
-    with pytest.raises(UnknownNameError, match="expected no names of checks"):
-        list(validate_states(make, [state], rungs=["replay"]))
-
-
-def test_closing_early_stops(state: CompilerEnvState) -> None:
-    asked = []
-
-    def states():  # type: ignore[no-untyped-def]  # a generator of states
-        for i in range(1000):
-            asked.append(i)
-            yield state
-
-    results = validate_states(make_env, states(), nproc=1)
-    next(results)
-    results.close()
-    assert len(asked) < 10

@@ -40,7 +40,7 @@ class Mutator:
 
     def random(self) -> list[int]:
         """Return a new sequence."""
-        return [self.move() for _ in range(self._random.randint(4, 24))]
+        return [self.move() for _ in range(self._random.randint(4, 24))][: self._longest]
 
     def move(self) -> int:
         """Return an action, more likely one that has changed and improved programs."""

@@ -12,6 +12,9 @@ import pytest
 import compiler_gym
 from compiler_gym.envs.llvm import LlvmEnv
 
+MAIN = '#include <math.h>\n#include "part.h"\nint main() { return part(N) + (int)sqrt(16); }\n'
+PART = '#include "part.h"\nint part(int n) { return n * 2; }\n'
+
 
 @pytest.fixture
 def make_env() -> Iterator[Callable[..., LlvmEnv]]:
@@ -50,3 +53,14 @@ def tool() -> Callable[..., bytes]:
         return subprocess.run(command, input=input, capture_output=True, check=True).stdout
 
     return run
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the directory of two sources and a header; it is the current one."""
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include/part.h").write_text("int part(int);\n")
+    (tmp_path / "main.c").write_text(MAIN)
+    (tmp_path / "part.c").write_text(PART)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path

@@ -3,17 +3,13 @@ import json
 import pickle
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import compiler_gym
-from compiler_gym.datasets import Benchmark, ExpectedOutput, RunSpec
+from compiler_gym.datasets import ExpectedOutput, RunSpec
 from compiler_gym.envs import llvm
-from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.builds import record
 from compiler_gym.envs.llvm.programs.command_line import CompilerCommand, Mode
 from compiler_gym.errors import (
@@ -22,33 +18,9 @@ from compiler_gym.errors import (
     InvalidParameterError,
 )
 
+from .conftest import Env, functions_of, status_of
+
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
-Env = Callable[..., LlvmEnv]
-
-MAIN = '#include <math.h>\n#include "part.h"\nint main() { return part(N) + (int)sqrt(16); }\n'
-PART = '#include "part.h"\nint part(int n) { return n * 2; }\n'
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the directory of two sources and a header; it is the current one."""
-    (tmp_path / "include").mkdir()
-    (tmp_path / "include/part.h").write_text("int part(int);\n")
-    (tmp_path / "main.c").write_text(MAIN)
-    (tmp_path / "part.c").write_text(PART)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def status_of(program: Path) -> int:
-    return subprocess.run([program], check=False, timeout=10).returncode
-
-
-def functions_of(benchmark: Benchmark, make_env: Env) -> set[str]:
-    env = make_env(observation_space="Ir")
-    ir, _ = env.reset(benchmark=benchmark)
-    lines = [line for line in ir.splitlines() if line.startswith("define")]
-    return {line.partition("@")[2].partition("(")[0] for line in lines}
 
 
 def test_a_whole_command_gives_the_linked_program_and_finishes_it(
@@ -93,103 +65,6 @@ def test_objects_of_earlier_commands_are_linked(project: Path, make_env: Env) ->
     env.reset(benchmark=program)
     program.compile(env)
     assert status_of(project / "run") == 14
-
-
-def test_objects_that_were_compiled_are_known_by_their_bytes(project: Path, make_env: Env) -> None:
-    env = make_env()
-    for name, flags in (("main", "-DN=5"), ("part", "")):
-        program = env.make_benchmark_from_command_line(f"cc -Iinclude {flags} -c {name}.c")
-        env.reset(benchmark=program)
-        program.compile(env)
-    (project / "part.o").rename(project / "moved.o")
-    subprocess.run(["ar", "rcs", "libpart.a", "moved.o"], check=True)
-    program = env.make_benchmark_from_command_line("cc main.o libpart.a -lm -o run")
-    assert functions_of(program, make_env) == {"main", "part"}
-    env.reset(benchmark=program)
-    program.compile(env)
-    assert status_of(project / "run") == 14
-
-
-def test_of_an_archive_come_the_members_that_the_linker_would_take(
-    project: Path, make_env: Env
-) -> None:
-    texts = {
-        "top": "int used(int); int main(void) { char b[99] = {0}; return used(b[7]); }",
-        "one": "int shared_value = 41; int used(int n) { return shared_value + 1 + n; }",
-        "two": "int absent(void); int unneeded(void) { return absent(); }",
-        "three": "int main(void) { return 1; }",
-    }
-    env = make_env()
-    for name, text in texts.items():
-        (project / f"{name}.c").write_text(text)
-        program = env.make_benchmark_from_command_line(f"cc -c {name}.c")
-        env.reset(benchmark=program)
-        program.compile(env)
-    subprocess.run(["ar", "rcs", "l.a", "two.o", "three.o", "one.o"], check=True)
-    for command in ("cc top.c l.a -o run", "cc top.o l.a -o run"):
-        program = env.make_benchmark_from_command_line(command)
-        assert functions_of(program, make_env) == {"main", "used"}
-        env.reset(benchmark=program)
-        program.compile(env)
-        assert status_of(project / "run") == 42
-    (project / "strange.c").write_text("int part(void); int absent(void) { return part(); }")
-    subprocess.run(["cc", "-c", "strange.c"], check=True)
-    (project / "part.c").write_text("int part(void) { return 42; }")
-    (project / "root.c").write_text("int absent(void); int main(void) { return absent(); }")
-    program = env.make_benchmark_from_command_line("cc -c part.c")
-    env.reset(benchmark=program)
-    program.compile(env)
-    subprocess.run(["ar", "rcs", "p.a", "part.o"], check=True)
-    program = env.make_benchmark_from_command_line("cc root.c strange.o p.a -o run")
-    env.reset(benchmark=program)
-    program.compile(env)
-    assert status_of(project / "run") == 42
-    (kept,) = record("cc top.o l.a -o run".split(), project, project / "kept")
-    assert functions_of(llvm.make_benchmark(kept), make_env) == {"main", "used"}
-    program = env.make_benchmark_from_command_line("cc l.a -o run")
-    assert functions_of(program, make_env) == {"main"}
-
-
-def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
-    text = """
-        extern int imported; extern int weak_one __attribute__((weak)); int common_one;
-        static int local_one; int defined_one = 3; void outside(void);
-        __attribute__((weak)) int weak_defined(void) { return 1; }
-        static int helper(int *p) { return *p + local_one++; }
-        int exported(void) { outside(); return helper(&imported) + (&weak_one != 0) + common_one; }
-        int other(void) __attribute__((alias("exported"))); int renamed(void) __asm__("odd$name");
-        int renamed(void) { struct { char b[900]; } a = {{0}}, c = a; outside(); return c.b[9]; }
-    """
-    program = llvm.make_benchmark_from_source(text, lang="c")
-    (project / "x.bc").write_bytes(program.contents)
-    shown = subprocess.check_output(["llvm-nm-22", "x.bc"], text=True)
-    lines = [line.split() for line in shown.splitlines()]
-    undefined = {line[-1] for line in lines if line[-2] == "U"} - {"weak_one"}
-    defined = {line[-1] for line in lines if line[-2] in "TWDBCV"}
-    (symbols,) = run_engine("symbols", [program.contents])
-    found = [set(part.split("\n")) for part in symbols.decode().split("\0")]
-    assert found[0] == defined
-    assert found[1] - {"memset", "memcpy"} == undefined - {"memset", "memcpy"}
-
-
-def test_objects_of_unknown_origin_stay_for_the_linker(project: Path, make_env: Env) -> None:
-    subprocess.run(["cc", "-Iinclude", "-c", "part.c"], check=True)
-    env = make_env()
-    program = env.make_benchmark_from_command_line("cc -Iinclude -DN=1 main.c part.o -lm -o run")
-    assert functions_of(program, make_env) == {"main"}
-    env.reset(benchmark=program)
-    program.compile(env)
-    assert status_of(project / "run") == 6
-    with pytest.raises(BenchmarkInitError, match="no object of known origin"):
-        env.make_benchmark_from_command_line("cc part.o -o run")
-
-
-@pytest.mark.parametrize("size", [b"-100", b"x", b"99999999", b""])
-def test_a_damaged_archive_is_one_of_unknown_origin(size: bytes, project: Path) -> None:
-    header = b"a.o/".ljust(48) + size.ljust(10) + b"`\n"
-    (project / "bad.a").write_bytes(b"!<arch>\n" + header + b"data" * 50)
-    with pytest.raises(BenchmarkInitError, match="no object of known origin"):
-        llvm.make_benchmark_from_command_line("cc bad.a -o run")
 
 
 def test_a_damaged_response_file_is_a_typed_error(project: Path) -> None:
@@ -413,101 +288,6 @@ def test_a_program_that_was_split_can_be_merged_again() -> None:
         merged, _ = env.reset(benchmark=llvm.merge_benchmarks(parts))
         assert len(parts) == 21
         assert whole == of_parts == merged
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("file://part.c", "with its whole path, such as file://.*/part.c"),
-        ("file://sub/part.c", "with its whole path, such as file://.*/sub/part.c"),
-        ("file://", "with its whole path"),
-        ("file:///a%00b.c", "null byte"),
-        ("file:///dev/null", "found a pipe or a device"),
-    ],
-)
-def test_an_address_of_no_file_says_what_is_expected(
-    address: str, message: str, project: Path, make_env: Env
-) -> None:
-    with pytest.raises(BenchmarkInitError, match=message):
-        make_env().reset(benchmark=address)
-
-
-def test_files_with_odd_names_are_found(project: Path, make_env: Env) -> None:
-    env = make_env()
-    for name in ("sp ace.c", "per%20cent.c", "hash#mark?.c", "\udcff.c"):
-        path = project / name
-        path.write_text("int f(void) { return 1; }\n")
-        _, info = env.reset(benchmark=path.as_uri())
-        assert info["benchmark"] == path.as_uri()
-    env.reset(benchmark=f"file://{project}/sp ace.c")
-    assert str(env.benchmark).endswith("/sp%20ace.c")
-
-
-@pytest.fixture
-def database(project: Path) -> Path:
-    """Return a compile_commands.json as CMake writes it."""
-    build = project / "build"
-    build.mkdir()
-    entries: list[dict[str, Any]] = [
-        {
-            "directory": str(build),
-            "command": f"/usr/bin/cc -I{project}/include -DN=3 -o CMakeFiles/app.dir/{name}.c.o "
-            f"-c {project}/{name}.c",
-            "file": f"{project}/{name}.c",
-            "output": f"CMakeFiles/app.dir/{name}.c.o",
-        }
-        for name in ("main", "part")
-    ]
-    arguments = ["cc", "-c", "../broken.c", "-o", "broken.o"]
-    entries.append({"directory": str(build), "arguments": arguments, "file": "../broken.c"})
-    path = build / "compile_commands.json"
-    path.write_text(json.dumps(entries))
-    return path
-
-
-def test_a_compilation_database_gives_one_program_for_each_file(database: Path) -> None:
-    unreadable: list[tuple[str, str]] = []
-    found = llvm.make_benchmarks_from_compile_commands(database, unreadable=unreadable)
-    assert [Path(name).name for name in found] == ["main.c", "part.c"]
-    assert [(name, "no such file" in reason) for name, reason in unreadable] == [
-        ("../broken.c", True)
-    ]
-    with pytest.raises(BenchmarkInitError, match="no such file"):
-        llvm.make_benchmarks_from_compile_commands(database)
-
-
-def test_a_compilation_database_gives_one_program_for_each_target(
-    database: Path, make_env: Env
-) -> None:
-    unreadable: list[tuple[str, str]] = []
-    found = llvm.make_benchmarks_from_compile_commands_by_target(database, unreadable=unreadable)
-    assert list(found) == ["app"]
-    assert functions_of(found["app"], make_env) == {"main", "part"}
-    assert [name for name, _ in unreadable] == ["all"]
-
-
-@pytest.mark.parametrize(
-    "text", ["", "{}x", "{}", "[1]", '[{"directory": "."}]', '{"a": 1}', "[" * 100_000]
-)
-def test_what_is_no_compilation_database_is_refused(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "compile_commands.json"
-    path.write_text(text)
-    with pytest.raises(BenchmarkInitError, match="no compilation database"):
-        llvm.make_benchmarks_from_compile_commands(path)
-    with pytest.raises(BenchmarkInitError, match="cannot read"):
-        llvm.make_benchmarks_from_compile_commands(tmp_path / "nothing.json")
-
-
-@pytest.mark.parametrize("broken", ["", "cc -c 'part.c", "cc -c part.c -o"])
-def test_a_command_that_cannot_be_read_does_not_hide_the_others(broken: str, project: Path) -> None:
-    path = project / "compile_commands.json"
-    commands = {"part.c": "cc -Iinclude -c part.c", "bad.c": broken}
-    path.write_text(json.dumps([{"command": c, "file": f} for f, c in commands.items()]))
-    unreadable: list[tuple[str, str]] = []
-    found = llvm.make_benchmarks_from_compile_commands(path, unreadable=unreadable)
-    assert (list(found), [name for name, _ in unreadable]) == (["part.c"], ["bad.c"])
-    with pytest.raises(BenchmarkInitError, match=r"found|no command"):
-        llvm.make_benchmarks_from_compile_commands(path)
 
 
 def test_how_to_run_a_program_travels_with_it(project: Path, make_env: Env) -> None:

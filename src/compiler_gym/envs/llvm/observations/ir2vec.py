@@ -29,8 +29,8 @@ def dimension() -> int:
     path = vocabulary_path()
     try:
         return len(next(iter(json.loads(path.read_bytes())["Opcodes"].values())))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration) as error:
         raise EnvironmentNotSupported(
             f"expected a vocabulary of IR2Vec (JSON with Opcodes, Types and Arguments) in {path}, "
-            f"found {error}: correct or unset {VARIABLE}"
+            f"found {str(error) or 'no opcode'}: correct or unset {VARIABLE}"
         ) from error

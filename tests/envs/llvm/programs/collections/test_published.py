@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
 import bz2
 import hashlib
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from compiler_gym.datasets import Dataset, DownloadOptions, PublishedDataset, import_corpus
-from compiler_gym.datasets.corpus import CorpusDataset
+from compiler_gym.datasets import DownloadOptions, PublishedDataset
 from compiler_gym.envs.llvm import LlvmEnv, datasets
 from compiler_gym.envs.llvm.programs.collections.published import PUBLISHED
 from compiler_gym.errors import (
@@ -56,44 +54,6 @@ def make(server: Server, tmp_path: Path) -> Make:
         return cls(tmp_path / "site", **(served | arguments))
 
     return dataset
-
-
-@pytest.mark.parametrize("cls", PUBLISHED, ids=lambda cls: cls.archive.name)
-def test_the_facts_of_every_archive_are_complete(
-    cls: type[PublishedDataset], tmp_path: Path
-) -> None:
-    dataset = cls(tmp_path)
-    sha256 = dataset.tar_sha256 or ""
-    assert re.fullmatch("[0-9a-f]{64}", sha256)
-    assert dataset.manifest_sha256 is None or re.fullmatch("[0-9a-f]{64}", dataset.manifest_sha256)
-    assert all(url.startswith("https://") for url in (*dataset.tar_urls, *dataset.manifest_urls))
-    assert dataset.tar_urls
-    assert dataset.size == cls.archive.count > 0
-    assert dataset.license
-    assert dataset.description
-    assert dataset.references
-    assert not dataset.installed
-    is_bitcode = cls.archive.suffix == ".bc"
-    assert is_bitcode == ("-llvm10-v" in dataset.name)
-
-
-def test_archives_have_the_names_and_counts_that_were_published() -> None:
-    counts = {cls.archive.name: cls.archive.count for cls in PUBLISHED}
-    assert counts == {
-        "anghabench-v1": 1_041_333,
-        "blas-llvm10-v0": 300,
-        "cbench-llvm10-v1": 23,
-        "chstone-v0": 12,
-        "clgen-v0": 996,
-        "github-llvm10-v0": 49_738,
-        "jotaibench-v0": 18_761,
-        "linux-llvm10-v0": 13_894,
-        "mibench-llvm10-v1": 40,
-        "npb-llvm10-v0": 122,
-        "opencv-llvm10-v0": 442,
-        "poj104-v1": 49_816,
-        "tensorflow-llvm10-v0": 1_985,
-    }
 
 
 def test_an_environment_lists_every_archive_and_fetches_none(
@@ -228,36 +188,3 @@ def test_solutions_of_students_compile_with_the_headers_they_leave_out(
     program = dataset["1/10"]
     assert program.contents[:4] == b"BC\xc0\xde"
     assert next(iter(program.sources)).contents == source
-
-
-def test_an_imported_corpus_is_compiled_as_it_is_read(
-    tmp_path: Path, make_env: Callable[..., LlvmEnv]
-) -> None:
-    (tmp_path / "in").mkdir()
-    texts = {"a.c": "f() { return 1; }", "b.ll": "define void @f() { ret void }", "c.rs": "fn f"}
-    for name, text in texts.items():
-        (tmp_path / "in" / name).write_text(text)
-    import_corpus("mine-v0", tmp_path / "in", site_data_base=tmp_path / "site")
-    env = make_env(datasets_site_path=tmp_path / "site", observation_space="IrInstructionCount")
-    corpus: Dataset = env.datasets["mine-v0"]
-    assert isinstance(corpus, CorpusDataset)
-    assert corpus.size == 3
-    assert env.reset(benchmark="mine-v0/b.ll")[0] == 1
-    assert env.reset(benchmark="mine-v0/a.c")[0] == 1
-    with pytest.raises(BenchmarkInitError, match=r"is a \.rs file"):
-        env.reset(benchmark="mine-v0/c.rs")
-
-
-def test_students_solutions_that_were_imported_compile_as_the_published_ones_do(
-    make_env: Callable[..., LlvmEnv], tmp_path: Path
-) -> None:
-    folder = tmp_path / "ProgramData/7"
-    folder.mkdir(parents=True)
-    text = b"// \xb3\xcc\nvoid main() { char s[LEN]; gets(s); cout << strlen(s); }\n"
-    (folder / "1.txt").write_bytes(text)
-    import_corpus("solutions-v0", tmp_path / "ProgramData", site_data_base=tmp_path / "site")
-    env = make_env(datasets_site_path=tmp_path / "site")
-    program = env.datasets["solutions-v0"]["7/1.txt"]
-    env.reset(benchmark=program)
-    assert env.observation["IrInstructionCount"] > 5
-    assert [source.contents for source in program.sources] == [text]

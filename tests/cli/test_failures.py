@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""An error becomes a line, the next step and an exit status; a defect stays one."""
+
+import gymnasium
+import pytest
+
+from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
+from compiler_gym.cli._output import errors
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerGymError,
+    InvalidActionError,
+    PipelineError,
+    UnknownNameError,
+)
+
+
+@pytest.fixture(autouse=True)
+def own_console() -> None:
+    """Let standard error be the one of this test."""
+    errors.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("error", "step"),
+    [
+        (BenchmarkInitError("no such file: a.c"), "a program is a URI"),
+        (InvalidActionError("no action 'x'"), "--actions"),
+        (UnknownNameError("no space 'x'"), "describe ENV"),
+        (PipelineError("unknown pass 'x'"), "--print-passes"),
+    ],
+)
+def test_an_error_is_a_line_and_the_next_step(
+    error: CompilerGymError, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_status_of(error) == REFUSED
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    first, second = shown.err.splitlines()
+    assert first == f"error: {error}"
+    assert second.startswith("next step: ")
+    assert step in second
+
+
+def test_a_long_error_is_cut_and_markup_in_it_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    exit_status_of(CompilerGymError("[bold]no[/]\n" + "\n".join(map(str, range(20)))))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "error: [bold]no[/]"
+    assert lines[-1] == "  ... 9 more lines"
+    assert len(lines) == 13
+
+
+def test_what_shows_the_failure_elsewhere_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    error = CompilerGymError("it crashed")
+    error.reproducer = "opt-22 -passes=gvn [a].bc"
+    exit_status_of(error)
+    assert "shown by: opt-22 -passes=gvn [a].bc" in capsys.readouterr().err
+
+
+def test_an_error_without_words_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status_of(CompilerGymError("")) == REFUSED
+    assert "error: failed without a message" in capsys.readouterr().err
+
+
+def test_an_unknown_environment_is_not_guessed_at(capsys: pytest.CaptureFixture[str]) -> None:
+    error = gymnasium.error.NameNotFound("Environment `x` doesn't exist. Did you mean: `CartPole`?")
+    assert exit_status_of(error) == REFUSED
+    shown = capsys.readouterr().err
+    assert "CartPole" not in shown
+    assert "next step: `compiler-gym envs`" in shown
+
+
+def test_an_interrupt_has_the_status_of_a_shell_and_a_defect_has_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert exit_status_of(KeyboardInterrupt()) == INTERRUPTED == 130
+    assert capsys.readouterr().err == "\ninterrupted\n"
+    assert exit_status_of(ZeroDivisionError("a defect")) is None
+    assert capsys.readouterr().err == ""

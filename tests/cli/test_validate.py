@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym validate`` as a shell sees it."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from .conftest import COMMAND, Run, States, write
+
+QUICK = ("--rungs", "replay")
+
+
+def test_a_truncated_file_is_reported_after_what_could_be_read(
+    cli: Run, tmp_path: Path, states: States,
+) -> None:  # fmt: skip
+    path = Path(write(tmp_path / "s.csv", states))
+    path.write_text(path.read_text()[:-20])
+    for command in (("replay",), ("validate", *QUICK)):
+        ran = cli(*command, str(path))
+        assert ran.status == 2
+        assert "crc32" in ran.output
+        assert "line 3 is damaged or cut short" in ran.errors
+
+
+def test_a_validation_shows_each_rung_and_keeps_its_results(
+    cli: Run, tmp_path: Path, states: States,
+) -> None:  # fmt: skip
+    path = write(tmp_path / "s.jsonl", states)
+    ran = cli("validate", path, "--quick", "--output", "r.jsonl")
+    assert ran.status == 0, ran.errors
+    assert "2 states, 0 wrong" in ran.output
+    kept = (tmp_path / "r.jsonl").read_text()
+    assert [r["name"] for r in json.loads(kept.splitlines()[0])["rungs"]] == [
+        "replay", "verify", "run",
+    ]  # fmt: skip
+    again = cli("validate", path, "--quick", "--output", "r.jsonl", "--json")
+    assert len(again.json) == 2
+    assert (tmp_path / "r.jsonl").read_text() == kept
+    other = cli("validate", path, "--rungs", "replay", "--output", "r.jsonl", "--json")
+    assert [len(document["rungs"]) for document in other.json] == [1, 1]
+    assert (tmp_path / "r.jsonl").read_text().startswith(kept)
+    (tmp_path / "one").mkdir()
+    one = write(tmp_path / "one" / "s.jsonl", states[:1])
+    assert len(cli("validate", one, "--quick", "--output", "r.jsonl", "--json").json) == 1
+
+
+def test_a_wrong_state_fails_the_validation(cli: Run, tmp_path: Path, states: States) -> None:
+    wrong = [states[0], replace(states[1], state_hash="0" * 32)]
+    ran = cli("validate", write(tmp_path / "s.jsonl", wrong), *QUICK)
+    assert ran.status == 1
+    assert "2 states, 1 wrong" in ran.output
+    assert "bitcount: the replay reaches another program" in ran.output
+
+
+def test_an_unknown_rung_is_named(cli: Run, tmp_path: Path, states: States) -> None:
+    ran = cli("validate", write(tmp_path / "s.jsonl", states), "--rungs", "nope")
+    assert ran.status == 2
+    assert "no rung 'nope'; there are replay, verify, run" in ran.errors
+
+
+def test_a_validation_that_is_killed_goes_on_where_it_was(tmp_path: Path, states: States) -> None:
+    many = [
+        replace(states[i % 2], walltime=float(i), reward=None, state_hash=f"{i:032x}")
+        for i in range(30)
+    ]
+    path, kept = write(tmp_path / "s.jsonl", many), tmp_path / "r.jsonl"
+    command = [*COMMAND, "validate", path, *QUICK, "--jobs", "1", "--output", str(kept)]
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + 60
+    while not (kept.is_file() and kept.read_text().count("\n") >= 3) and time.monotonic() < end:
+        assert running.poll() is None
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    done = kept.read_text().rpartition("\n")[0].splitlines()
+    assert 3 <= len(done) < 30
+    kept.write_text(kept.read_text() + '{"state": {"bench')
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    lines = kept.read_text().splitlines()
+    assert lines[: len(done)] == done
+    assert len({json.loads(line)["state"]["state_hash"] for line in lines}) == len(lines) == 30

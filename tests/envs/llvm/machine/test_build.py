@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Programs are linked, and how large they are is what LLVM's tools say."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm.machine import build
+from compiler_gym.envs.llvm.machine.build import Builder, linker_identity
+from compiler_gym.errors import BenchmarkInitError, ObservationError
+from tests.envs.llvm.running_programs import MakeEnv, program, started
+
+Tool = Callable[..., bytes]
+
+
+def test_the_text_size_is_what_llvm_size_says_of_the_linked_program(
+    make_env: MakeEnv, tool: Tool, tmp_path: Path
+) -> None:
+    env = started(make_env, "cbench-v1/crc32")
+    for action in ("sroa", "instcombine"):
+        path = env.write_bitcode(tmp_path / "module.bc")
+        tool("llc-22", "-filetype=obj", path, "-o", tmp_path / "module.o")
+        tool("clang-22", "-no-pie", tmp_path / "module.o", "-o", tmp_path / "program")
+        flags = tool("llvm-readelf-22", "-SW", tmp_path / "program").decode()
+        sections = re.findall(
+            r"\] (\S+) +\w+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +\w*X\w* ", flags
+        )
+        assert sections
+        assert env.observation["TextSizeBytes"] == sum(int(size, 16) for _, size in sections)
+        env.step(env.action_space[action])
+
+
+def test_a_program_without_main_is_no_program(make_env: MakeEnv) -> None:
+    env = started(make_env, program("int f(int x) { return x; }"))
+    assert env.observation["IsBuildable"] is False
+    assert env.observation["IsRunnable"] is False
+    for name in ("TextSizeBytes", "Buildtime", "Runtime", "RuntimeInstructions"):
+        with pytest.raises(ObservationError, match="does not link"):
+            _ = env.observation[name]
+
+
+def test_the_worker_loads_no_linker_before_it_is_asked_to() -> None:
+    program = (
+        "import sys; import compiler_gym.envs.llvm.session; "
+        "late = ('machine.running', 'machine.build', 'machine.program'); "
+        "print(any(name.endswith(late) for name in sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def module(status: int = 3) -> _llvm.Module:
+    triple = 'target triple = "x86_64-pc-linux-gnu"'
+    return _llvm.Module(f"{triple}\ndefine i32 @main() {{\n  ret i32 {status}\n}}\n".encode())
+
+
+def test_a_program_is_linked_again_only_when_its_ir_has_changed(tmp_path: Path) -> None:
+    builder = Builder(lambda: tmp_path / "made", ())
+    first = builder.build(module())
+    assert subprocess.run([first.path], check=False).returncode == 3
+    assert builder.build(module()) is first
+    other = builder.build(module(4))
+    assert subprocess.run([other.path], check=False).returncode == 4
+    assert not first.path.exists()
+    again = builder.build(module())
+    assert again.path not in (first.path, other.path)
+
+
+def test_a_program_is_linked_again_when_it_is_gone_or_forgotten(tmp_path: Path) -> None:
+    builder = Builder(lambda: tmp_path, ())
+    first = builder.build(module())
+    first.path.unlink()
+    second = builder.build(module())
+    assert second.path.is_file()
+    builder.forget()
+    assert builder.build(module()) is not second
+    third = builder.build_again(module())
+    assert third.seconds > 0
+
+
+def test_the_code_of_a_program_is_what_llvm_readelf_lists(tool: Tool, tmp_path: Path) -> None:
+    built = Builder(lambda: tmp_path, ()).build(module())
+    listed = tool("llvm-readelf-22", "-SW", built.path).decode()
+    sizes = re.findall(r"\] \S+ +\w+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +\w*X\w* ", listed)
+    assert built.text_size == sum(int(size, 16) for size in sizes) > 0
+
+
+def test_what_the_linker_says_is_passed_on(tmp_path: Path) -> None:
+    with pytest.raises(ObservationError, match=r"does not link:\n.*-lnowhere"):
+        Builder(lambda: tmp_path, ("-lnowhere",)).build(module())
+
+
+def test_another_compiler_links_where_there_is_no_clang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> list[str]:
+        raise BenchmarkInitError("no clang")
+
+    monkeypatch.setattr(build, "clang_command", missing)
+    build._linker.cache_clear()
+    try:
+        assert build._linker()[0].endswith(("/cc", "/gcc"))
+        build._linker.cache_clear()
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(ObservationError, match="cannot link a program: no clang"):
+            build._linker()
+    finally:
+        build._linker.cache_clear()
+
+
+def test_the_identity_of_the_linker_stays_while_it_does() -> None:
+    assert linker_identity() == linker_identity() != ""

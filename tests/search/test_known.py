@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Where a search may begin is read from what compilers register."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.registration import compilers
+from compiler_gym.search import known
+from compiler_gym.search.known import default_starts, known_sequences, level_sequences
+from compiler_gym.spaces import NamedDiscrete
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["-O3", "sroa", "Oz", "O"], [[0], [2]]),
+        (["-Ofast", "-O2x", "-Og2"], [[0], [1], [2]]),
+        (["-fO2", "O-2", ""], []),
+    ],
+)
+def test_levels_are_told_by_their_whole_name(names: list[str], found: list[list[int]]) -> None:
+    assert level_sequences(names) == found
+
+
+def test_every_registered_sequence_is_of_names_and_means_nothing_elsewhere() -> None:
+    lines = list(known._lines())
+    names = sorted({name for line in lines for name in line.split()})
+    assert len(lines) == len(known_sequences(names)) > 3
+    assert known_sequences(["made-up"]) == []
+    assert known_sequences([]) == []
+
+
+def test_a_line_counts_where_all_of_its_names_are_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "starting").mkdir()
+    (tmp_path / "starting" / "__init__.py").touch()
+    (tmp_path / "starting" / "s.txt").write_text("# remark\na b a\n\nb c\nc\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    compiler = dataclasses.replace(
+        next(iter(compilers().values())), starting_sequences="starting:s.txt"
+    )
+    silent = dataclasses.replace(compiler, starting_sequences="")
+    monkeypatch.setattr(known, "compilers", lambda: {"one": compiler, "two": silent})
+    assert known_sequences(["b", "a"]) == [[1, 0, 1]]
+    assert default_starts(NamedDiscrete(["c", "b", "-Oz"], name="mine")) == [[2], [1, 0], [0]]

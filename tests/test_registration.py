@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Compilers are found by their entry points, and asked what only they can know."""
+
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium
+import pytest
+
+import compiler_gym
+from compiler_gym import registration
+from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
+from compiler_gym.registration import (
+    C_SOURCE,
+    COMPILER_GYM_ENVS,
+    Compiler,
+    EnvironmentId,
+    ProgramFormat,
+    Use,
+    compiler_of,
+    compilers,
+    default_environment,
+    make,
+    program_formats,
+)
+
+FORTRAN = ProgramFormat("Fortran", (".f90",))
+STRANGER = Compiler(
+    "ada", "A stranger's compiler", "strange.env:Env",
+    (EnvironmentId("ada-v0", default_for=(Use.SEARCH,)), EnvironmentId("ada-v1")),
+    formats=(C_SOURCE, FORTRAN),
+)  # fmt: skip
+OURS = Compiler(
+    "zig", "A bundled compiler", "compiler_gym.envs.zig:Env",
+    (EnvironmentId("zig-v0", default_for=(Use.COMMAND, Use.SEARCH)),), formats=(C_SOURCE,),
+)  # fmt: skip
+
+
+@pytest.fixture
+def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Return what makes the given compilers the installed ones."""
+
+    def installed(*found: Compiler) -> None:
+        entries = [SimpleNamespace(load=lambda one=one: one) for one in found]
+        monkeypatch.setattr(registration, "entry_points", lambda group: entries)
+        compilers.cache_clear()
+
+    yield installed
+    monkeypatch.undo()
+    compilers.cache_clear()
+
+
+def test_the_bundled_compilers_come_first_whatever_they_are_called(
+    install: Callable[..., None],
+) -> None:
+    install(STRANGER, OURS)
+    assert list(compilers()) == ["zig", "ada"]
+    assert list(COMPILER_GYM_ENVS) == ["zig-v0", "ada-v0", "ada-v1"]
+    assert (len(COMPILER_GYM_ENVS), COMPILER_GYM_ENVS[1]) == (3, "ada-v0")
+    assert "ada-v1" in COMPILER_GYM_ENVS
+    assert "llvm-v0" not in COMPILER_GYM_ENVS
+
+
+def test_an_environment_is_of_the_compiler_that_registered_it(install: Callable[..., None]) -> None:
+    install(STRANGER, OURS)
+    assert compiler_of("ada-v1") is compiler_of("compiler_gym/ada-v1") is STRANGER
+    assert compiler_of("CartPole-v1") is None
+
+
+@pytest.mark.parametrize(
+    ("found", "use", "id"),
+    [
+        ((STRANGER, OURS), Use.SEARCH, "zig-v0"),
+        ((STRANGER,), Use.SEARCH, "ada-v0"),
+        ((STRANGER, OURS), Use.COMMAND, "zig-v0"),
+    ],
+)
+def test_the_first_that_serves_a_use_is_its_default(
+    install: Callable[..., None], found: Sequence[Compiler], use: Use, id: str
+) -> None:
+    install(*found)
+    assert default_environment(use) == id
+
+
+def test_a_use_that_nobody_serves_is_an_error(install: Callable[..., None]) -> None:
+    install(STRANGER)
+    with pytest.raises(EnvironmentNotSupported, match="for learning: name one of your own"):
+        default_environment(Use.LEARNING)
+
+
+def test_a_format_that_two_compilers_read_is_listed_once(install: Callable[..., None]) -> None:
+    install(STRANGER, OURS)
+    assert program_formats() == (C_SOURCE, FORTRAN)
+
+
+def test_every_installed_compiler_has_a_default_for_what_the_commands_need() -> None:
+    assert default_environment() in COMPILER_GYM_ENVS
+    found = {one.name for id in COMPILER_GYM_ENVS if (one := compiler_of(id)) is not None}
+    assert found == set(compilers())
+
+
+def test_an_environment_is_made_without_wrappers() -> None:
+    with make("compiler_gym/llvm-v0") as env:
+        assert env.unwrapped is env
+    with pytest.raises(InvalidParameterError, match=r"wrappers\.TimeLimit\(env, steps\)"):
+        make("llvm-v0", max_episode_steps=3)
+    with pytest.raises(gymnasium.error.NameNotFound, match="nothing"):
+        make("nothing-v0")
+
+
+def test_wrappers_go_around_each_environment_of_a_vector() -> None:
+    seen: list[Any] = []
+
+    def note(env: Any) -> Any:
+        seen.append(env)
+        return env
+
+    envs = compiler_gym.make_vec(
+        "llvm-v0",
+        2,
+        wrappers=[note],
+        reward_space="IrInstructionCount",
+        observation_space="Autophase",
+    )
+    try:
+        assert envs.num_envs == 2
+        assert len(seen) >= 2
+    finally:
+        envs.close()
