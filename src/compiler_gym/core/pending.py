@@ -5,7 +5,7 @@ A single environment sends and waits at once, a vector sends many together, a po
 whichever is done first; they all call the same few methods.
 """
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from compiler_gym.core.plan import Plan
 from compiler_gym.datasets import Benchmark
@@ -19,9 +19,6 @@ from compiler_gym.errors import (
 )
 from compiler_gym.service import Channel, Connection
 from compiler_gym.service.messages import Reply, Start, Step
-
-if TYPE_CHECKING:
-    from compiler_gym.core.episode import Episode
 
 __all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult"]
 
@@ -60,6 +57,31 @@ class Pending(Protocol[_Result]):
         ...
 
 
+class Owner(Protocol):
+    """What steps and resets are of: it holds the session, and says what replies mean."""
+
+    @property
+    def connection(self) -> Connection | None:
+        """The line to the session, if there is one."""
+        ...
+
+    def connect(self) -> tuple[Connection, bool]:
+        """Return a line to a session, and whether it was opened for this."""
+        ...
+
+    def started(self, reply: Reply, program: Benchmark) -> ResetResult:
+        """Take the reply to a start on `program`, or raise what it says."""
+        ...
+
+    def conclude(self, reply: Reply, actions: list[Any], plan: Plan) -> StepResult:
+        """Return what the reply to a step of `actions` means."""
+        ...
+
+    def fail(self, error: CompilerGymError, plan: Plan) -> StepResult:
+        """Return the result of a step that `error` struck."""
+        ...
+
+
 class StepPending:
     """A step of `episode`: its actions are entered, its result is none before `result`."""
 
@@ -67,7 +89,7 @@ class StepPending:
 
     def __init__(
         self,
-        episode: "Episode",
+        episode: Owner,
         connection: Connection,
         request: Step | None,
         actions: list[Any],
@@ -129,7 +151,7 @@ class ResetPending:
     """A reset of `episode` to `program`; a worker that was lost since is replaced once."""
 
     def __init__(
-        self, episode: "Episode", program: Benchmark, request: Start, timeout: float | None
+        self, episode: Owner, program: Benchmark, request: Start, timeout: float | None
     ) -> None:
         self._episode = episode
         self._program = program

@@ -55,6 +55,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     _rows = Rows((), None)
     """None yet: what a constructor that fails has to close."""
 
+    num_envs = 0
     single_action_space: gymnasium.Space[Any]
     single_observation_space: gymnasium.Space[Any]
     action_space: gymnasium.Space[Any]
