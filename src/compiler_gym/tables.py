@@ -87,6 +87,9 @@ class Cost(Struct, frozen=True, kw_only=True):
     ... )
     >>> cost.initial, cost.baselines
     ('size_o0', ('size_o0', 'size_os'))
+    >>> from msgspec.structs import replace
+    >>> replace(cost, at_reset=Level("_initial", "reset", "before any action")).initial
+    'size_initial'
     """
 
     name: str
@@ -98,7 +101,10 @@ class Cost(Struct, frozen=True, kw_only=True):
     platform_dependent: bool
     """Whether another machine may give another value, as of the observation."""
     levels: tuple[Level, ...]
-    """What it is compared with; the first is the program before any action."""
+    """What it is compared with."""
+    at_reset: Level | None = None
+    """The program before any action: where rewards count from. None: it is the first of `levels`,
+    for every program and whatever it is optimised for."""
     deterministic: bool = True
     """Whether an unchanged program always gives the same value, as of the observation."""
     scales: tuple[str, ...] = ()
@@ -109,7 +115,7 @@ class Cost(Struct, frozen=True, kw_only=True):
     @property
     def initial(self) -> str:
         """The observation of the cost before any action."""
-        return self.baselines[0]
+        return self.baselines[0] if self.at_reset is None else f"{self.name}{self.at_reset.name}"
 
     @property
     def baselines(self) -> tuple[str, ...]:
@@ -117,12 +123,14 @@ class Cost(Struct, frozen=True, kw_only=True):
         return tuple(f"{self.name}{level.name}" for level in self.levels)
 
     def baseline_rows(self, observation: Observation) -> Iterator[Observation]:
-        """Yield the rows of the baselines: `observation` of the program at each level."""
+        """Yield the rows of the baselines: `observation` of the program at each level and at
+        reset."""
         first = observation.description.split(".")[0]
-        for name, level in zip(self.baselines, self.levels, strict=True):
+        extra = () if self.at_reset is None else (self.at_reset,)
+        for level in (*self.levels, *extra):
             yield structs.replace(
                 observation,
-                name=name,
+                name=f"{self.name}{level.name}",
                 description=f"{first}, {level.description}.",
                 level=level.option,
             )

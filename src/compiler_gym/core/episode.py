@@ -78,6 +78,7 @@ class Episode:
         """How sessions are opened: the next one is."""
         self.selection = select(self.ask)
         """The spaces there are, and those in use."""
+        self.selection.reward.is_at_reset = self._is_at_reset
         self.program: Benchmark | None = None
         """The program of the last reset."""
         self.history: History | None = None
@@ -361,14 +362,20 @@ class Episode:
     def _valued(
         self, reply: Stepped, actions: list[Any], plan: Plan, info: dict[str, Any]
     ) -> StepResult:
+        view = self.selection.observation
         try:
-            reward = plan.reward(actions, reply.observations, self.selection.observation)
+            if self._is_at_reset():
+                plan.start(reply.observations, view)
+            reward = plan.reward(actions, reply.observations, view)
             observation = plan.observe(reply.observations)
         except (CompilerError, ServiceError) as error:
             return self.fail(error, plan)
         if plan is self.selection.plan and self.history is not None:
             self.history.earn(reward)
         return observation, reward, reply.end, False, info
+
+    def _is_at_reset(self) -> bool:
+        return self.history is not None and not self.history.actions
 
     def _call(self, request: Step | Parameter) -> Reply:
         history = self.require()

@@ -215,10 +215,14 @@ class RewardView:
         self.spaces: dict[str, Reward] = {reward.name: reward for reward in rewards}
         self._view = observation_view
         self._actions: list[Any] = []
+        self.is_at_reset: Callable[[], bool] = lambda: False
+        """Whether the program is as it was at reset, because nothing was done."""
 
     def __getitem__(self, name: str) -> float:
         reward = self.spec(name)
         values = [self._view[needed] for needed in reward.observation_spaces]
+        if self.is_at_reset():
+            reward.start(values, self._view)
         return float(reward.update(self._actions, values, self._view))
 
     def __getattr__(self, name: str) -> Callable[[], float]:

@@ -16,7 +16,10 @@ class CostReward(Reward):
     """The cost saved since the last step: ``before - after``.
 
     `cost` is the observation to lower; `initial` the observation that holds its
-    value before any action, asked for only when the first cost was not seen.
+    value at reset, asked for only when the reward did not see that itself. What an
+    episode earns depends on where it ends alone, rounding included: a program as it
+    was at reset has earned 0, and one that ties with a baseline 1 of what is scaled
+    by that baseline.
     """
 
     def __init__(
@@ -39,18 +42,23 @@ class CostReward(Reward):
             **properties,
         )
         self.initial = initial
+        self.origin: float | None = None
+        """The cost at reset, once it is known."""
         self.previous: float | None = None
+        """The cost of the last update."""
         self.scale: float | None = None
         """What counts as 1.0, once it is known."""
+        self.earned = 0.0
+        """The sum of the episode's rewards."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
         """Forget the last episode."""
-        self.previous = self.scale = None
+        self.origin = self.previous = self.scale = None
+        self.earned = 0.0
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the costs of the program before any action."""
-        self.previous = float(observations[0])
-        self.scale = max(self.saving(observation_view), 1.0)
+        self._count_from(float(observations[0]), observation_view)
 
     def update(
         self,
@@ -60,17 +68,26 @@ class CostReward(Reward):
     ) -> float:
         """Return the reward for moving the cost to ``observations[0]``."""
         cost = float(observations[0])
-        if self.previous is None:
-            self.previous = float(observation_view[self.initial])
-        if self.scale is None:
-            self.scale = max(self.saving(observation_view), 1.0)
-        saved = self.previous - cost
+        if self.origin is None:
+            self._count_from(float(observation_view[self.initial]), observation_view)
+        if cost == self.previous:
+            return 0.0
+        assert self.origin is not None
+        assert self.scale is not None
         self.previous = cost
-        return saved / self.scale
+        # Not the difference to the last cost: over many steps, roundings would add up.
+        reward = (self.origin - cost) / self.scale - self.earned
+        self.earned += reward
+        return reward
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
-        """Return the cost that counts as 1.0; less than 1 counts as 1."""
+        """Return the cost that counts as 1.0; less than 1 counts as 1. `origin` is known."""
         return 1.0
+
+    def _count_from(self, origin: float, observation_view: Mapping[str, Any]) -> None:
+        self.origin = self.previous = origin
+        self.earned = 0.0
+        self.scale = max(self.saving(observation_view), 1.0)
 
 
 class NormalizedCostReward(CostReward):
@@ -84,7 +101,8 @@ class NormalizedCostReward(CostReward):
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
         """Return the cost that counts as 1.0."""
-        return float(observation_view[self.initial])
+        assert self.origin is not None
+        return self.origin
 
 
 class BaselineReward(NormalizedCostReward):
@@ -101,4 +119,5 @@ class BaselineReward(NormalizedCostReward):
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
         """Return what the baseline saves of the initial cost."""
-        return float(observation_view[self.initial]) - float(observation_view[self.baseline])
+        assert self.origin is not None
+        return self.origin - float(observation_view[self.baseline])

@@ -20,7 +20,8 @@ class Reward(Scalar):
     - `update` returns the reward of the actions since the last `update`, from
       the values of `observation_spaces` in their order.
     - Calls come from one thread: `reset` when an episode begins, then at most one
-      `start`, then `update` after each request; nothing after a failure.
+      `start`, then `update` after each request; nothing after a failure. Who asks again
+      before the first action gets another `start`, and an `update`.
     - It can be copied with `copy.deepcopy`: a fork goes on with its own numbers.
 
     A reward equals another of the same name, and its name.
@@ -82,7 +83,7 @@ class Reward(Scalar):
     def start(self, observations: ListLike[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the observations of the program before any action.
 
-        Called only where they were made together with the reset: a reward that
+        Called where they are observed before the first action, each time: a reward that
         is asked for later must be able to do without.
         """
 

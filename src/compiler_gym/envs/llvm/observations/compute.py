@@ -17,6 +17,7 @@ from msgspec import structs
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.observations import TABLE
+from compiler_gym.envs.llvm.observations.costs import AT_RESET
 from compiler_gym.envs.llvm.observations.cpu import cpu_info
 from compiler_gym.envs.llvm.observations.ir2vec import vocabulary_path
 from compiler_gym.envs.llvm.observations.subject import Subject
@@ -139,22 +140,20 @@ def _baseline(cost: str, level: str, of: str, compute: Computation, subject: Sub
     def measure(module: _llvm.Module) -> float:
         return compute(subject.other(module))
 
-    if (of, level) == ("mca_cycles", "O0"):
-        # What may not be optimised has no frequencies: the program at reset stands for it.
-        cost = f"{cost}-{subject.goal}"
-        return subject.baselines.cost(
-            subject.benchmark.contents, level, cost, lambda _: measure(subject.load())
-        )
+    make = None
+    # What may not be optimised has no frequencies: the program at reset stands for -O0 there.
+    if level == AT_RESET.option or (of, level) == ("mca_cycles", "O0"):
+        cost, make = f"{cost}-{subject.goal}", subject.load
     if of.startswith("program."):
         tools = subject.program.tools_of(of.removeprefix("program."))
         cost = f"{cost}-{hashlib.sha256(tools.encode()).hexdigest()[:16]}"
-    return subject.baselines.cost(subject.benchmark.contents, level, cost, measure)
+    return subject.baselines.cost(subject.benchmark.contents, level, cost, measure, make=make)
 
 
 def _bound() -> dict[str, Computation]:
     bound = TABLE.bind(ENGINE)
     for cost in TABLE.costs:
-        for name in cost.baselines:
+        for name in (*cost.baselines, cost.initial):
             row = TABLE[name]
             bound[name] = partial(_baseline, cost.observation, row.level, row.compute, bound[name])
     return bound

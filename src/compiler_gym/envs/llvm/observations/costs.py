@@ -5,10 +5,12 @@ from compiler_gym.envs.llvm.observations.shapes import COUNT
 from compiler_gym.session import ScalarSpec, SpaceSpec
 from compiler_gym.tables import Cost, Level, Observation
 
-__all__ = ["COSTS_OF_IR", "COSTS_OF_PROGRAMS", "LEVELS"]
+__all__ = ["AT_RESET", "COSTS_OF_IR", "COSTS_OF_PROGRAMS", "LEVELS"]
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 """Clang's levels, the baselines of every cost."""
+AT_RESET = Level("Initial", "reset", "at reset, before any action")
+"""Where rewards count from. It is no level of clang: goals mark functions, and -O0 does not."""
 
 
 def _cost(
@@ -38,6 +40,7 @@ def _cost(
         deterministic=deterministic,
         platform_dependent=platform_dependent,
         levels=tuple(Level(level, level, f"after clang -{level}") for level in LEVELS),
+        at_reset=AT_RESET,
         scales=("O3", "Oz"),
         normalized="Norm",
     )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Programs from source: run clang and keep the bitcode it would have optimised.
 
-Sources are compiled as for ``-O2`` with every pass switched off, without debug
-information: the passes are the agent's to choose. No compiler is needed for
-bitcode and IR files, which are read as they are.
+Sources are compiled as for ``-O2``, without debug information and without every pass that
+clang may leave out: the passes are the agent's to choose. What no level leaves out is done,
+so that a program starts as they all do: functions that must be inlined are. No compiler is
+needed for bitcode and IR files, which are read as they are.
 """
 
 import hashlib
@@ -28,11 +29,18 @@ __all__ = [
     "read_program",
 ]
 
-EMIT_FLAGS = (
-    *("-c", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes"),
-    *("-g0", "-fno-ident", "-w"),
-)
+_EMIT = ("-c", "-emit-llvm", "-O2", "-g0", "-fno-ident", "-w")
+EMIT_FLAGS = (*_EMIT, "-Xclang", "-disable-llvm-passes")
 """What turns a compiler into a front end: unoptimised IR that may be optimised."""
+
+_QUIET = ("-mllvm", "-opt-bisect-verbose=0")
+_START_FLAGS = (*_EMIT, "-mllvm", "-opt-bisect-limit=0", *_QUIET)
+"""The same, but what clang does at every level is done: the bisection skips all other passes.
+
+Where there is nothing to do, the bytes are those of `EMIT_FLAGS`.
+"""
+_INSTRUMENTED = ("-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcs-")
+"""What adds passes of its own to every level: they belong at the end, not at the start."""
 
 IR_SUFFIXES = (".bc", ".ll")
 SOURCE_LANGUAGES = {
@@ -87,32 +95,44 @@ class ClangInvocation:
     def command(self, outpath: str | Path) -> list[str]:
         """Return the command that writes bitcode to `outpath`."""
         compiler = clang_command() if self.driver is None else [self.driver]
-        return [*compiler, *self.args, *EMIT_FLAGS, "-o", str(outpath)]
+        is_instrumented = any(word.startswith(_INSTRUMENTED) for word in self.args)
+        emit = EMIT_FLAGS if is_instrumented else _START_FLAGS
+        return [*compiler, *self.args, *emit, "-o", str(outpath)]
 
     def run(self, input: bytes | None = None) -> bytes:
         """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
         with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
             out = Path(directory) / "out.bc"
-            try:
-                done = subprocess.run(
-                    self.command(out),
-                    input=input,
-                    stdin=subprocess.DEVNULL if input is None else None,
-                    capture_output=True,
-                    timeout=self.timeout,
-                    cwd=self.cwd,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                raise BenchmarkInitError(
-                    f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
-                ) from None
-            except OSError as error:
-                raise BenchmarkInitError(f"cannot run clang: {error}") from error
+            command = self.command(out)
+            done = self._execute(command, input)
+            if done.returncode and b"-opt-bisect-verbose" in done.stderr:  # clang before 17
+                at = command.index(_QUIET[1])
+                del command[at - 1 : at + 1]
+                done = self._execute(command, input)
             if done.returncode or not out.is_file():
                 words = done.stderr.decode(errors="replace").strip()
                 raise BenchmarkInitError(f"clang cannot compile {' '.join(self.args)}:\n{words}")
             return out.read_bytes()
+
+    def _execute(
+        self, command: Sequence[str], input: bytes | None
+    ) -> "subprocess.CompletedProcess[bytes]":
+        try:
+            return subprocess.run(
+                command,
+                input=input,
+                stdin=subprocess.DEVNULL if input is None else None,
+                capture_output=True,
+                timeout=self.timeout,
+                cwd=self.cwd,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise BenchmarkInitError(
+                f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
+            ) from None
+        except OSError as error:
+            raise BenchmarkInitError(f"cannot run clang: {error}") from error
 
 
 def read_program(path: Path, copt: Iterable[str] | None = None, *, timeout: float = 600) -> bytes:

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Every reward for a cost counts from the program at reset, bundled or one's own, C or C++."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.datasets import RunCase, RunSpec
+from compiler_gym.envs.gcc import GccEnv, make_benchmark
+from compiler_gym.envs.gcc.observations import TABLE
+
+C = """
+#include <stdio.h>
+static inline __attribute__((always_inline)) int mix(int x) { return x * 31 ^ (x >> 3); }
+int main(int count, char **words) {
+  int sum = count;
+  for (int i = 0; i < 100; i++) sum = mix(sum) + mix(i);
+  printf("%d\\n", sum);
+}
+"""
+CPP = """
+#include <string>
+#include <vector>
+int main(int count, char **words) {
+  std::vector<std::string> seen(words, words + count);
+  return seen.size() == 0;
+}
+"""
+SCALED = [cost for cost in TABLE.costs if cost.scales]
+
+
+@pytest.mark.parametrize("program", ["crc32", "mixed.c", "words.cc"])
+def test_rewards_count_from_the_program_at_reset(
+    make_env: Callable[..., GccEnv], tmp_path: Path, program: str
+) -> None:
+    benchmark = f"cbench-v1/{program}"
+    if "." in program:
+        (tmp_path / program).write_text(C if program.endswith(".c") else CPP)
+        benchmark = make_benchmark(tmp_path / program, run=RunSpec((RunCase(),)))
+    env = make_env(benchmark=benchmark)
+    for cost in TABLE.costs:
+        noise = {"rel": 1e-12 if cost.deterministic else 1e-2}
+        ends = (cost.normalized, *cost.scales) if cost.scales else ()
+        for name in (cost.observation, *(f"{cost.name}{end}" for end in ends)):
+            env.reset(reward_space=None)
+            assert (name, env.reward[name]) == (name, 0)
+            env.reset(reward_space=name)
+            assert env.multistep([])[1] == 0
+    for cost in SCALED:
+        noise = {"rel": 1e-12 if cost.deterministic else 1e-2}
+        env.reset(reward_space=None)
+        assert env.observation[cost.observation] == pytest.approx(
+            env.observation[cost.initial], **noise
+        )
+        for end, level in (("_o2", "-O2"), ("_os", "-Os")):
+            reward = f"{cost.name}{end}"
+            action = env.action_space[level]
+            env.reset(reward_space=reward)
+            saved = env.observation[cost.initial] - env.observation[reward]
+            wanted = pytest.approx(saved / max(saved, 1), **noise)
+            assert (reward, env.step(action)[1]) == (reward, wanted)
+            env.reset(reward_space=None)
+            env.step(action)
+            assert (reward, env.reward[reward]) == (reward, wanted)
+            if cost.deterministic:
+                assert env.reward[reward] == 0
