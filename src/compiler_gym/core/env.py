@@ -391,9 +391,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         """
         self._warn_of_another_compiler(state)
         actions = self.actions_of(state)
-        program = self.episode.program
-        at_hand = program is not None and str(program.uri) == state.benchmark
-        self.reset(benchmark=program if at_hand else state.benchmark)
+        self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
         if not actions:
             return
         _, _, _, truncated, info = self.multistep(actions)
@@ -517,6 +515,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             spec = self.observation.spec(names[0])
             lines.append(spec.to_string(self.observation[names[0]]))
         return "\n".join(lines)
+
+    def _at_hand(self, uri: str) -> Benchmark | None:
+        """Return the program at `uri` if it was given to this environment: with its callbacks."""
+        for program in (self.episode.program, self._next_benchmark):
+            if isinstance(program, Benchmark) and str(program.uri) == uri:
+                return program
+        return None
 
     def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
         if state.compiler_version in (None, self.compiler_version):

@@ -193,7 +193,7 @@ class GccEnv(RunnableEnv):
         try:
             super().apply(state)
         except OutOfReachError:
-            self.reset(benchmark=state.benchmark)
+            self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
             self.choices = CommandReader(self.gcc_spec.options).read(state.commandline)[0]
 
     def make_benchmark(
