@@ -147,6 +147,23 @@ void trim(::llvm::Module& part, const Homes& homes, const ::llvm::Module& whole,
   }
 }
 
+// CloneModule copies every ifunc, and what it calls only where that is at home.
+void declare_ifuncs(::llvm::Module& part, const ::llvm::Module& whole,
+                    ::llvm::ValueToValueMapTy& copies) {
+  for (const auto& ifunc : whole.ifuncs()) {
+    auto* copy = ::llvm::cast<::llvm::GlobalIFunc>(copies[&ifunc]);
+    const auto* resolver = copy->getResolverFunction();
+    if (resolver && !resolver->isDeclaration()) continue;
+    auto* type = ::llvm::cast<::llvm::FunctionType>(copy->getValueType());
+    auto* declaration =
+        ::llvm::Function::Create(type, ::llvm::GlobalValue::ExternalLinkage, "", part);
+    declaration->setVisibility(copy->getVisibility());
+    copy->replaceAllUsesWith(declaration);
+    declaration->takeName(copy);
+    copy->eraseFromParent();
+  }
+}
+
 struct Split {
   std::set<std::int64_t> here;
   std::int64_t total = declared;
@@ -171,13 +188,20 @@ void move_to_end(::llvm::Module& module, ::llvm::GlobalValue& value) {
   }
 }
 
-void restore_linkage(::llvm::GlobalValue& value, std::int64_t linkage) {
-  if (linkage < 0 || linkage > ::llvm::GlobalValue::CommonLinkage || value.isDeclaration()) return;
-  const auto wanted = ::llvm::GlobalValue::LinkageTypes(linkage);
-  if (::llvm::GlobalValue::isLocalLinkage(wanted)) {
-    value.setVisibility(::llvm::GlobalValue::DefaultVisibility);
+// Only what `promote` takes away: a note may come from a stranger.
+void restore_linkage(::llvm::GlobalValue& value, std::int64_t noted) {
+  using ::llvm::GlobalValue;
+  if (value.isDeclaration()) return;
+  const auto linkage = GlobalValue::LinkageTypes(noted);
+  if (linkage == GlobalValue::InternalLinkage || linkage == GlobalValue::PrivateLinkage) {
+    value.setVisibility(GlobalValue::DefaultVisibility);
+    value.setLinkage(linkage);
+  } else if (linkage == GlobalValue::LinkOnceAnyLinkage ||
+             linkage == GlobalValue::LinkOnceODRLinkage ||
+             (linkage == GlobalValue::AvailableExternallyLinkage &&
+              ::llvm::isa<::llvm::Function>(value))) {
+    value.setLinkage(linkage);
   }
-  value.setLinkage(wanted);
 }
 
 void restore(::llvm::Module& module, const ::llvm::MDNode& note) {
@@ -189,7 +213,10 @@ void restore(::llvm::Module& module, const ::llvm::MDNode& note) {
   if (object && linkage != declared && !object->isDeclarationForLinker() &&
       !text_at(note, 2).empty()) {
     auto* comdat = module.getOrInsertComdat(text_at(note, 2));
-    comdat->setSelectionKind(::llvm::Comdat::SelectionKind(number_at(note, 3)));
+    const auto kind = number_at(note, 3);
+    if (kind >= 0 && kind <= ::llvm::Comdat::SameSize) {
+      comdat->setSelectionKind(::llvm::Comdat::SelectionKind(kind));
+    }
     object->setComdat(comdat);
   }
   if (number_at(note, 4) == 1) value->setName("");
@@ -229,6 +256,7 @@ std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts_of(
       const auto home = homes.find(value);
       return (home == homes.end() ? last : home->second) == at || is_shared(*value, homes);
     });
+    declare_ifuncs(*part, module, copies);
     std::vector<::llvm::Metadata*> note{text(context, {id.data(), id.size()}),
                                         number(context, std::int64_t(at)),
                                         number(context, std::int64_t(last + 1))};

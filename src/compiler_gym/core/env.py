@@ -67,6 +67,9 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     state_observation: ClassVar[str | None] = None
     """An observation that is equal only where the program is, and all that can be done with it:
     a hash."""
+    uri_keys: ClassVar[tuple[str, ...] | None] = None
+    """The keys that a program's address may have after its ``?``, beside those that its dataset
+    reads; None allows any."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     """What the constructor was called with."""
 
@@ -99,7 +102,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         if render_mode not in (None, "human", "ansi"):
             raise InvalidParameterError(f"render_mode is {render_mode!r}: expected human or ansi")
         self.render_mode = render_mode
-        self._datasets = Datasets(datasets)
+        self._datasets = Datasets(datasets, self.uri_keys)
         sessions = Sessions(source, isolation, limits or Limits(), cache, self.state_observation)
         select = partial(
             Selection,
@@ -549,6 +552,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     def _resolve(self, benchmark: Any) -> Benchmark:
         if isinstance(benchmark, Benchmark):
+            self._datasets.require_known_keys(benchmark.uri)
             return benchmark
         if isinstance(benchmark, (str, BenchmarkUri)):
             return self.datasets.benchmark(str(benchmark))

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.uri import BenchmarkUri
@@ -54,6 +54,9 @@ class Dataset(ABC):
         >>> pair["two"].contents
         b'/two'
     """
+
+    uri_keys: ClassVar[tuple[str, ...]] = ()
+    """The keys that an address may have after its ``?`` because this dataset reads them."""
 
     def __init__(
         self,
