@@ -100,7 +100,7 @@ class Datasets:
         return dataset.benchmark(uri)
 
     def require_known_keys(self, uri: BenchmarkUri) -> None:
-        """Raise `BenchmarkInitError` if neither the compiler nor the dataset reads a key of `uri`."""
+        """Raise `BenchmarkInitError` if `uri` has a key that neither compiler nor dataset reads."""
         if self.uri_keys is None or not uri.params:
             return
         dataset = self._serving(uri)

@@ -2,9 +2,9 @@
 """Climb a ladder of checks, from cheap to dear, and report each by itself.
 
 The first rung replays the state in a fresh process; every other one looks at what
-the replay made, and the last asks the callbacks of the program. A rung that cannot tell says so: it never counts as a failure, and
-an error of the library or the machine is one of those. Which rungs there are is
-the compiler's business, except for the first.
+the replay made, and the last asks the callbacks of the program. A rung that cannot tell
+says so: it never counts as a failure, and an error of the library or the machine is one
+of those. Which rungs there are is the compiler's business, but for the first and the last.
 """
 
 import time

@@ -23,8 +23,8 @@ _Earned = TypeVar("_Earned", bound=float | list[float] | None)
 class ActionWrapper(CompilerEnvWrapper, ABC):
     """Turn actions of this wrapper into actions of the environment below.
 
-    A subclass defines `action`, without which it cannot be made, and, for ``env.actions`` and command lines,
-    `reverse_action`; and sets ``self.action_space`` if its actions are others.
+    A subclass defines `action`, without which it cannot be made; for ``env.actions`` and
+    command lines, `reverse_action`; and sets ``self.action_space`` if its actions are others.
     """
 
     @abstractmethod
@@ -72,8 +72,8 @@ class ActionWrapper(CompilerEnvWrapper, ABC):
 class ObservationWrapper(CompilerEnvWrapper, ABC):
     """Convert what is observed.
 
-    A subclass defines `convert_observation`, without which it cannot be made, and sets ``self.observation_space`` if its
-    values are in another space.
+    A subclass defines `convert_observation`, without which it cannot be made, and sets
+    ``self.observation_space`` if its values are in another space.
     """
 
     @abstractmethod

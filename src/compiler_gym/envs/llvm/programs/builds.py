@@ -133,8 +133,8 @@ def make_benchmark_from_command_line(
     `replace_driver` it is a clang that is to read the sources. Several sources are linked, and so
     are objects whose modules are known: bitcode, and what `compile` or ``compiler-gym cc``
     made. Other objects and libraries stay for the linker. Without `system_includes` no header
-    of the system is found, only those of the command and clang's own. `run` says how to run the program;
-    the libraries of the command are added to it.
+    of the system is found, only those of the command and clang's own. `run` says how to run
+    the program; the libraries of the command are added to it.
     """
     read = CompilerCommand.from_text if isinstance(cmd, str) else CompilerCommand.parse
     command = read(cmd, cwd)  # type: ignore[arg-type]  # one of the two

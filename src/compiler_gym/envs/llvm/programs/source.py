@@ -151,8 +151,8 @@ def make_benchmark(
 
     `copt` are extra arguments for clang. Without `system_includes` no header of the system is
     found, only those of `copt` and clang's own. `run` says how to run the program, and if it
-    does not say what to link, the libraries of its language are. Raises `BenchmarkInitError` when a file
-    is missing or does not compile, and `TypeError` for inputs of another kind.
+    does not say what to link, the libraries of its language are. Raises `BenchmarkInitError`
+    when a file is missing or does not compile, and `TypeError` for inputs of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
@@ -188,7 +188,7 @@ def make_benchmark_from_source(
 ) -> Benchmark:
     """Return a program from source text in the language `lang`, clang's ``-x``.
 
-    `run` says how to run the program, as for `make_benchmark`.
+    `system_includes` and `run` are those of `make_benchmark`.
     """
     text = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
     args = (*(copt or ()), "-x", lang, "-")
