@@ -31,7 +31,7 @@ void bind_linker(nb::module_& m) {
         }
         return parts;
       },
-      "data"_a, "One module for each defined function, as (name, bitcode).");
+      "data"_a, "One module for each defined function, as (name, bitcode), and one for the rest.");
   m.def(
       "strip_noop_bitcasts",
       [](const nb::bytes& data) {

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
 """How to run a program survives the way to a worker."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from compiler_gym.datasets import (
     Benchmark,
@@ -55,6 +58,50 @@ def test_the_bytes_are_those_that_kept_measurements_are_found_by(tmp_path: Path)
         b"\x91\xa3-lm"
         b"\xcb\x40\x04\x00\x00\x00\x00\x00\x00"
     )
+
+
+_PROGRAMS = [str(uri).rpartition("/")[2] for uri in BundledPrograms().benchmark_uris()]
+
+
+@pytest.mark.parametrize(
+    "size", ["test", *(pytest.param(size, marks=pytest.mark.slow) for size in ("small", "ref"))]
+)
+@pytest.mark.parametrize("name", _PROGRAMS)
+def test_every_case_of_a_bundled_program_comes_back(name: str, size: str) -> None:
+    run = BundledPrograms()[name].run
+    assert run is not None
+    known = replace(run, cases=tuple(run.of_size(size).cases), more=None)
+    assert unpack_run(pack_run(known)) == known
+
+
+_TEXT = st.text(max_size=9)
+_EXPECTED = st.builds(
+    ExpectedOutput,
+    st.integers(-255, 255),
+    st.none() | _TEXT,
+    st.dictionaries(_TEXT, st.none() | _TEXT, max_size=3),
+)
+_CASES = st.builds(
+    RunCase,
+    st.lists(_TEXT, max_size=3).map(tuple),
+    st.dictionaries(_TEXT, st.binary(max_size=9), max_size=3),
+    st.binary(max_size=9),
+    st.lists(_TEXT, max_size=3).map(tuple),
+    st.none() | _EXPECTED,
+    _TEXT,
+    _TEXT,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    st.lists(_CASES, max_size=3).map(tuple), st.lists(_TEXT, max_size=2).map(tuple), st.floats(0)
+)
+def test_any_run_comes_back(
+    cases: tuple[RunCase, ...], link: tuple[str, ...], time_limit: float
+) -> None:
+    spec = RunSpec(cases, link=link, time_limit=time_limit)
+    assert unpack_run(pack_run(spec)) == spec
 
 
 @pytest.mark.parametrize(

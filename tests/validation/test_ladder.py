@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Rungs report by themselves; what cannot be told is no failure."""
 
+import pickle
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError
+from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
     Finding,
     Rung,
     Subject,
+    ValidationError,
+    ValidationResult,
     Verdict,
     choose_rungs,
     climb,
@@ -83,5 +88,80 @@ def test_another_compiler_is_said_and_is_no_failure(state: CompilerEnvState) -> 
 def test_rungs_are_chosen_by_name() -> None:
     assert choose_rungs([FINE, WRONG], ["wrong", "replay"]) == [WRONG]
     assert choose_rungs([FINE, WRONG], None) == [FINE, WRONG]
-    with pytest.raises(UnknownNameError, match="no rung 'nope'; there are replay, fine"):
+    with pytest.raises(UnknownNameError, match="no rung 'nope'; there are replay, fine, callbacks"):
         choose_rungs([FINE], ["nope"])
+
+
+class CheckedEnv(FakeEnv):
+    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
+        return climb(self.state if state is None else state, self._twin)
+
+
+def only_seven(env: Any) -> list[ValidationError]:
+    found = env.observation["number"]
+    return [ValidationError("not seven", {"number": found})] if found != 7 else []
+
+
+def nothing(env: Any) -> None:
+    return None
+
+
+def a_word(env: Any) -> str:
+    return "never right"
+
+
+def a_number(env: Any) -> Any:
+    return 3
+
+
+def an_assertion(env: Any) -> None:
+    assert env.observation["number"] == 7, "it moved"
+
+
+def no_machine(env: Any) -> None:
+    raise OSError("no space left")
+
+
+@pytest.mark.parametrize(
+    ("callback", "verdict", "says"),
+    [
+        (nothing, Verdict.OK, ""),
+        (only_seven, Verdict.FAILED, "not seven, number="),
+        (a_word, Verdict.FAILED, "never right"),
+        (an_assertion, Verdict.FAILED, "details='it moved"),
+        (no_machine, Verdict.UNKNOWN, "OSError: no space left"),
+        (a_number, Verdict.UNKNOWN, "expected a list of what is wrong"),
+    ],
+)
+@pytest.mark.parametrize("moved", ["itself", "fork", "pickle"])
+def test_a_validation_asks_the_callbacks_of_the_program(
+    moved: str, callback: Any, verdict: Verdict, says: str
+) -> None:
+    with CheckedEnv(isolation="in-process") as env:
+        program = env.datasets.benchmark("fake-v0/7")
+        program.add_validation_callback(callback)
+        env.reset(benchmark=program)
+        env.step(0)
+        here = {"fork": env.fork, "pickle": lambda: pickle.loads(pickle.dumps(env))}
+        with here.get(moved, lambda: env)() as at:
+            result = at.validate()
+    rung = result.rung("callbacks")
+    assert rung is not None
+    assert rung.verdict is verdict
+    assert says in f"{rung.reason} {result.error_details}"
+    assert result.okay() is (verdict is not Verdict.FAILED)
+    assert result.benchmark_semantics_validation_failed is (verdict is Verdict.FAILED)
+    assert result.benchmark_semantics_validated is (verdict is Verdict.OK)
+
+
+def test_a_state_is_replayed_on_the_program_that_the_environment_was_given() -> None:
+    with CheckedEnv(isolation="in-process") as env:
+        program = env.datasets.benchmark("fake-v0/7")
+        program.add_validation_callback(a_word)
+        env.reset(benchmark=program)
+        state = env.state
+        with CheckedEnv(isolation="in-process") as other:
+            other.benchmark = program
+            assert not other.validate(state).okay()
+        with CheckedEnv(isolation="in-process") as other:
+            assert other.validate(state).okay()

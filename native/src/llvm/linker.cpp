@@ -4,7 +4,8 @@
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/Transforms/IPO/ExtractGV.h"
+#include "llvm/Support/xxhash.h"
+#include "parts.h"
 #include "pass_runner.h"
 #include "reader.h"
 
@@ -33,35 +34,11 @@ auto in_fresh_context(Work&& work) {
   }
 }
 
-using Linkage = ::llvm::GlobalValue::LinkageTypes;
+// What a part that holds one function can do without.
+constexpr char unneeded[] = "globaldce,strip-dead-debug-info,strip-dead-prototypes";
 
-std::vector<std::pair<::llvm::GlobalVariable*, Linkage>> local_constants(::llvm::Module& module) {
-  std::vector<std::pair<::llvm::GlobalVariable*, Linkage>> found;
-  for (auto& variable : module.globals()) {
-    if (!variable.isConstant() || !variable.hasLocalLinkage()) continue;
-    found.emplace_back(&variable, variable.getLinkage());
-  }
-  return found;
-}
-
-std::string extract(std::string_view data, std::size_t position) {
-  return in_fresh_context([&](Workplace& place) {
-    const auto module = read_module(data, "", place.context);
-    std::vector<::llvm::GlobalValue*> kept{&*std::next(module->begin(), position)};
-    const auto constants = local_constants(*module);
-    ::llvm::ModulePassManager passes;
-    passes.addPass(::llvm::ExtractGVPass(kept, /*deleteS=*/false, /*keepConstInit=*/true));
-    PassRunner runner(nullptr, module->getTargetTriple());
-    runner.run(*module, std::move(passes));
-    // Each part has its own copy, so that parts can be linked again.
-    for (const auto& [constant, linkage] : constants) {
-      if (!constant->hasInitializer()) continue;
-      constant->setVisibility(::llvm::GlobalValue::DefaultVisibility);
-      constant->setLinkage(linkage);
-    }
-    runner.run(*module, runner.parse("globaldce,strip-dead-debug-info,strip-dead-prototypes"));
-    return bitcode_of(*module);
-  });
+std::string identity_of(std::string_view data) {
+  return std::to_string(::llvm::xxh3_64bits(::llvm::StringRef(data.data(), data.size())));
 }
 
 }  // namespace
@@ -78,23 +55,22 @@ std::string link_modules(const std::vector<std::string_view>& modules) {
         throw InitError(name + " does not link: " + trimmed(place.errors));
       }
     }
+    restore_parts(whole);
     return bitcode_of(whole);
   });
 }
 
 std::vector<std::pair<std::string, std::string>> split_functions(std::string_view data) {
-  std::vector<std::pair<std::string, std::size_t>> defined;
-  in_fresh_context([&](Workplace& place) {
+  return in_fresh_context([&](Workplace& place) {
     const auto module = read_module(data, "", place.context);
-    std::size_t position = 0;
-    for (const auto& function : *module) {
-      if (!function.isDeclaration()) defined.emplace_back(function.getName(), position);
-      ++position;
+    PassRunner runner(nullptr, module->getTargetTriple());
+    std::vector<std::pair<std::string, std::string>> written;
+    for (const auto& [name, part] : parts_of(*module, identity_of(data))) {
+      if (!name.empty()) runner.run(*part, runner.parse(unneeded));
+      written.emplace_back(name, bitcode_of(*part));
     }
+    return written;
   });
-  std::vector<std::pair<std::string, std::string>> parts;
-  for (const auto& [name, position] : defined) parts.emplace_back(name, extract(data, position));
-  return parts;
 }
 
 std::string strip_noop_bitcasts(std::string_view data) {

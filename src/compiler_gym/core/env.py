@@ -67,6 +67,9 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     state_observation: ClassVar[str | None] = None
     """An observation that is equal only where the program is, and all that can be done with it:
     a hash."""
+    uri_keys: ClassVar[tuple[str, ...] | None] = None
+    """The keys that a program's address may have after its ``?``, beside those that its dataset
+    reads; None allows any."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     """What the constructor was called with."""
 
@@ -99,7 +102,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         if render_mode not in (None, "human", "ansi"):
             raise InvalidParameterError(f"render_mode is {render_mode!r}: expected human or ansi")
         self.render_mode = render_mode
-        self._datasets = Datasets(datasets)
+        self._datasets = Datasets(datasets, self.uri_keys)
         sessions = Sessions(source, isolation, limits or Limits(), cache, self.state_observation)
         select = partial(
             Selection,
@@ -391,9 +394,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         """
         self._warn_of_another_compiler(state)
         actions = self.actions_of(state)
-        program = self.episode.program
-        at_hand = program is not None and str(program.uri) == state.benchmark
-        self.reset(benchmark=program if at_hand else state.benchmark)
+        self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
         if not actions:
             return
         _, _, _, truncated, info = self.multistep(actions)
@@ -518,6 +519,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             lines.append(spec.to_string(self.observation[names[0]]))
         return "\n".join(lines)
 
+    def _at_hand(self, uri: str) -> Benchmark | None:
+        """Return the program at `uri` if it was given to this environment: with its callbacks."""
+        for program in (self.episode.program, self._next_benchmark):
+            if isinstance(program, Benchmark) and str(program.uri) == uri:
+                return program
+        return None
+
     def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
         if state.compiler_version in (None, self.compiler_version):
             return
@@ -544,6 +552,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     def _resolve(self, benchmark: Any) -> Benchmark:
         if isinstance(benchmark, Benchmark):
+            self._datasets.require_known_keys(benchmark.uri)
             return benchmark
         if isinstance(benchmark, (str, BenchmarkUri)):
             return self.datasets.benchmark(str(benchmark))

@@ -51,7 +51,7 @@ class EpisodeSnapshot:
     program: Benchmark | None
     history: History | None
     """None where no episode is under way."""
-    run_settings: Mapping[str, int]
+    run_settings: Mapping[str, float]
     action_space: str
     observation_space: Any
     """What `Selection.choose_observations` takes."""
@@ -85,7 +85,7 @@ class Episode:
         """What was done since; None before the first reset and after `close`."""
         self.connection: Connection | None = None
         """The line to the session; None as long as none was needed, and after `close`."""
-        self.run_settings: dict[str, int] = {}
+        self.run_settings: dict[str, float] = {}
         """How programs are run: what each session is told when it starts."""
         self._commandline = commandline
         self._finalizer: weakref.finalize[..., Any] | None = None

@@ -16,7 +16,7 @@ class RunnableEnv(CompilerEnv):
     @property
     def runtime_observation_count(self) -> int:
         """How many times an observation of the run time holds; it lasts over resets."""
-        return self.episode.run_settings.get("runtime_observation_count", 1)
+        return int(self.episode.run_settings.get("runtime_observation_count", 1))
 
     @runtime_observation_count.setter
     def runtime_observation_count(self, value: int) -> None:
@@ -25,7 +25,7 @@ class RunnableEnv(CompilerEnv):
     @property
     def runtime_warmup_runs_count(self) -> int:
         """How many runs come before those that are measured; it lasts over resets."""
-        return self.episode.run_settings.get("runtime_warmup_runs_count", 0)
+        return int(self.episode.run_settings.get("runtime_warmup_runs_count", 0))
 
     @runtime_warmup_runs_count.setter
     def runtime_warmup_runs_count(self, value: int) -> None:

@@ -17,6 +17,8 @@ from compiler_gym.datasets.benchmark import (
     BenchmarkWithSource,
     RunsPrograms,
     ValidationCallback,
+    findings_of,
+    runs_as_expected,
 )
 from compiler_gym.datasets.bundled import BundledPrograms, run_spec_of
 from compiler_gym.datasets.catalogue import Datasets
@@ -80,6 +82,7 @@ __all__ = [
     "download",
     "export_parquet",
     "find_corpora",
+    "findings_of",
     "import_corpus",
     "known_run",
     "pack_run",
@@ -87,5 +90,6 @@ __all__ = [
     "require",
     "run_contained",
     "run_spec_of",
+    "runs_as_expected",
     "unpack_run",
 ]

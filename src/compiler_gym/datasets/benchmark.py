@@ -14,7 +14,12 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from compiler_gym.datasets.packed_run import pack_run
 from compiler_gym.datasets.run_spec import RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
-from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    InvalidParameterError,
+    ValidationUnavailableError,
+)
+from compiler_gym.finding import ValidationError
 
 __all__ = [
     "Benchmark",
@@ -22,10 +27,13 @@ __all__ = [
     "BenchmarkWithSource",
     "RunsPrograms",
     "ValidationCallback",
+    "findings_of",
+    "runs_as_expected",
 ]
 
-ValidationCallback = Callable[[Any], Iterable[Any]]
-"""Takes the environment at the end of an episode and returns what is wrong, as records."""
+ValidationCallback = Callable[[Any], Iterable[Any] | None]
+"""Takes the environment at the end of an episode and returns what is wrong, as records; None
+is nothing, and one text or `ValidationError` is one finding."""
 
 
 class RunsPrograms(Protocol):
@@ -152,7 +160,7 @@ class Benchmark:
 
     def validation_callbacks(self) -> list[ValidationCallback]:
         """Return every check: the program's runs where they are known, then those added."""
-        return [*([_runs_as_expected] if self.run is not None else []), *self._callbacks]
+        return [*([runs_as_expected] if self.run is not None else []), *self._callbacks]
 
     def add_validation_callback(self, validation_callback: ValidationCallback) -> None:
         """Add a check that `validate` calls with the environment."""
@@ -166,10 +174,11 @@ class Benchmark:
         """Yield each finding of each callback as soon as it is made.
 
         Raises `ValidationUnavailableError` if the program says how it is run and `env`
-        cannot run it: a check that was not made is no check that was passed.
+        cannot run it: a check that was not made is no check that was passed. Raises
+        `InvalidParameterError` for a callback that returns something else than findings.
         """
         for callback in self.validation_callbacks():
-            yield from callback(env)
+            yield from findings_of(callback, env)
 
     def validate(self, env: Any) -> list[Any]:
         """Return the findings of every callback; none means that the program is sound.
@@ -232,7 +241,28 @@ class BenchmarkWithSource(Benchmark):
         return self._sources[0].contents.decode(errors="replace")
 
 
-def _runs_as_expected(env: RunsPrograms) -> Iterable[Any]:
+def findings_of(callback: ValidationCallback, env: Any) -> list[Any]:
+    """Return what `callback` says of `env`; raise `InvalidParameterError` if that is no list.
+
+    >>> findings_of(lambda env: None, "env"), findings_of(lambda env: "too long", "env")
+    ([], ['too long'])
+    """
+    found: Any = callback(env)
+    if found is None:
+        return []
+    if isinstance(found, (str, ValidationError)):
+        return [found]
+    try:
+        return list(found)
+    except TypeError as error:
+        name = getattr(callback, "__name__", callback)
+        raise InvalidParameterError(
+            f"the validation callback {name} returned {found!r}: expected a list of what is wrong, "
+            "empty or None if nothing is"
+        ) from error
+
+
+def runs_as_expected(env: RunsPrograms) -> Iterable[Any]:
     """Return what is wrong with the program that `env` holds when it is run."""
     try:
         errors = env.behaviour_errors

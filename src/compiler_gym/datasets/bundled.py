@@ -17,6 +17,7 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.nearest import nearest_names
 from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, UnknownNameError
@@ -62,8 +63,10 @@ class BundledPrograms(Dataset):
         """Return the program at `uri`."""
         name = uri.path.strip("/")
         if name not in _names():
+            near = nearest_names(name, _names())
             raise UnknownNameError(
-                f"no program {name!r} in {self.name}; there are {', '.join(_names())}"
+                f"no program {name!r} in {self.name}{near and ': '}{near}; "
+                f"there are {', '.join(_names())}"
             )
         return BundledProgram(uri, name)
 

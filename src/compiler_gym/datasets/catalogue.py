@@ -6,13 +6,13 @@ installed is left out of iteration and sampling, and installed when it is asked 
 by name.
 """
 
-import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.nearest import nearest_datasets, nearest_names
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
 
@@ -33,8 +33,13 @@ class Datasets:
     it hidden if it cannot list them.
     """
 
-    def __init__(self, datasets: Iterable[Dataset] = ()) -> None:
+    def __init__(
+        self, datasets: Iterable[Dataset] = (), uri_keys: Iterable[str] | None = None
+    ) -> None:
         self._datasets: dict[str, Dataset] = {}
+        self.uri_keys = None if uri_keys is None else tuple(uri_keys)
+        """The keys of an address's query that a compiler reads, beside those of the dataset;
+        None allows any."""
         self.generator: Generator | None = None
         """What `random_benchmark` draws from; an environment sets it at ``reset(seed=...)``."""
         for dataset in datasets:
@@ -50,7 +55,7 @@ class Datasets:
 
     def copy(self) -> "Datasets":
         """Return another collection of the same datasets, with no generator."""
-        return Datasets(self._datasets.values())
+        return Datasets(self._datasets.values(), self.uri_keys)
 
     def datasets(self, with_deprecated: bool = False) -> Iterator[Dataset]:
         """Yield the datasets in order; hidden ones only if `with_deprecated`."""
@@ -65,7 +70,7 @@ class Datasets:
 
     def dataset_from_parsed_uri(self, uri: BenchmarkUri) -> Dataset:
         """Return the dataset that serves `uri`: the one of its name, or of its whole scheme."""
-        found = self._datasets.get(uri.dataset_name) or self._datasets.get(f"{uri.scheme}://")
+        found = self._serving(uri)
         if found is None:
             raise self._unknown(uri)
         return found
@@ -86,8 +91,25 @@ class Datasets:
         return self.benchmark_from_parsed_uri(parsed)
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
-        """Return the program at `uri`, installing its dataset if need be."""
-        return self.dataset_from_parsed_uri(uri).benchmark(uri)
+        """Return the program at `uri`, installing its dataset if need be.
+
+        Raises `BenchmarkInitError` if its query has a key that nobody reads.
+        """
+        dataset = self.dataset_from_parsed_uri(uri)
+        self.require_known_keys(uri)
+        return dataset.benchmark(uri)
+
+    def require_known_keys(self, uri: BenchmarkUri) -> None:
+        """Raise `BenchmarkInitError` if `uri` has a key that neither compiler nor dataset reads."""
+        if self.uri_keys is None or not uri.params:
+            return
+        dataset = self._serving(uri)
+        known = sorted({*self.uri_keys, *(dataset.uri_keys if dataset is not None else ())})
+        for key in uri.params:
+            if key not in known:
+                there = f"known: {', '.join(known)}" if known else "expected none"
+                hint = nearest_names(key, known, 0.3) or there
+                raise BenchmarkInitError(f"{uri} has a key {key!r} that nothing reads: {hint}")
 
     def random_benchmark(
         self,
@@ -148,6 +170,9 @@ class Datasets:
     def __repr__(self) -> str:
         return f"Datasets({[dataset.name for dataset in self.datasets(with_deprecated=True)]})"
 
+    def _serving(self, uri: BenchmarkUri) -> Dataset | None:
+        return self._datasets.get(uri.dataset_name) or self._datasets.get(f"{uri.scheme}://")
+
     def _ready(self, with_deprecated: bool) -> list[Dataset]:
         return [dataset for dataset in self.datasets(with_deprecated) if dataset.installed]
 
@@ -169,9 +194,8 @@ class Datasets:
 
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
-        bare = {name.partition("://")[2]: name for name in known}
-        close = [bare[n] for n in difflib.get_close_matches(uri.dataset, bare, n=3, cutoff=0.7)]
-        hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
+        bare = {name.partition("://")[2]: name for name in known if not name.endswith("://")}
+        hint = nearest_datasets(uri.dataset, bare) or f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 
 

@@ -19,6 +19,7 @@ millisecond and can be shared by any number of processes. Format 1 has::
 """
 
 import hashlib
+import itertools
 import os
 import sqlite3
 import threading
@@ -30,6 +31,7 @@ from msgspec import Struct
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.nearest import nearest_names
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 
@@ -40,6 +42,7 @@ FILE_NAME = "corpus.sqlite"
 _BATCH = 32
 _MOST_ORIGINS = 4096
 _CACHE_KIB = 8192
+_SUGGEST_UP_TO = 10_000
 """What SQLite may keep of the file: with less, a random read fetches its pages again."""
 _COLUMNS = "program.id, key, size, program.sha256, suffix, origin, dictionary, data"
 _SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
@@ -198,7 +201,11 @@ class CorpusDataset(Dataset):
         parsed = BenchmarkUri.from_string(uri) if isinstance(uri, str) else uri
         found = self._store.find(quote_path(parsed.path[1:]))
         if found is None:
-            raise UnknownNameError(f"no program {parsed} among the {self.size} of {self.name}")
+            some = itertools.islice(self.benchmark_uris(), _SUGGEST_UP_TO)
+            near = nearest_names(str(parsed), some, 0.8)
+            raise UnknownNameError(
+                f"no program {parsed} among the {self.size} of {self.name}{near and ': '}{near}"
+            )
         return found
 
     def program_at(self, index: int) -> CorpusProgram:

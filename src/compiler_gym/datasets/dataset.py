@@ -5,13 +5,13 @@ A dataset knows where its programs are and how to get them. It keeps none of the
 in memory, and compiles nothing unless its plug-in says so.
 """
 
+import functools
 import itertools
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.uri import BenchmarkUri
@@ -25,20 +25,24 @@ __all__ = ["Dataset"]
 _UNBOUNDED_DRAW = 2**32 - 1
 
 
-class Dataset(ABC):
+@functools.total_ordering
+class Dataset:
     """A named, versioned set of programs.
 
     Obligations of a subclass:
 
     - `benchmark_uris` and `benchmark_from_parsed_uri` are written. The first
       yields addresses one by one, always in the same order, holding no more
-      than it yields. The second returns one program or raises
+      than it yields; both raise `NotImplementedError` here. The second returns one program or raises
       `UnknownNameError`; it is asked without query and fragment, and the caller
       puts these back.
     - `size` is the number of programs, or 0 when there is no end.
     - A dataset that must be fetched says so by `installed`, and its `install`
       may be called at any time, by several processes at once.
     - Reading is safe from several threads. A dataset can be pickled.
+
+    Datasets of one name are equal, and equal to the name as text. They are ordered by
+    `sort_order` and then by name.
 
     A dataset of two programs::
 
@@ -54,6 +58,9 @@ class Dataset(ABC):
         >>> pair["two"].contents
         b'/two'
     """
+
+    uri_keys: ClassVar[tuple[str, ...]] = ()
+    """The keys that an address may have after its ``?`` because this dataset reads them."""
 
     def __init__(
         self,
@@ -194,13 +201,13 @@ class Dataset(ABC):
         """Return what is wrong with the installed files, as sentences; none if all is well."""
         return []
 
-    @abstractmethod
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the address of every program, always in the same order."""
+        raise NotImplementedError(f"{type(self).__name__} defines no benchmark_uris()")
 
-    @abstractmethod
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program at `uri`, which has neither query nor fragment."""
+        raise NotImplementedError(f"{type(self).__name__} defines no benchmark_from_parsed_uri()")
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
         """Return the program at `uri`; raise `UnknownNameError` if there is none.
@@ -272,7 +279,9 @@ class Dataset(ABC):
             return False
         return True
 
-    def __lt__(self, other: "Dataset") -> bool:
+    def __lt__(self, other: "Dataset | str") -> bool:
+        if isinstance(other, str):
+            return self.name < other
         return (self.sort_order, self.name) < (other.sort_order, other.name)
 
     def __eq__(self, other: object) -> bool:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from compiler_gym.datasets.install import as_dataset_errors, locked
 from compiler_gym.datasets.progress import Report, transfer_bar
+from compiler_gym.datasets.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
 
 if TYPE_CHECKING:
@@ -103,8 +104,10 @@ def _fetch_any(
 ) -> None:
     import httpx
 
-    reasons: list[str] = []
-    busy = False
+    reasons = unreachable(urls)
+    if len(reasons) == len(urls):
+        _give_up(path, reasons, busy=False)
+    reasons, busy = [], False
     timeout = httpx.Timeout(options.stall_timeout)
     with httpx.Client(follow_redirects=True, timeout=timeout) as client:
         for url in urls:

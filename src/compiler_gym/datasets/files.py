@@ -5,7 +5,7 @@ The name of a program is its file's path below the directory, without the suffix
 that all share. Files outside the directory are not served.
 """
 
-import difflib
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
+from compiler_gym.datasets.nearest import nearest_names
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 
@@ -121,10 +122,10 @@ class FilesDataset(Dataset):
 
     def _suggestion(self, uri: BenchmarkUri) -> str:
         names = self._names
-        if names is None or len(names) > _SUGGEST_UP_TO:
-            return ""
-        close = difflib.get_close_matches(uri.path[1:], names, n=3)
-        return f": did you mean {', '.join(close)}?" if close else ""
+        if names is None:
+            names = list(itertools.islice(self._walk(), _SUGGEST_UP_TO + 1))
+        near = "" if len(names) > _SUGGEST_UP_TO else nearest_names(uri.path[1:], names)
+        return f": {near}" if near else ""
 
 
 def walk_files(root: Path) -> Iterator[str]:

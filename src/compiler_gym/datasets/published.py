@@ -38,7 +38,7 @@ class PublishedDataset(TarDatasetWithManifest):
         name = uri.path.strip("/")
         path = self.dataset_root / name / self.archive.main_files.get(name, "")
         if name not in self.archive.main_files or not path.is_file():
-            raise UnknownNameError(f"no program {uri}")
+            raise UnknownNameError(f"no program {uri}{self._suggestion(uri)}")
         return path
 
     def verify(self) -> list[str]:

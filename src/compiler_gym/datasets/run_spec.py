@@ -28,15 +28,16 @@ class ExpectedOutput:
     """The status the program exits with."""
     stdout: str | None = None
     """The sha256 of standard output, in hexadecimal; None accepts any."""
-    files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The sha256 of every file the program must write, by its relative name."""
+    files: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
+    """The sha256 of every file the program must write, by its relative name; None for one that
+    it must not write."""
 
     @classmethod
     def of(
         cls, exit_status: int = 0, *, stdout: bytes = b"", files: Mapping[str, bytes] | None = None
     ) -> "ExpectedOutput":
         """Return the expectation that a run repeats these outputs."""
-        digests = {name: _sha256(data) for name, data in (files or {}).items()}
+        digests: dict[str, str | None] = {n: _sha256(data) for n, data in (files or {}).items()}
         return cls(exit_status, _sha256(stdout), digests)
 
     def differences(self, found: "ExpectedOutput") -> tuple[str, ...]:

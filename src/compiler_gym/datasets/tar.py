@@ -18,7 +18,7 @@ from compiler_gym.datasets.download import DownloadOptions, download_file
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.install import as_dataset_errors, locked, new_directory
 from compiler_gym.datasets.uri import BenchmarkUri
-from compiler_gym.errors import DatasetInitError
+from compiler_gym.errors import DatasetInitError, DownloadFailed
 
 __all__ = ["TarDataset", "TarDatasetWithManifest"]
 
@@ -125,7 +125,10 @@ class TarDataset(FilesDataset):
         key = sha256 or BenchmarkUri("file", "", addresses[0]).path.replace("/", "_")
         path = self.site_data_path.parent / ".downloads" / key
         options = self.download_options
-        return download_file(addresses, path, sha256=sha256, options=options)
+        try:
+            return download_file(addresses, path, sha256=sha256, options=options)
+        except DownloadFailed as error:
+            raise type(error)(f"cannot install {self.name}: {error}") from error
 
     def _install(self) -> None:
         archive = self.fetch(self.tar_urls, self.tar_sha256)

@@ -15,6 +15,7 @@ from compiler_gym.validation.behaviour import (
     compare_behaviour,
 )
 from compiler_gym.validation.ladder import (
+    CALLBACKS,
     REPLAY,
     Finding,
     Rung,
@@ -29,6 +30,7 @@ from compiler_gym.validation.result import RungResult, ValidationError, Validati
 from compiler_gym.validation.trace import Trace, first_disagreement, trace
 
 __all__ = [
+    "CALLBACKS",
     "MOST_CASES",
     "REPLAY",
     "Finding",

@@ -2,9 +2,9 @@
 """Climb a ladder of checks, from cheap to dear, and report each by itself.
 
 The first rung replays the state in a fresh process; every other one looks at what
-the replay made. A rung that cannot tell says so: it never counts as a failure, and
-an error of the library or the machine is one of those. Which rungs there are is
-the compiler's business, except for the first.
+the replay made, and the last asks the callbacks of the program. A rung that cannot tell
+says so: it never counts as a failure, and an error of the library or the machine is one
+of those. Which rungs there are is the compiler's business, but for the first and the last.
 """
 
 import time
@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
-from compiler_gym.datasets import Benchmark
+from compiler_gym.datasets import (
+    Benchmark,
+    ValidationCallback,
+    findings_of,
+    runs_as_expected,
+)
 from compiler_gym.errors import CompilerGymError, UnknownNameError
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
@@ -23,10 +28,22 @@ from compiler_gym.validation.result import (
     Verdict,
 )
 
-__all__ = ["REPLAY", "Finding", "Rung", "Subject", "choose_rungs", "climb", "validate_by_replay"]
+__all__ = [
+    "CALLBACKS",
+    "REPLAY",
+    "Finding",
+    "Rung",
+    "Subject",
+    "choose_rungs",
+    "climb",
+    "validate_by_replay",
+]
 
 REPLAY = "replay"
 """The name of the first rung."""
+
+CALLBACKS = "callbacks"
+"""The name of the last rung: the checks that were added to the program."""
 
 REWARD_DIFFERS = "the replay earns another reward"
 
@@ -88,23 +105,59 @@ class Rung:
     """Whether it tells what the program does, rather than what it is."""
 
 
+def _added(benchmark: Benchmark) -> list[ValidationCallback]:
+    """Return the checks of `benchmark` but for its runs, which rungs of the compiler make."""
+    callbacks = benchmark.validation_callbacks()
+    return [callback for callback in callbacks if callback is not runs_as_expected]
+
+
+def _check_callbacks(subject: Subject) -> Finding:
+    callbacks = _added(subject.benchmark)
+    errors = [error for callback in callbacks for error in _call(callback, subject.env)]
+    asked = f"{len(callbacks)} callback{'s' * (len(callbacks) != 1)}"
+    return Finding.failed(errors, asked) if errors else Finding.ok(asked)
+
+
+def _call(callback: ValidationCallback, env: CompilerEnv) -> list[ValidationError]:
+    """Return what `callback` finds; one that raises an error of its own has found that."""
+    try:
+        found = findings_of(callback, env)
+    except (CompilerGymError, OSError):
+        raise  # the machine's trouble, or the compiler's: nothing is known of the program
+    except Exception as error:
+        name = getattr(callback, "__name__", str(callback))
+        facts = {"callback": name, "error": type(error).__name__, "details": str(error)}
+        return [ValidationError("a validation callback raised an error", facts)]
+    return [one if isinstance(one, ValidationError) else ValidationError(str(one)) for one in found]
+
+
+_CALLBACKS_RUNG = Rung(
+    CALLBACKS,
+    "Do the checks find nothing that were added to the program?",
+    _check_callbacks,
+    applies=lambda subject: bool(_added(subject.benchmark)),
+)
+
+
 def choose_rungs(rungs: Sequence[Rung], names: Iterable[str] | None) -> list[Rung]:
     """Return those of `rungs` that `names` lists, in their own order; None takes all.
 
-    Raises `UnknownNameError` for a name that none has. The replay is always made.
+    Raises `UnknownNameError` for a name that none has. The replay and the checks that were
+    added to the program are always made.
     """
     if names is None:
         return list(rungs)
-    wanted, known = set(names) - {REPLAY}, [rung.name for rung in rungs]
+    wanted, known = set(names) - {REPLAY, CALLBACKS}, [rung.name for rung in rungs]
     for name in sorted(wanted - set(known)):
-        raise UnknownNameError(f"no rung {name!r}; there are {', '.join([REPLAY, *known])}")
+        there = ", ".join([REPLAY, *known, CALLBACKS])
+        raise UnknownNameError(f"no rung {name!r}; there are {there}")
     return [rung for rung in rungs if rung.name in wanted]
 
 
 def climb(
     state: CompilerEnvState, make_env: Callable[[], CompilerEnv], rungs: Sequence[Rung] = ()
 ) -> ValidationResult:
-    """Return what a replay of `state` and then each of `rungs` says."""
+    """Return what a replay of `state`, each of `rungs` and the program's callbacks say."""
     started = time.monotonic()
     with make_env() as env:
         first, replayed = _replay(env, state)
@@ -113,7 +166,7 @@ def climb(
         if replayed is not None:
             assert env.benchmark is not None
             subject = Subject(state, make_env, env, env.benchmark, tuple(env.actions))
-            for rung in rungs:
+            for rung in (*rungs, _CALLBACKS_RUNG):
                 if rung.applies(subject):
                     results.append(_ask(rung, subject))
                     semantic += [results[-1]] if rung.is_semantic else []

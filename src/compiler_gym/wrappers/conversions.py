@@ -5,7 +5,7 @@ Conversions apply to the environment's own spaces. What is asked for by name at 
 single step, with ``observation_spaces`` or ``reward_spaces``, comes as it is.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -20,11 +20,11 @@ __all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
 _Earned = TypeVar("_Earned", bound=float | list[float] | None)
 
 
-class ActionWrapper(CompilerEnvWrapper):
+class ActionWrapper(CompilerEnvWrapper, ABC):
     """Turn actions of this wrapper into actions of the environment below.
 
-    A subclass defines `action` and, for ``env.actions`` and command lines,
-    `reverse_action`; and sets ``self.action_space`` if its actions are others.
+    A subclass defines `action`, without which it cannot be made; for ``env.actions`` and
+    command lines, `reverse_action`; and sets ``self.action_space`` if its actions are others.
     """
 
     @abstractmethod
@@ -69,11 +69,11 @@ class ActionWrapper(CompilerEnvWrapper):
         return checked
 
 
-class ObservationWrapper(CompilerEnvWrapper):
+class ObservationWrapper(CompilerEnvWrapper, ABC):
     """Convert what is observed.
 
-    A subclass defines `convert_observation` and sets ``self.observation_space`` if its
-    values are in another space.
+    A subclass defines `convert_observation`, without which it cannot be made, and sets
+    ``self.observation_space`` if its values are in another space.
     """
 
     @abstractmethod
@@ -116,8 +116,8 @@ class Earnings(CompilerEnvWrapper):
         return reward
 
 
-class RewardWrapper(Earnings):
-    """Convert what is earned. A subclass defines `convert_reward`."""
+class RewardWrapper(Earnings, ABC):
+    """Convert what is earned. A subclass defines `convert_reward`: without, it cannot be made."""
 
     @abstractmethod
     def convert_reward(self, reward: Any) -> Any:

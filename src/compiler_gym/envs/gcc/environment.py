@@ -15,6 +15,7 @@ from compiler_gym.envs.gcc.datasets import make_datasets
 from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.machine.settings import CommandReader, checked, command_line, words_of
 from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS, checked_timeout
 from compiler_gym.envs.gcc.programs.own import make_benchmark
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
@@ -52,6 +53,7 @@ class GccEnv(RunnableEnv):
 
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     state_observation: ClassVar[str | None] = "command_line"
+    uri_keys: ClassVar[tuple[str, ...] | None] = ()
 
     def __init__(
         self,
@@ -151,12 +153,19 @@ class GccEnv(RunnableEnv):
 
     @property
     def timeout(self) -> float:
-        """The seconds that one run of GCC may take, in this episode."""
-        return float(self.send_param("timeout", ""))
+        """The seconds that one run of GCC may take; it lasts over resets, forks and pickles.
+
+        Setting it raises `InvalidParameterError` for what is no number above 0.
+        """
+        if self.in_episode:
+            return float(self.send_param("timeout", ""))
+        return self.episode.run_settings.get("timeout", DEFAULT_SECONDS)
 
     @timeout.setter
     def timeout(self, seconds: float) -> None:
-        self.send_param("timeout", str(seconds))
+        self.episode.run_settings["timeout"] = checked_timeout(seconds)
+        if self.in_episode:
+            self.send_param("timeout", str(seconds))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions do something now, by their number; for `OptionThenValue`.
@@ -193,7 +202,7 @@ class GccEnv(RunnableEnv):
         try:
             super().apply(state)
         except OutOfReachError:
-            self.reset(benchmark=state.benchmark)
+            self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
             self.choices = CommandReader(self.gcc_spec.options).read(state.commandline)[0]
 
     def make_benchmark(

@@ -21,10 +21,11 @@ from compiler_gym.envs.gcc.actions import (
 from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.machine.settings import Settings, checked
 from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.machine.timeout import checked_timeout
 from compiler_gym.envs.gcc.observations import TABLE, observation_spaces
 from compiler_gym.envs.gcc.observations.compute import COMPUTE
 from compiler_gym.envs.gcc.observations.subject import Compiled
-from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
+from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
@@ -97,10 +98,10 @@ class GccSession(CompilerSession):
         if name in _RUN_COUNTS:
             self._compiled.set_run_count(name, value)
             return value
-        if key != "timeout":
+        if name != "timeout":
             return None
         if value:
-            self._compiled.timeout = _seconds(value)
+            self._compiled.timeout = checked_timeout(value)
         return f"{self._compiled.timeout:g}"
 
     def moved(self, working_dir: Path) -> None:
@@ -141,13 +142,3 @@ class GccSession(CompilerSession):
         settings.pending = None
         settings.changed()
         return False, None, False
-
-
-def _seconds(value: str) -> float:
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise InvalidParameterError(f"timeout is {value!r}: expected seconds above 0")
-    return seconds

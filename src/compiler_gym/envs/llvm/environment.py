@@ -23,7 +23,12 @@ from compiler_gym.envs.llvm.rewards import make_rewards
 from compiler_gym.envs.llvm.validation import QUICK, validate
 from compiler_gym.envs.llvm.validation.bug_report import BugReport, write_bug_report
 from compiler_gym.envs.llvm.validation.runs import compare_module
-from compiler_gym.errors import InvalidActionError, InvalidParameterError, MinimizationError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    InvalidActionError,
+    InvalidParameterError,
+    MinimizationError,
+)
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
@@ -121,6 +126,7 @@ class LlvmEnv(RunnableEnv):
         for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz")))
     )
     state_observation: ClassVar[str | None] = "IrHash"
+    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal",)
 
     def __init__(
         self,
@@ -188,7 +194,11 @@ class LlvmEnv(RunnableEnv):
         compiler. `compile` of the program finishes the command after an episode.
         """
         return make_benchmark_from_command_line(
-            cmd, timeout=timeout, run=run, replace_driver=replace_driver
+            cmd,
+            timeout=timeout,
+            run=run,
+            replace_driver=replace_driver,
+            system_includes=system_includes,
         )
 
     def validate(
@@ -277,6 +287,7 @@ def merge_benchmarks(
 ) -> Benchmark:
     """Return one program with the modules of several linked together.
 
+    The parts of a program that was split, where all are there, become what they were.
     `run` says how to run it; without, the one way is taken that its parts know.
     """
     contents = run_engine("link", [b.contents for b in benchmarks], timeout=timeout)[0]
@@ -289,14 +300,23 @@ def merge_benchmarks(
 def split_benchmark_by_function(
     benchmark: Benchmark, maximum_function_count: int = 0, timeout: float = 300
 ) -> list[Benchmark]:
-    """Return one program per function of `benchmark`, at most the given number if not 0."""
+    """Return one program per function of `benchmark`, and as the last one its globals.
+
+    The last holds the variables, constants and aliases, which the others declare; functions and
+    variables that were local are visible to the other parts. `merge_benchmarks` of all parts is
+    `benchmark` again, linkage and order included, also after the parts were optimised. No
+    more than `maximum_function_count` functions are returned, if it is not 0. Raises
+    `BenchmarkInitError`, a `ValueError`, if there is no function.
+    """
     if maximum_function_count < 0:
         raise InvalidParameterError(
             f"maximum_function_count is {maximum_function_count}: expected 0 for all, or more"
         )
-    parts = run_engine("split", [benchmark.contents], timeout=timeout)
-    chosen = parts[:maximum_function_count] if maximum_function_count else parts
-    return [source.user_benchmark(part, ()) for part in chosen]
+    *functions, rest = run_engine("split", [benchmark.contents], timeout=timeout)
+    if not functions:
+        raise BenchmarkInitError(f"No functions found in {benchmark}: expected at least one")
+    chosen = functions[: maximum_function_count or None]
+    return [source.user_benchmark(part, ()) for part in (*chosen, rest)]
 
 
 def split_pipeline(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.machine.products import runs_here
+from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS
 from compiler_gym.envs.gcc.programs.source import (
     LANGUAGES,
     Program,
@@ -29,9 +30,8 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 
-__all__ = ["DEFAULT_SECONDS", "Builder", "check", "is_lasting", "macros_of", "preprocess"]
+__all__ = ["Builder", "check", "is_lasting", "macros_of", "preprocess"]
 
-DEFAULT_SECONDS = 60.0
 """How long one run of GCC may take."""
 
 _MEMORY_BYTES = 8 << 30

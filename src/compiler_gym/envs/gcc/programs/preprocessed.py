@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from compiler_gym.envs.gcc.machine.build import DEFAULT_SECONDS, check, macros_of, preprocess
+from compiler_gym.envs.gcc.machine.build import check, macros_of, preprocess
 from compiler_gym.envs.gcc.machine.spec import GccSpec
+from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS
 from compiler_gym.envs.gcc.programs.macros import (
     digest_of,
     query,

@@ -28,7 +28,7 @@ from compiler_gym.envs.llvm.programs.objects import (
     remember_object,
     remember_output,
 )
-from compiler_gym.envs.llvm.programs.source import CXX_LIBRARIES
+from compiler_gym.envs.llvm.programs.source import CXX_LIBRARIES, NO_SYSTEM_INCLUDES
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 from compiler_gym.files import write_whole
 
@@ -125,17 +125,21 @@ def make_benchmark_from_command_line(
     timeout: float = 600,
     run: RunSpec | None = None,
     replace_driver: bool = True,
+    system_includes: bool = True,
 ) -> BenchmarkFromCommandLine:
     """Return the program that the command `cmd` of gcc or clang builds; run nothing of it.
 
     Its first word is the compiler, which is replaced by our clang and need not exist; without
     `replace_driver` it is a clang that is to read the sources. Several sources are linked, and so
     are objects whose modules are known: bitcode, and what `compile` or ``compiler-gym cc``
-    made. Other objects and libraries stay for the linker. `run` says how to run the program;
-    the libraries of the command are added to it.
+    made. Other objects and libraries stay for the linker. Without `system_includes` no header
+    of the system is found, only those of the command and clang's own. `run` says how to run
+    the program; the libraries of the command are added to it.
     """
     read = CompilerCommand.from_text if isinstance(cmd, str) else CompilerCommand.parse
     command = read(cmd, cwd)  # type: ignore[arg-type]  # one of the two
+    if not system_includes:
+        command = replace(command, flags=(*NO_SYSTEM_INCLUDES, *command.flags))
     return read_command(command, timeout, run, None if replace_driver else command.words[0])
 
 

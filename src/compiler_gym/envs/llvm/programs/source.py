@@ -22,6 +22,7 @@ from compiler_gym.errors import BenchmarkInitError
 
 __all__ = [
     "EMIT_FLAGS",
+    "NO_SYSTEM_INCLUDES",
     "ClangInvocation",
     "get_system_library_flags",
     "make_benchmark",
@@ -41,6 +42,9 @@ Where there is nothing to do, the bytes are those of `EMIT_FLAGS`.
 """
 _INSTRUMENTED = ("-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcs-")
 """What adds passes of its own to every level: they belong at the end, not at the start."""
+
+NO_SYSTEM_INCLUDES = ("-nostdlibinc",)
+"""Leaves clang its own headers, such as ``stddef.h``, and none of the system's libraries."""
 
 IR_SUFFIXES = (".bc", ".ll")
 SOURCE_LANGUAGES = {
@@ -66,7 +70,7 @@ class ClangInvocation:
 
     args: Sequence[str]
     system_includes: bool = True
-    """Kept for CompilerGym 0.2.5: clang finds its own system headers."""
+    """Whether clang looks where the system keeps its headers; clang's own are always there."""
     timeout: float = 600
     """Seconds."""
     cwd: Path | None = None
@@ -97,7 +101,8 @@ class ClangInvocation:
         compiler = clang_command() if self.driver is None else [self.driver]
         is_instrumented = any(word.startswith(_INSTRUMENTED) for word in self.args)
         emit = EMIT_FLAGS if is_instrumented else _START_FLAGS
-        return [*compiler, *self.args, *emit, "-o", str(outpath)]
+        places = () if self.system_includes else NO_SYSTEM_INCLUDES
+        return [*compiler, *places, *self.args, *emit, "-o", str(outpath)]
 
     def run(self, input: bytes | None = None) -> bytes:
         """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
@@ -135,13 +140,19 @@ class ClangInvocation:
             raise BenchmarkInitError(f"cannot run clang: {error}") from error
 
 
-def read_program(path: Path, copt: Iterable[str] | None = None, *, timeout: float = 600) -> bytes:
+def read_program(
+    path: Path,
+    copt: Iterable[str] | None = None,
+    system_includes: bool = True,
+    *,
+    timeout: float = 600,
+) -> bytes:
     """Return the module in the file `path`: IR as it is, source through clang."""
     _require_file(path)
     suffix = path.suffix
     if suffix in SOURCE_LANGUAGES:
         _need(path)
-        return ClangInvocation.from_c_file(path, copt, timeout=timeout).run()
+        return ClangInvocation.from_c_file(path, copt, system_includes, timeout).run()
     if suffix in IR_SUFFIXES or _looks_like_ir(path):
         return _need(path)
     known = ", ".join((*IR_SUFFIXES, *SOURCE_LANGUAGES))
@@ -158,9 +169,10 @@ def make_benchmark(
 ) -> Benchmark:
     """Return a program made of files: C, C++, IR or bitcode, linked if several.
 
-    `copt` are extra arguments for clang; `run` says how to run the program, and if it does not
-    say what to link, the libraries of its language are. Raises `BenchmarkInitError` when a file
-    is missing or does not compile, and `TypeError` for inputs of another kind.
+    `copt` are extra arguments for clang. Without `system_includes` no header of the system is
+    found, only those of `copt` and clang's own. `run` says how to run the program, and if it
+    does not say what to link, the libraries of its language are. Raises `BenchmarkInitError`
+    when a file is missing or does not compile, and `TypeError` for inputs of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
@@ -173,7 +185,7 @@ def make_benchmark(
             paths = item.sources
         elif isinstance(item, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             path = Path(item).expanduser()
-            modules.append(read_program(path, copt, timeout=timeout))
+            modules.append(read_program(path, copt, system_includes, timeout=timeout))
             paths = () if path.suffix in IR_SUFFIXES else (path,)
         else:
             raise TypeError(
@@ -196,10 +208,11 @@ def make_benchmark_from_source(
 ) -> Benchmark:
     """Return a program from source text in the language `lang`, clang's ``-x``.
 
-    `run` says how to run the program, as for `make_benchmark`.
+    `system_includes` and `run` are those of `make_benchmark`.
     """
     text = source.encode("utf-8", "surrogateescape") if isinstance(source, str) else source
-    contents = ClangInvocation((*(copt or ()), "-x", lang, "-"), timeout=timeout).run(text)
+    args = (*(copt or ()), "-x", lang, "-")
+    contents = ClangInvocation(args, system_includes, timeout).run(text)
     extension = next((s for s, known in SOURCE_LANGUAGES.items() if known == lang), f".{lang}")
     named = BenchmarkSource(f"source{extension}", text)
     return user_benchmark(contents, [named], with_libraries(run, "++" in lang))

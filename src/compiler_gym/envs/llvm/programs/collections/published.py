@@ -78,6 +78,8 @@ class PublishedBitcode(PublishedDataset):
     keeps them; without either, `strip_bitcasts` decides.
     """
 
+    uri_keys: ClassVar[tuple[str, ...]] = ("bitcasts",)
+
     def __init__(
         self,
         site_data_base: str | Path | None = None,

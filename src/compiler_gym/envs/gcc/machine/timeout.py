@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""How long one run of GCC may take. Client and worker agree on it here; nothing is run."""
+
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = ["DEFAULT_SECONDS", "checked_timeout"]
+
+DEFAULT_SECONDS = 60.0
+
+
+def checked_timeout(seconds: float | str) -> float:
+    """Return `seconds` as a number; raise `InvalidParameterError` unless finite and above 0.
+
+    >>> checked_timeout("2.5")
+    2.5
+    """
+    try:
+        found = float(seconds)
+    except (TypeError, ValueError):
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise InvalidParameterError(f"timeout is {seconds!r}: expected seconds above 0")
+    return found
