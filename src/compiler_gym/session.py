@@ -176,6 +176,12 @@ class ActionSpaceSpec(Struct, frozen=True):
     name: str
     space: SpaceSpec
     description: str = ""
+    varying: tuple[int, ...] = ()
+    """The numbers of actions that make different programs of the same one in other runs: they
+    are not cached, and the replay of an episode that holds one is not promised."""
+    sets: tuple[int, ...] = ()
+    """Where actions are settings: the number of the option that each of them sets. Actions of
+    different options may change places. Empty where actions are steps, whose order counts."""
 
 
 class ObservationSpec(Struct, frozen=True):
@@ -214,7 +220,8 @@ class CompilerSession(ABC):
     Obligations:
 
     - The state is the program and nothing else: the same benchmark, action
-      space and actions give the same observations in every process.
+      space and actions give the same observations in every process. Actions that
+      break this are listed in ``ActionSpaceSpec.varying``.
     - Calls come one at a time, from one thread, in the order: construction,
       any number of `apply_action`, `get_observation` and
       `handle_session_parameter`, then `close`.

@@ -7,7 +7,7 @@ observations that vary, episodes whose actions change on the way.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -40,7 +40,8 @@ class CachingConnection:
     """A `Connection` over a session that is opened by `open` when it is needed.
 
     `key` is the observation that tells states apart and `steady` those that are always the
-    same in a state.
+    same in a state. `varying` lists by action space, the first of which is the usual one, the
+    actions that give other results in other runs: a session always applies them.
     """
 
     apply = None
@@ -53,9 +54,12 @@ class CachingConnection:
         *,
         key: str,
         steady: Iterable[str],
+        varying: Mapping[str, frozenset[int]] | None = None,
         version: str,
     ) -> None:
         self._cache = cache
+        self._varying_of = varying or {}
+        self._varying: frozenset[int] = frozenset()
         self._key = key
         self._steady = frozenset(steady)
         self._version = version
@@ -121,6 +125,7 @@ class CachingConnection:
             return None
         twin = object.__new__(CachingConnection)
         twin._cache, twin._key, twin._steady = self._cache, self._key, self._steady
+        twin._varying_of, twin._varying = self._varying_of, self._varying
         twin._version, twin._space, twin._state = self._version, self._space, self._state
         twin.lazy, twin._answer = lazy, None
         return twin
@@ -146,6 +151,8 @@ class CachingConnection:
         """Enter an episode whose first state is known; the session need not hear of it."""
         self.lazy.enter(request)
         self._space, self._state = self._space_of(request), None
+        usual = next(iter(self._varying_of), "")
+        self._varying = self._varying_of.get(request.action_space or usual, frozenset())
         found, state = self._cache.follow(self._space, ["start"])
         seen = self._steady_values(state, request.observations) if found else None
         if seen is None:
@@ -156,6 +163,8 @@ class CachingConnection:
     def _known_step(self, request: Step) -> Stepped | None:
         assert self._state is not None
         actions = list(map(_hashable, request.actions))
+        if not self._varying.isdisjoint(actions):
+            return None  # what an older file knows of it is one result of several
         found, state = self._cache.follow(self._state, actions)
         if len(found) < len(actions) and not (found and found[-1].end):
             return None
@@ -190,7 +199,7 @@ class CachingConnection:
             self._state = None  # it may change the program in ways that no hash shows
             self.lazy.forget_history()
         elif isinstance(request, Step) and request.actions:
-            self.lazy.note(request.actions)
+            self._note(request.actions)
         return (yield request)
 
     def _begin(self, request: Start) -> Work:
@@ -228,8 +237,9 @@ class CachingConnection:
         reply = yield Step([] if action is None else [action], asked)
         if not isinstance(reply, Stepped):
             return reply
+        varies = _hashable(action) in self._varying
         if action is not None and not reply.no_effect:
-            self.lazy.note([action])
+            self._note([action])
         if reply.action_space is not None:
             self._state = None  # what comes next is another set of actions
         elif reply.failure is not None:
@@ -240,7 +250,7 @@ class CachingConnection:
         else:
             self._state = self._state_of(reply.observations[asked.index(self._key)])
             self._learn(asked, reply.observations)
-        if action is not None and before is not None and self._state is not None:
+        if action is not None and not varies and before is not None and self._state is not None:
             transition = Transition(self._state, reply.no_effect, reply.end)
             self._cache.learn(before, _hashable(action), transition)
         return Stepped(
@@ -255,7 +265,7 @@ class CachingConnection:
     def _rest(self, request: Step, number: int, reply: Stepped, no_effect: bool) -> Work:
         """Finish a request after an action that ended it or replaced the actions."""
         left = [] if reply.end else request.actions[number + 1 :]
-        self.lazy.note(left)
+        self._note(left)
         rest = yield Step(left, request.observations)
         if isinstance(rest, Failed):
             return Failed(rest.kind, rest.message, number + 1 + rest.applied, rest.recoverable)
@@ -263,6 +273,12 @@ class CachingConnection:
         rest.end = rest.end or reply.end
         rest.action_space = rest.action_space or reply.action_space
         return _joined(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
+
+    def _note(self, actions: list[Any]) -> None:
+        """Take note of actions that change the program."""
+        if not self._varying.isdisjoint(map(_hashable, actions)):
+            self.lazy.forget_history()  # a replay may lead elsewhere: copies are forks from now on
+        self.lazy.note(actions)
 
     def _learn(self, names: list[str], values: list[Any]) -> None:
         assert self._state is not None

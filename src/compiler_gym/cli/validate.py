@@ -57,8 +57,9 @@ def validate(
 ) -> None:
     """Prove that recorded states replay and that the programs still do their job.
 
-    Each check says ok, failed or unknown. Leaves with status 1 if a state is wrong,
-    and with what was done so far when it is interrupted.
+    Each check says ok, failed or unknown: a full disk or a deadline is no fault of a state.
+    Leaves with status 1 if a state is wrong, and with what was done so far when it is
+    interrupted.
     """
     states, damage = read_states(files)
     options: dict[str, Any] = {} if quick else {"rungs": None}
@@ -119,7 +120,7 @@ class _Log:
         self._known = {
             _key(document["state"]): document
             for document in (_lines_of(path) if path else ())
-            if document.get("asked") == asked
+            if document.get("asked") == asked and not _is_untold(document)
         }
 
     def holds(self, state: "CompilerEnvState") -> bool:
@@ -209,7 +210,7 @@ def _show(documents: list[dict[str, Any]]) -> None:
             "-" if state["reward"] is None else f"{state['reward']:.4f}",
             *(_coloured(verdicts.get(name, "")) for name in names),
             f"{document['walltime']:.2f}",
-            "[green]okay[/]" if document["okay"] else "[bold red]WRONG[/]",
+            _summary(document),
         )
     console.print(shown)
     wrong = [document for document in documents if not document["okay"]]
@@ -219,7 +220,21 @@ def _show(documents: list[dict[str, Any]]) -> None:
             name = program_name(document["state"]["benchmark"])
             console.print(f"{name}: {error['type']}{facts}", soft_wrap=True, markup=False)
     _show_unknown(documents)
-    console.print(f"{len(documents)} states, {len(wrong)} wrong")
+    untold = sum(document["okay"] and _is_untold(document) for document in documents)
+    rest = f", {untold} unknown" if untold else ""
+    console.print(f"{len(documents)} states, {len(wrong)} wrong{rest}")
+
+
+def _summary(document: dict[str, Any]) -> str:
+    if not document["okay"]:
+        return "[bold red]WRONG[/]"
+    return "[yellow]unknown[/]" if _is_untold(document) else "[green]okay[/]"
+
+
+def _is_untold(document: dict[str, Any]) -> bool:
+    """Return whether it could not be told if the state replays: it is asked again next time."""
+    verdicts = [r["verdict"] for r in document.get("rungs", ()) if r["name"] == "replay"]
+    return "unknown" in verdicts
 
 
 def _show_unknown(documents: list[dict[str, Any]]) -> None:

@@ -18,6 +18,7 @@ import gymnasium
 from compiler_gym.caching import TranspositionCache
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
+from compiler_gym.core.history import History
 from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
 from compiler_gym.core.selection import Selection
 from compiler_gym.core.sessions import Isolation, Sessions
@@ -36,7 +37,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.service import Limits, SessionSource
-from compiler_gym.spaces import Reward
+from compiler_gym.spaces import Reward, action_name
 from compiler_gym.version import __version__
 
 __all__ = ["CompilerEnv"]
@@ -276,6 +277,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             version=self.version,
             compiler_version=self.compiler_version,
             state_hash=self._state_hash(),
+            varying_actions=self._varying_actions(history) or None,
         )
 
     def commandline(self) -> str:
@@ -505,6 +507,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def _goal(self) -> str | None:
         """Return what the program is optimised for, where the plug-in knows goals."""
         return None
+
+    def _varying_actions(self, history: History) -> tuple[str, ...]:
+        varying = self.episode.selection.varying_actions
+        found = [action for action in history.actions if varying and int(action) in varying]
+        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in found))
 
     def _state_hash(self) -> str | None:
         """Return a hash of the program now; a plug-in with one says it."""

@@ -73,7 +73,12 @@ class Selection:
         space = self.action_space_named(name)
         self.action_space_name: str = name
         """The name of the chosen action space."""
-        self._use(space)
+        self._use(space, self.action_specs[name])
+
+    @property
+    def varying_actions(self) -> frozenset[int]:
+        """The numbers of the actions in use that give other results in other runs."""
+        return frozenset(self.action_spec.varying)
 
     def choose_observations(self, value: Any) -> None:
         """Choose what a step returns: a name, a list of names (a dictionary of them) or None."""
@@ -101,23 +106,23 @@ class Selection:
 
     def replace_actions(self, spec: ActionSpaceSpec) -> None:
         """Use the actions of `spec` for the rest of the episode: its session says so."""
-        self._use(self._build(spec))
+        self._use(self._build(spec), spec)
 
     def restore_actions(self) -> None:
         """Undo what `replace_actions` did in the last episode."""
         chosen = self._built[self.action_space_name]
         if self.action_space is not chosen:
-            self._use(chosen)
+            self._use(chosen, self.action_specs[self.action_space_name])
 
     @contextmanager
     def actions_of(self, name: str) -> Generator[None]:
         """Take actions of the space `name` inside; the chosen one stays chosen."""
-        kept = self.action_space
-        self._use(self.action_space_named(name))
+        kept = self.action_space, self.action_spec
+        self._use(self.action_space_named(name), self.action_specs[name])
         try:
             yield
         finally:
-            self._use(kept)
+            self._use(*kept)
 
     def takes(self, action: Any) -> bool:
         """Return whether `action` is one of the actions."""
@@ -162,9 +167,11 @@ class Selection:
         twin._replan()
         return twin
 
-    def _use(self, space: _Space) -> None:
+    def _use(self, space: _Space, spec: ActionSpaceSpec) -> None:
         self.action_space = space
         """The actions of the next step."""
+        self.action_spec = spec
+        """What their session says of them."""
         numbers = space if isinstance(space, gymnasium.spaces.Discrete) else None
         self.action_count = int(numbers.n) if numbers is not None and numbers.start == 0 else 0
         """How many actions there are, if they are the numbers from 0 on; otherwise 0."""

@@ -57,6 +57,7 @@ class Sessions:
             self.cache,
             key=self.key,
             steady=[s.name for s in self.description.observation_spaces if s.deterministic],
+            varying={s.name: frozenset(s.varying) for s in self.description.action_spaces},
             version=f"{__version__} {self.description.compiler_version} {self.source}",
         )
 

@@ -54,6 +54,9 @@ class CompilerEnvState:
     """The version of the compiler."""
     state_hash: str | None = None
     """A hash of the program as it is now, where the compiler provides one."""
+    varying_actions: tuple[str, ...] | None = None
+    """The names of its actions that make other programs of the same one in other runs, each
+    once; None if none is known to. With one of them, a replay is not promised to lead here."""
 
     def __post_init__(self) -> None:
         from compiler_gym.datasets import BenchmarkUri
@@ -61,6 +64,8 @@ class CompilerEnvState:
         if not self.benchmark:
             raise ValueError("a state names its benchmark: found an empty URI")
         object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
+        if self.varying_actions is not None:  # JSON has lists
+            object.__setattr__(self, "varying_actions", tuple(self.varying_actions))
         if not self.walltime >= 0:
             raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
 
@@ -68,6 +73,11 @@ class CompilerEnvState:
     def has_reward(self) -> bool:
         """Whether a reward was recorded."""
         return self.reward is not None
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether a replay is promised to lead to the same program: no action in it varies."""
+        return not self.varying_actions
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CompilerEnvState):

@@ -4,7 +4,8 @@
 ``result`` holds the records, ``ladder`` climbs from check to check, ``replaying``
 compares a state with a fresh run of it, ``behaviour`` runs programs and compares
 what they do, ``volatile`` knows a time or an address when it sees one, ``trace``
-finds the first action on which two machines disagree, and ``many_states`` validates
+finds the first action on which two machines disagree, ``trouble`` tells a machine in
+trouble from a state that is wrong, and ``many_states`` validates
 many states at once.
 """
 
@@ -28,6 +29,7 @@ from compiler_gym.validation.many_states import validate_states
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
 from compiler_gym.validation.trace import Trace, first_disagreement, trace
+from compiler_gym.validation.trouble import machine_trouble
 
 __all__ = [
     "CALLBACKS",
@@ -47,6 +49,7 @@ __all__ = [
     "climb",
     "compare_behaviour",
     "first_disagreement",
+    "machine_trouble",
     "replay",
     "replay_differences",
     "trace",

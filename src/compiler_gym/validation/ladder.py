@@ -7,6 +7,7 @@ says so: it never counts as a failure, and an error of the library or the machin
 of those. Which rungs there are is the compiler's business, but for the first and the last.
 """
 
+import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from compiler_gym.datasets import (
     findings_of,
     runs_as_expected,
 )
-from compiler_gym.errors import CompilerGymError, UnknownNameError
+from compiler_gym.errors import CompilerGymError, ServiceError, UnknownNameError
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
@@ -27,6 +28,7 @@ from compiler_gym.validation.result import (
     ValidationResult,
     Verdict,
 )
+from compiler_gym.validation.trouble import machine_trouble
 
 __all__ = [
     "CALLBACKS",
@@ -36,6 +38,7 @@ __all__ = [
     "Subject",
     "choose_rungs",
     "climb",
+    "not_replayed",
     "validate_by_replay",
 ]
 
@@ -159,7 +162,13 @@ def climb(
 ) -> ValidationResult:
     """Return what a replay of `state`, each of `rungs` and the program's callbacks say."""
     started = time.monotonic()
-    with make_env() as env:
+    try:
+        made = make_env()
+    except (ServiceError, OSError, MemoryError) as error:
+        reason = f"no environment can be made: {type(error).__name__}: {error}"
+        unmade = _result(REPLAY, started, Finding.unknown(reason))
+        return ValidationResult(state, unmade.seconds, rungs=(unmade,))
+    with made as env:
         first, replayed = _replay(env, state)
         results = [first]
         semantic: list[RungResult] = []
@@ -175,13 +184,21 @@ def climb(
         state,
         time.monotonic() - started,
         reward_validated=_has_compared_rewards(state, replayed),
-        actions_replay_failed=replayed is None,
+        actions_replay_failed=first.verdict is Verdict.FAILED and replayed is None,
         reward_validation_failed=wrong_reward,
         benchmark_semantics_validated=any(r.verdict is Verdict.OK for r in semantic),
         benchmark_semantics_validation_failed=any(r.verdict is Verdict.FAILED for r in semantic),
         errors=tuple(error for result in results for error in result.errors),
         rungs=tuple(results),
     )
+
+
+def not_replayed(error: BaseException) -> Finding:
+    """Return what it means that a replay ended with `error`: a wrong state, or nothing."""
+    if trouble := machine_trouble(error):
+        return Finding.unknown(f"not replayed: {trouble}")
+    details = {"error": type(error).__name__, "details": str(error)}
+    return Finding.failed([ValidationError("the actions cannot be replayed", details)])
 
 
 def validate_by_replay(
@@ -197,13 +214,10 @@ def _replay(
     started = time.monotonic()
     try:
         replayed = replay(env, state)
-    except (CompilerGymError, ValueError) as error:
-        finding = ValidationError(
-            "the actions cannot be replayed",
-            {"error": type(error).__name__, "details": str(error)},
-        )
-        return _result(REPLAY, started, Finding.failed([finding])), None
+    except (CompilerGymError, ValueError, OSError, MemoryError) as error:
+        return _result(REPLAY, started, not_replayed(error)), None
     errors = replay_differences(state, replayed)
+    varying = ", ".join(replayed.varying_actions or ())
     versions = state.compiler_version, replayed.compiler_version
     if None not in versions and versions[0] != versions[1]:
         differs = "; ".join(map(str, errors)) or "the replay gives the same"
@@ -211,12 +225,18 @@ def _replay(
             f"recorded with version {versions[0]} of the compiler, replayed with {versions[1]}: "
             f"{differs}"
         )
+    elif errors and varying:
+        finding = Finding.unknown(
+            f"{varying}: other results in other runs, no replay is promised: "
+            f"{'; '.join(map(str, errors))}"
+        )
     elif errors:
         finding = Finding.failed(errors)
     elif state.has_reward and not _compared(state, replayed):
         finding = Finding.unknown("no reward to compare with: which space is the recorded one of?")
     else:
-        finding = Finding.ok(_compared(state, replayed) or "nothing was recorded to compare with")
+        said = _compared(state, replayed) or "nothing was recorded to compare with"
+        finding = Finding.ok(f"{said}, this time: {varying} varies" if varying else said)
     return _result(REPLAY, started, finding), replayed
 
 
@@ -224,7 +244,7 @@ def _ask(rung: Rung, subject: Subject) -> RungResult:
     started = time.monotonic()
     try:
         finding = rung.check(subject)
-    except (CompilerGymError, OSError) as error:
+    except (CompilerGymError, OSError, MemoryError, subprocess.TimeoutExpired) as error:
         finding = Finding.unknown(f"{type(error).__name__}: {error}")
     return _result(rung.name, started, finding)
 

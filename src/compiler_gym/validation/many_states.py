@@ -3,13 +3,16 @@
 
 import inspect
 import os
+import time
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.errors import CompilerGymError, UnknownNameError
-from compiler_gym.validation.result import ValidationError, ValidationResult
+from compiler_gym.validation.ladder import REPLAY
+from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
+from compiler_gym.validation.trouble import machine_trouble
 
 __all__ = ["validate_states"]
 
@@ -54,12 +57,19 @@ def _finished(waiting: list[Future[ValidationResult]]) -> list[Future[Validation
 def _validate(
     make_env: Callable[[], CompilerEnv], state: CompilerEnvState, options: dict[str, Any]
 ) -> ValidationResult:
+    started = time.monotonic()
     try:
         with make_env() as env:
             return env.validate(state, **_understood(env, options))
-    except CompilerGymError as error:
+    except (CompilerGymError, OSError, MemoryError) as error:
         if isinstance(error, UnknownNameError) and options.get("rungs") is not None:
             raise  # it is the request that names no check, not the state that is wrong
+        if trouble := machine_trouble(error):
+            seconds = time.monotonic() - started
+            unknown = RungResult(REPLAY, Verdict.UNKNOWN, seconds, f"not replayed: {trouble}")
+            return ValidationResult(state, seconds, rungs=(unknown,))
+        if not isinstance(error, CompilerGymError):
+            raise
         finding = ValidationError(
             "the state cannot be validated",
             {"error": type(error).__name__, "details": str(error)},

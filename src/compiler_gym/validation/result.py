@@ -75,6 +75,9 @@ class ValidationResult:
     def __str__(self) -> str:
         reward = "" if self.state.reward is None else f", reward {self.state.reward:.4f}"
         program = self.state.benchmark.removeprefix("benchmark://")
+        replayed = self.rung("replay")
+        if self.okay() and replayed is not None and replayed.verdict is Verdict.UNKNOWN:
+            return f"{program}: unknown{reward}: {replayed.reason}"
         return f"{program}: okay{reward}" if self.okay() else f"{program}: {self.error_details}"
 
     def okay(self) -> bool:

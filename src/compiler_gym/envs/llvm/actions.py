@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """What can be done: the action spaces, read from two tables.
 
-``passes.tsv`` lists LLVM's transforms with their pipeline text and tier;
+``passes.tsv`` lists LLVM's transforms with their pipeline text and tier: ``risky`` passes are
+in ``PassesAll`` alone, ``varying`` ones gave other results in other runs of
+``python -m tools.repeatability``;
 ``legacy_actions.tsv`` maps the 124 actions of CompilerGym 0.2.5 to today's.
 Names and order are part of the public contract.
 """
 
+import re
 from importlib.resources import files
 
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
 
-__all__ = ["ACTION_SPACES", "NO_OP", "PIPELINES"]
+__all__ = ["ACTION_SPACES", "NO_OP", "PIPELINES", "VARYING"]
 
 NO_OP = "no-op-module"
 """The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
@@ -31,8 +34,18 @@ def _passes(*, risky: bool) -> tuple[FlagSpec, ...]:
     return tuple(
         FlagSpec(name, pipeline, description)
         for name, _, pipeline, tier, description in _rows("passes.tsv")
-        if risky or tier != "risky"
+        if risky or "risky" not in tier.split()
     )
+
+
+VARYING = tuple(name for name, _, _, tier, _ in _rows("passes.tsv") if "varying" in tier.split())
+"""Passes that give other results in other runs."""
+
+
+def _varying(items: tuple[FlagSpec, ...]) -> tuple[int, ...]:
+    """Return the numbers of the items that run a pass of which runs differ."""
+    names = re.compile(r"[\w-]+")
+    return tuple(n for n, i in enumerate(items) if not {*VARYING}.isdisjoint(names.findall(i.flag)))
 
 
 def _legacy() -> tuple[FlagSpec, ...]:
@@ -43,7 +56,8 @@ def _legacy() -> tuple[FlagSpec, ...]:
 
 
 def _space(name: str, items: tuple[FlagSpec, ...], description: str) -> ActionSpaceSpec:
-    return ActionSpaceSpec(name, CommandlineSpec(items, style="opt"), description)
+    space = CommandlineSpec(items, style="opt")
+    return ActionSpaceSpec(name, space, description, _varying(items))
 
 
 ACTION_SPACES = (

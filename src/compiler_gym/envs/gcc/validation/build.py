@@ -49,8 +49,8 @@ def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) 
     command = ["obj.o", "-o", "program", *words]
     try:
         done = Gcc(gcc_bin).run(command, timeout=_SECONDS, cwd=folder)
-    except subprocess.TimeoutExpired:
-        raise BenchmarkInitError(f"{gcc_bin} did not link within {_SECONDS:g} s") from None
+    except subprocess.TimeoutExpired as late:
+        raise BenchmarkInitError(f"{gcc_bin} did not link within {_SECONDS:g} s") from late
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()[:2000]
         raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")

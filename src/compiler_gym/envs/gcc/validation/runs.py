@@ -16,6 +16,7 @@ from compiler_gym.validation import (
     ValidationError,
     chosen_cases,
     compare_behaviour,
+    machine_trouble,
 )
 
 __all__ = ["check_runs", "compare_object", "is_linked"]
@@ -64,6 +65,8 @@ def compare_object(
         with linked(gcc_bin, object_file, benchmark, words) as program:
             return compare_behaviour(program, reference, cases, limits=limits)
     except BenchmarkInitError as error:
+        if trouble := machine_trouble(error):
+            return Finding.unknown(f"not linked or not run: {trouble}")
         refusal = str(error)
     try:
         reference.run(cases[0])

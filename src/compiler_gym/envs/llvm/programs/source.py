@@ -132,10 +132,10 @@ class ClangInvocation:
                 cwd=self.cwd,
                 check=False,
             )
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as late:
             raise BenchmarkInitError(
                 f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
-            ) from None
+            ) from late
         except OSError as error:
             raise BenchmarkInitError(f"cannot run clang: {error}") from error
 

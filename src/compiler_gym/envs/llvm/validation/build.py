@@ -66,8 +66,8 @@ def run_tool(
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
-    except subprocess.TimeoutExpired:
-        raise BenchmarkInitError(f"{command[0]} did not finish within {seconds:g} s") from None
+    except subprocess.TimeoutExpired as late:
+        raise BenchmarkInitError(f"{command[0]} did not finish within {seconds:g} s") from late
     except OSError as error:
         raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
     if done.returncode:

@@ -13,6 +13,7 @@ from compiler_gym.validation import (
     ValidationError,
     chosen_cases,
     compare_behaviour,
+    machine_trouble,
 )
 
 __all__ = [
@@ -40,6 +41,8 @@ def check_steps(subject: Subject) -> Finding:
             name = names[action] if names else str(action)
             _, _, _, truncated, info = env.step(action)
             if truncated and "error" in info:
+                if trouble := machine_trouble(info["error"]):
+                    return Finding.unknown(f"step {number}, {name}: {trouble}")
                 facts = {"step": number, "action": name, "error": info["error_details"]}
                 return Finding.failed([ValidationError("an action fails by itself", facts)])
             try:
@@ -90,6 +93,8 @@ def compare_module(
             limits = RunLimits(seconds=spec.time_limit)
             return compare_behaviour(program, reference, cases, limits=limits)
     except BenchmarkInitError as error:
+        if trouble := machine_trouble(error):
+            return Finding.unknown(f"not built or not run: {trouble}")
         refusal = str(error)
     try:
         reference.run(cases[0])
