@@ -6,6 +6,7 @@ It holds no program and no compiler.
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -61,8 +62,8 @@ class CompilerEnvState:
         if not self.benchmark:
             raise ValueError("a state names its benchmark: found an empty URI")
         object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
-        if not self.walltime >= 0:
-            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
+        if not 0 <= self.walltime < math.inf:
+            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0 that is finite")
 
     @property
     def has_reward(self) -> bool:

@@ -216,7 +216,8 @@ def test_nothing_stands_behind_a_command(env: GccEnv, behind: str) -> None:
     [
         "rm -O2", "sudo gcc -O2", "gcc;id -O2", "$(id) -O2", "id;gcc -O2", "gcc -O2;id -w",
         "gcc -O2 -w -fplugin=evil.so -c src.i -o obj.o", "gcc -O2 -w -wrapper id -c src.i -o obj.o",
-        "gcc -O2 -w -c $(id) -o obj.o", "gcc -O2 -w -c src.i -o `id`", "gcc -O2 -w -Bevil -c a -o b",
+        "gcc -O2 -w -c $(id) -o obj.o", "gcc -O2 -w -c src.i -o `id`",
+        "gcc -O2 -w -Bevil -c a -o b",
         "gcc -O2 -w @evil -c src.i -o obj.o",
     ],
 )  # fmt: skip

@@ -82,7 +82,8 @@ def test_an_unknown_program_or_action_space_is_named(make_env: MakeEnv) -> None:
     [
         "; rm -rf x", ";rm -rf x", " && rm x", " || true", " | sh", " & rm x", " > /etc/passwd",
         " >/etc/passwd", " 2>x", " < x", "\nrm -rf x", "\n", "\r\nid", " `id`", " $(id)", " # id",
-        " other.bc", " -o again.bc", " 'a;b'", " -o", " ;", "\0", " -load=evil.so", " -load evil.so",
+        " other.bc", " -o again.bc", " 'a;b'", " -o", " ;", "\0",
+        " -load=evil.so", " -load evil.so",
         " <(id)", " {id,}", " ~", " !id",
     ],
 )  # fmt: skip
