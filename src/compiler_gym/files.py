@@ -33,13 +33,19 @@ __all__ = [
 ]
 
 
-def write_whole(path: Path, contents: bytes) -> None:
-    """Write the file `path`, with its directory, so that nobody ever sees a part of it."""
+def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:
+    """Write the file `path`, with its directory, so that nobody ever sees a part of it.
+
+    With `sync` its contents are on the disk when it gets its name.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with partial.open("xb") as file:
             file.write(contents)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
