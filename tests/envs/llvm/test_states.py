@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvState
 from compiler_gym.core import StateVersionWarning
@@ -107,3 +109,21 @@ def test_nothing_stands_behind_the_command(make_env: MakeEnv, command: str, behi
 def test_nothing_stands_before_or_within_the_command(make_env: MakeEnv, text: str) -> None:
     with pytest.raises(InvalidActionError):
         make_env().apply(CompilerEnvState(CRC, text))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text() | st.sampled_from(sorted(";&|<>`$\n#-,('")), st.integers(0, 70), st.booleans())
+def test_a_command_line_with_anything_in_it_is_read_or_refused(
+    make_env: MakeEnv, junk: str, at: int, is_old: bool
+) -> None:
+    space = make_env().action_spaces["CompilerGymV0" if is_old else "Passes"]
+    passes = "-mem2reg -simplifycfg" if is_old else "-passes='function(dce),globaldce'"
+    whole = f"opt {passes} input.bc -o output.bc"
+    text = whole[:at] + junk + whole[at:]
+    try:
+        actions = space.from_string(text)
+    except InvalidActionError:
+        return
+    again = space.to_string(actions)
+    assert space.from_string(again) == actions
+    assert not set(text) & set(";&|`$\n")  # no shell does anything else with it
