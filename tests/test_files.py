@@ -2,13 +2,22 @@
 """Files are written whole, and a program that was replaced is another one."""
 
 import os
+import subprocess
+import sys
+import tempfile
 import warnings
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.errors import CacheWarning
-from compiler_gym.files import KeptDirectory, keep, tool_identity, write_whole
+from compiler_gym.files import (
+    KeptDirectory,
+    keep,
+    sweep_temporary,
+    tool_identity,
+    write_whole,
+)
 
 
 def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
@@ -33,7 +42,7 @@ def test_what_cannot_be_kept_is_warned_of(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_kept_directory_goes_with_its_object_and_without_a_warning() -> None:
-    kept = KeptDirectory("compiler_gym-test-")
+    kept = KeptDirectory("test")
     (kept.path / "inner").mkdir()
     path = kept.path
     child = os.fork()
@@ -64,3 +73,49 @@ def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+
+
+def left_by(pid: int, kind: str) -> str:
+    return f"compiler_gym-{kind}-{os.stat('/proc/self/ns/pid').st_ino}-{pid}-x"
+
+
+def test_directories_of_a_number_that_came_again_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    old, young = tmp_path / left_by(os.getppid(), "a"), tmp_path / left_by(os.getppid(), "b")
+    for path in (old, young):
+        path.mkdir()
+    os.utime(old, (1e9, 1e9))  # long before our parent began
+    sweep_temporary()
+    assert [path.name for path in tmp_path.iterdir()] == [young.name]
+
+
+def test_a_directory_of_a_killed_process_goes_at_the_next_start(tmp_path: Path) -> None:
+    program = """
+import sys
+from compiler_gym.files import KeptDirectory, scratch_directory
+kept = KeptDirectory("reference")
+with scratch_directory("build") as directory:
+    open(directory + "/file", "w").close()
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+    variables = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", program]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with (
+        subprocess.Popen(command, env=variables, **pipes) as killed,  # type: ignore[call-overload]
+        subprocess.Popen(command, env=variables, **pipes) as alive,  # type: ignore[call-overload]
+    ):
+        for process in (killed, alive):
+            assert process.stdout.readline() == b"ready\n"
+        killed.kill()
+        killed.wait()
+        assert len(list(tmp_path.glob(f"*-{killed.pid}-*"))) == 2
+        start = "import compiler_gym; compiler_gym.make('llvm-v0').close()"
+        subprocess.run([sys.executable, "-c", start], env=variables, check=True)
+        assert list(tmp_path.glob(f"*-{killed.pid}-*")) == []
+        assert len(list(tmp_path.glob(f"*-{alive.pid}-*"))) == 2
+        alive.stdin.close()
+    assert list(tmp_path.iterdir()) == []

@@ -91,8 +91,8 @@ def finishers(run: RunFolder, programs: Sequence[str], count: int) -> list[Names
     levels = [names[number] for (number,) in level_sequences(names)]
     best = cover(run, programs, [(level,) for level in levels], 1)[0]
     passes = [name for name in names if name not in levels]
-    after = RunFolder.open(run.path / "after", "training", {"level": best[0]})
-    chosen = cover(after, programs, [best, *((*best, name) for name in passes)], count + 1)
+    with RunFolder.open(run.path / "after", "training", {"level": best[0]}) as after:
+        chosen = cover(after, programs, [best, *((*best, name) for name in passes)], count + 1)
     return [best, *((sequence[-1],) for sequence in chosen if sequence != best)][: count + 1]
 
 

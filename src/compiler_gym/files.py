@@ -1,28 +1,51 @@
 # SPDX-License-Identifier: MIT
-"""Files that are written whole or not at all, and programs that tell when they are replaced."""
+"""Files that are written whole or not at all, directories that outlive nobody, and tools.
+
+A process that is killed leaves its directories. Their names say whose they are, and the
+next process of this library removes those of processes that are no more.
+"""
 
 import os
 import secrets
 import shutil
 import tempfile
+import time
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from compiler_gym.errors import CacheWarning
 from compiler_gym.paths import cache_path
 
-__all__ = ["KeptDirectory", "keep", "process_prefix", "sweep", "tool_identity", "write_whole"]
+__all__ = [
+    "KeptDirectory",
+    "keep",
+    "new_directory",
+    "process_prefix",
+    "scratch_directory",
+    "sweep",
+    "sweep_temporary",
+    "tool_identity",
+    "write_whole",
+]
 
 
-def write_whole(path: Path, contents: bytes) -> None:
-    """Write the file `path`, with its directory, so that nobody ever sees a part of it."""
+def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:
+    """Write the file `path`, with its directory, so that nobody ever sees a part of it.
+
+    With `sync` its contents are on the disk when it gets its name.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with partial.open("xb") as file:
             file.write(contents)
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)
@@ -46,8 +69,13 @@ def keep(path: Path, contents: bytes) -> None:
         )
 
 
-_swept: dict[str, int] = {}
+_swept: dict[tuple[Path, str], int] = {}
 """The process that has swept each kind, so that one which was forked does it again."""
+_KIND = "compiler_gym-"
+_START_FIELD = 19
+"""Of ``/proc/PID/stat``, after the name: when the process began, in clock ticks."""
+_CLOCK_SECONDS = 2.0
+"""How far the clocks of processes and of files may be apart."""
 
 
 def process_prefix(kind: str) -> str:
@@ -60,13 +88,58 @@ def sweep(base: Path, kind: str, remove: Callable[[Path], None]) -> None:
 
     `kind` may be a pattern. It is done once by each process, and for its own namespace.
     """
-    if _swept.get(kind) == os.getpid():
+    if _swept.get((base, kind)) == os.getpid():
         return
-    _swept[kind] = os.getpid()
+    _swept[base, kind] = os.getpid()
     for left in base.glob(f"{kind}-{_namespace()}-*-*"):
         pid = left.name.split("-")[-2]
-        if pid.isdigit() and not Path("/proc", pid).exists():
+        if pid.isdigit() and not _may_belong_to(left, int(pid)):
             remove(left)
+
+
+def sweep_temporary() -> None:
+    """Remove the directories of `new_directory` whose processes were killed."""
+    sweep(Path(tempfile.gettempdir()), f"{_KIND}*", partial(shutil.rmtree, ignore_errors=True))
+
+
+def new_directory(kind: str) -> Path:
+    """Make a temporary directory that a later process removes if this one is killed."""
+    sweep_temporary()
+    return Path(tempfile.mkdtemp(prefix=process_prefix(_KIND + kind)))
+
+
+@contextmanager
+def scratch_directory(kind: str) -> Generator[str]:
+    """Make a temporary directory and remove it at the end; the next process does if killed."""
+    directory = new_directory(kind)
+    try:
+        yield str(directory)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _may_belong_to(path: Path, pid: int) -> bool:
+    """Return whether process `pid` runs and may have made `path`: its number comes again."""
+    began = _began(pid)
+    if began is None:
+        return Path("/proc", str(pid)).exists()
+    ours = _began(os.getpid())
+    if ours is None or ours > time.time() + _CLOCK_SECONDS:
+        return True  # the clock of processes is not one that files are compared with
+    try:
+        return began <= path.lstat().st_mtime + _CLOCK_SECONDS
+    except OSError:
+        return True
+
+
+def _began(pid: int) -> float | None:
+    """Return when process `pid` began, in seconds of `time.time`, or None if it cannot be told."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        up = time.clock_gettime(time.CLOCK_BOOTTIME)
+        return time.time() - up + int(words[_START_FIELD]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _namespace() -> int:
@@ -83,8 +156,8 @@ class KeptDirectory:
     A forked process that ends leaves it alone.
     """
 
-    def __init__(self, prefix: str) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=prefix))
+    def __init__(self, kind: str) -> None:
+        self.path = new_directory(kind)
         weakref.finalize(self, _remove, self.path, os.getpid())
 
 

@@ -28,7 +28,7 @@ def test_a_state_without_a_program_is_none() -> None:
         CompilerEnvState(benchmark="")
 
 
-@pytest.mark.parametrize("walltime", [-1.0, float("nan"), float("-inf")])
+@pytest.mark.parametrize("walltime", [-1.0, float("nan"), float("-inf"), float("inf")])
 def test_time_does_not_run_backwards(walltime: float) -> None:
     with pytest.raises(ValueError, match=r"walltime is .*: expected a number >= 0"):
         CompilerEnvState(benchmark="a/b", walltime=walltime)

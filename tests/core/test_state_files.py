@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """States go to a file and come back; a damaged file says where it is damaged."""
 
+import csv
 import functools
 import http.server
 import io
+import json
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
 from compiler_gym.errors import DownloadFailed, StateFileError
@@ -92,6 +97,18 @@ def test_windows_line_ends_and_marks_are_read() -> None:
         ('{"commandline": "x"}\n', "line 1 is no state"),
         ('{"benchmark": "cbench-v1/sha", "goal": 7}\n', "line 1 is no state: goal is 7"),
         ('{"benchmark": "cbench-v1/sha"}\n[1]\n', "line 2 is no state: expected a JSON object"),
+        ('{"benchmark": "cbench-v1/sha", "reward": %s}\n' % ("9" * 5000), "line 1 is damaged"),
+        ('{"benchmark": "cbench-v1/sha", "reward": %s.5}\n' % ("9" * 5000), "is too large"),
+        ('{"benchmark": "cbench-v1/sha", "reward": %s}\n' % ("9" * 400), "reward is too large"),
+        (HEAD + f"cbench-v1/sha,{'9' * 5000},2,x\n", "line 2 is no state: reward is too large"),
+        (HEAD + "cbench-v1/sha,1,inf,x\n", "line 2 is no state: walltime is inf"),
+        ('{"benchmark": "cbench-v1/sha", "reward": true}\n', "reward is True: expected a number"),
+        ('{"benchmark": "cbench-v1/sha", "reward": [1]}\n', "reward is .1.: expected a number"),
+        ('{"benchmark": ["a"]}\n', "benchmark is .'a'.: expected text"),
+        ('{"benchmark": "a/b", "commandline": "\\ud800"}\n', "line 1 is no state"),
+        ('{"benchmark": ' * 100_000, "line 1 is damaged or cut short"),
+        ('{"benchmark": ' + "[" * 100_000, "line 1 is damaged or cut short"),
+        ("benchmark,benchmark,commandline\na/b,c/d,x\n", "line 1 names a column twice"),
     ],
 )
 def test_a_damaged_file_says_where(text: str, message: str) -> None:
@@ -116,6 +133,79 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         list(CompilerEnvStateReader.read_paths([tmp_path / "a.csv"]))
     with pytest.raises(StateFileError, match=r"cannot read .*b\.csv: No such file"):
         list(CompilerEnvStateReader.read_paths([tmp_path / "b.csv"]))
+
+
+def test_names_that_no_file_can_have_are_refused(tmp_path: Path) -> None:
+    for path in ("a\0b", "~no-such-user-here/a.csv", "", tmp_path, "x" * 10_000):
+        with pytest.raises(StateFileError, match=r"cannot read"):
+            list(CompilerEnvStateReader.read_paths([path]))
+
+
+def test_a_closed_standard_input_and_files_of_bytes_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(StateFileError, match="gives bytes"):
+        list(CompilerEnvStateReader(io.BytesIO(HEAD.encode())))  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(StateFileError, match="standard input"):
+        list(CompilerEnvStateReader.read_paths(["-"]))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-16-le", "cp037"])
+@pytest.mark.parametrize("name", ["csv", "jsonl"])
+def test_another_encoding_is_refused(
+    tmp_path: Path, encoding: str, name: Literal["csv", "jsonl"]
+) -> None:
+    path = tmp_path / f"a.{name}"
+    path.write_bytes(written(STATES, format=name).encode(encoding))
+    with pytest.raises(StateFileError):
+        list(CompilerEnvStateReader.read_paths([path]))
+
+
+def test_a_long_command_line_comes_back() -> None:
+    long = CompilerEnvState("a/b", "sroa," * 100_000)
+    limit = csv.field_size_limit()
+    assert read(written([long])) == read(written([long], format="jsonl")) == [long]
+    assert csv.field_size_limit() == limit
+
+
+def test_a_line_separator_of_unicode_ends_no_line_of_json() -> None:
+    text = '{"benchmark": "a/b", "commandline": "x\u2028y\x85z"}\n'
+    assert [state.commandline for state in read(text)] == ["x\u2028y\x85z"]
+
+
+_PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=5,
+)
+_NAMES = st.sampled_from([field.name for field in fields(CompilerEnvState)]) | st.text()
+
+
+def states_or_error(data: bytes, path: Path) -> list[CompilerEnvState]:
+    path.write_bytes(data)
+    try:
+        return list(CompilerEnvStateReader.read_paths([path]))
+    except StateFileError:
+        return []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.dictionaries(_NAMES, _PLAIN | st.just("cbench-v1/sha")))
+def test_any_object_is_a_state_or_an_error(tmp_path: Path, values: dict[str, Any]) -> None:
+    line = json.dumps({"benchmark": "cbench-v1/sha", **values}).encode()
+    for state in states_or_error(line, tmp_path / "a.jsonl"):
+        assert read(written([state], format="jsonl"))[0].commandline == state.commandline
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.binary(), st.sampled_from(["csv", "jsonl"]), st.integers(0, 400), st.integers(0, 50))
+def test_any_damage_gives_states_or_an_error(
+    tmp_path: Path, junk: bytes, kind: Literal["csv", "jsonl"], at: int, cut: int
+) -> None:
+    whole = written(STATES, format=kind).encode()
+    states_or_error(whole[:at] + junk + whole[at + cut :], tmp_path / "a")
+    states_or_error(junk, tmp_path / "b")
 
 
 def test_paths_and_standard_input_are_read_in_order(

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: MIT
 """A run that is killed goes on without losing an episode that had ended."""
 
+import errno
+import json
+import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import CacheError, InvalidParameterError
-from compiler_gym.runs import RunFolder
+from compiler_gym.runs import RunFolder, summarise
 
 CONFIG = {"task": "demo", "limit": 3}
 
@@ -33,6 +40,7 @@ def test_a_line_that_was_cut_is_played_again(tmp_path: Path) -> None:
     run.record("a", {"reward": 1.0})
     with (tmp_path / "episodes.jsonl").open("a") as file:
         file.write('{"key": "b", "resu')
+    run.close()
     again = RunFolder.open(tmp_path, "search", CONFIG)
     assert again.result_of("a") == {"reward": 1.0}
     assert again.result_of("b") is None
@@ -86,3 +94,187 @@ def test_no_episode_is_lost_when_a_run_is_killed(tmp_path: Path) -> None:
         if line.strip().isdigit():
             assert again.result_of(line.strip()) == {"reward": int(line)}
     assert not again.is_done
+
+
+def disk(path: Path, size: str) -> Path:
+    """Mount a small disk at `path`, where this user may."""
+    path.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(path)]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"no small disk can be mounted: {done.stderr.decode(errors='replace')}")
+    return path
+
+
+def test_a_full_disk_loses_nothing_that_was_said_to_be_kept(tmp_path: Path) -> None:
+    path = disk(tmp_path / "disk", "64k")
+    try:
+        state = CompilerEnvState("cbench-v1/sha", "opt " + "-x " * 300)
+        run = RunFolder.open(path / "run", "search", CONFIG)
+        kept = []
+        while error_of(run, str(len(kept)), {"text": "x" * 997}, state) == "":
+            kept.append(str(len(kept)))
+        assert len(kept) > 5
+        refused = str(len(kept))
+        assert run.result_of(refused) is None
+        assert [line["key"] for line in run.episodes()] == kept
+        said = error_of(run, refused, {"reward": 0, "text": "x" * 5000}, state)
+        assert re.search(r"cannot write .*\.jsonl: No space left.*free some", said)
+        run.close()
+        again = RunFolder.open(path / "run", "search", CONFIG)
+        assert [line["key"] for line in again.episodes()] == kept
+        states = list(CompilerEnvStateReader.read_paths([path / "run" / "states.jsonl"]))
+        assert len(states) == len(kept)
+        subprocess.run(["mount", "-o", "remount,size=1m", str(path)], check=True)
+        again.record(refused, {"reward": 1}, state)
+        again.close()
+        last = RunFolder.open(path / "run", "search", CONFIG)
+        assert [line["key"] for line in last.episodes()] == [*kept, refused]
+        last.close()
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=False)
+
+
+def error_of(
+    run: RunFolder, key: str, result: dict[str, Any], state: CompilerEnvState | None = None
+) -> str:
+    """Record a result and return what was said against it."""
+    try:
+        run.record(key, result, state)
+    except CacheError as error:
+        return str(error)
+    return ""
+
+
+class FullDisk:
+    """Stands for `os.write` on a disk that has room for some bytes."""
+
+    def __init__(self, room: int, write: Callable[[int, bytes], int]) -> None:
+        self.room = room
+        self.write = write
+
+    def __call__(self, descriptor: int, data: bytes) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = self.write(descriptor, bytes(data)[: self.room])
+        self.room -= written
+        return written
+
+
+@pytest.mark.parametrize("room", range(0, 260, 13))
+def test_a_short_write_keeps_a_line_or_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    state = CompilerEnvState("cbench-v1/sha", "opt")
+    with RunFolder.open(tmp_path, "search", CONFIG) as run:
+        run.record("a", {"reward": 1.0}, state)
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "write", FullDisk(room, os.write))
+            said = error_of(run, "b", {"reward": 2.0}, state)
+        assert said == "" or "jsonl: No space left" in said
+        kept = ["a", *([] if said else ["b"])]
+        run.record("d", {"reward": 4.0}, state)  # the same run goes on when there is room
+        kept.append("d")
+        assert [line["key"] for line in run.episodes()] == kept
+    with RunFolder.open(tmp_path, "search", CONFIG) as again:
+        assert [line["key"] for line in again.episodes()] == kept
+        again.record("c", {"reward": 3.0}, state)
+    states = list(CompilerEnvStateReader.read_paths([tmp_path / "states.jsonl"]))
+    assert len(states) == len(kept) + 1
+
+
+def test_many_short_writes_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, bytes(data)[:3]))
+    with RunFolder.open(tmp_path, "search", CONFIG) as run:
+        run.record("a", {"reward": 1.0})
+    monkeypatch.undo()
+    with RunFolder.open(tmp_path, "search", CONFIG) as again:
+        assert again.result_of("a") == {"reward": 1.0}
+
+
+def test_a_damaged_file_is_the_one_that_is_named(tmp_path: Path) -> None:
+    with RunFolder.open(tmp_path, "search", CONFIG) as run:
+        run.record("a", {"reward": 1.0})
+    for damage in ('{"key": "x\n', "[]\n", "{}\n", '{"key": []}\n', "\xff\n", "[" * 100_000 + "\n"):
+        (tmp_path / "episodes.jsonl").write_bytes(damage.encode("latin-1"))
+        with pytest.raises(CacheError, match=r"episodes\.jsonl.* is damaged"):
+            RunFolder.open(tmp_path, "search", CONFIG)
+    (tmp_path / "episodes.jsonl").unlink()
+    for damage in ("[]", "[" * 100_000, "\xff", ""):
+        (tmp_path / "run.json").write_bytes(damage.encode("latin-1"))
+        with pytest.raises(CacheError, match=r"run\.json is damaged"):
+            RunFolder.open(tmp_path, "search", CONFIG)
+
+
+WRITER = """
+import sys
+from compiler_gym.runs import RunFolder, summarise
+run = RunFolder.open(sys.argv[1], "search", {"task": "demo", "limit": 3})
+run.record("first", {})
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == b"open\n"
+        named = f"process {first.pid} on {socket.gethostname()}"
+        with pytest.raises(CacheError, match=named):
+            RunFolder.open(tmp_path, "search", CONFIG)
+        first.kill()
+        first.wait()
+    with RunFolder.open(tmp_path, "search", CONFIG) as run:
+        assert run.result_of("first") == {}
+        with pytest.raises(CacheError, match=f"process {os.getpid()} .this one. on"):
+            RunFolder.open(tmp_path, "search", CONFIG)
+    with pytest.raises(CacheError, match="has not closed it"):
+        run.record("late", {})
+
+
+def test_a_forked_process_neither_writes_nor_keeps_the_lock(tmp_path: Path) -> None:
+    run = RunFolder.open(tmp_path, "search", CONFIG)
+    ready, done = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(done)
+        try:
+            run.record("child", {})
+        except CacheError:
+            os.read(ready, 1)
+            os._exit(7)
+        os._exit(1)
+    os.close(ready)
+    run.record("parent", {})
+    run.close()
+    with RunFolder.open(tmp_path, "search", CONFIG) as again:  # while the child lives
+        assert [line["key"] for line in again.episodes()] == ["parent"]
+    os.close(done)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_key_is_there_once(tmp_path: Path) -> None:
+    with RunFolder.open(tmp_path, "search", CONFIG) as run:
+        for result in ({"reward": 1.0}, {"reward": 1.0}, {"reward": 2.0}):
+            run.record("a", result)
+            run.record("b", {"reward": 0.0})
+    with RunFolder.open(tmp_path, "search", CONFIG) as again:
+        again.record("a", {"reward": 3.0})
+    lines = [json.loads(line) for line in (tmp_path / "episodes.jsonl").read_text().splitlines()]
+    assert {line["key"]: line["result"]["reward"] for line in lines} == {"a": 3.0, "b": 0.0}
+    assert len(lines) == 2
+    assert summarise(tmp_path).episodes == 2
+
+
+def test_a_state_whose_episode_was_not_recorded_is_dropped(tmp_path: Path) -> None:
+    state = CompilerEnvState("cbench-v1/sha", "opt")
+    with RunFolder.open(tmp_path, "search", CONFIG) as run:
+        run.record("a", {}, state)
+    with (tmp_path / "states.jsonl").open("a") as file:  # killed after the state
+        file.write(json.dumps(state.dict()) + "\n")
+    with RunFolder.open(tmp_path, "search", CONFIG) as again:
+        again.record("b", {}, state)
+    assert len(list(CompilerEnvStateReader.read_paths([tmp_path / "states.jsonl"]))) == 2

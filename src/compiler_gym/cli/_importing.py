@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What `compiler-gym datasets import` does before and beside the import itself."""
 
-import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from compiler_gym.cli._programs import suffix_of
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+from compiler_gym.files import scratch_directory
 from compiler_gym.lazy import named
 
 __all__ = ["programs_at", "starter"]
@@ -25,7 +25,7 @@ def programs_at(
         yield path, []
         return
     programs, failed = _database_reader(env)(path, linked)
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-") as folder:
+    with scratch_directory("import") as folder:
         for name, contents in programs.items():
             kept = Path(folder) / f"{name.lstrip('/').replace('../', '')}{suffix_of(contents)}"
             kept.parent.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def starter(env: str) -> Generator[Callable[[bytes, str], str | None]]:
     """Give a check that starts a program in a worker and returns what is wrong, if anything."""
     from compiler_gym.registration import make
 
-    with make(env) as made, tempfile.TemporaryDirectory(prefix="compiler_gym-") as folder:
+    with make(env) as made, scratch_directory("import") as folder:
 
         def problem(contents: bytes, suffix: str) -> str | None:
             path = Path(folder) / f"program{suffix}"

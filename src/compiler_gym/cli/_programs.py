@@ -2,7 +2,6 @@
 """Reads what the user calls a program: a URI, a path, or ``-`` for standard input."""
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -10,6 +9,7 @@ from urllib.parse import quote
 import typer
 
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import scratch_directory
 from compiler_gym.registration import default_environment, program_formats
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _from_stdin(env: "CompilerEnv", query: str) -> "Benchmark":
     data = sys.stdin.buffer.read()
     if not data.strip():
         raise BenchmarkInitError(f"standard input is empty: expected {_kinds()}")
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+    with scratch_directory("programs") as directory:
         path = Path(directory) / f"stdin{suffix_of(data)}"
         path.write_bytes(data)
         program = env.datasets.benchmark(_file_uri(path))

@@ -101,24 +101,37 @@ def verify(
     rungs: Annotated[
         str, typer.Option(help="Checks of each episode, separated by commas.")
     ] = "verify,run",
+    rerun: Annotated[
+        bool,
+        typer.Option(
+            "--rerun", help="Run the policies again, which runs their code, and note what held."
+        ),
+    ] = False,
     root: Root = ROOT,
 ) -> None:
-    """Replay and validate submissions; leaves with status 1 if one is wrong."""
+    """Replay and validate submissions; leaves with status 1 if one is wrong.
+
+    Times and compilations cannot be replayed: they are claims, and a task with a limit
+    of time ranks a submission once --rerun has reproduced them.
+    """
     from compiler_gym.leaderboard import find_submissions, read_submission
     from compiler_gym.leaderboard import verify as verify_submission
 
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
     chosen = [read_submission(f) for f in folders] if folders else list(find_submissions(root))
-    rows = table("Submission", "Task", "Programs", "Wrong", "", right=("Programs", "Wrong"))
+    rows = table(
+        "Submission", "Task", "Programs", "Wrong", "Times", "", right=("Programs", "Wrong")
+    )
     details: list[tuple[str, ValidationError]] = []
     for submission in chosen:
-        found = verify_submission(submission, sample=sample, rungs=names)
+        found = verify_submission(submission, sample=sample, rungs=names, rerun=rerun)
         details += [(submission.name, error) for error in found]
         rows.add_row(
             submission.name,
             submission.task.name,
             str(len(submission.outcomes)),
             str(len(found)),
+            "reproduced" if submission.is_reproduced else "claimed",
             "[bold red]WRONG[/]" if found else "[green]ok[/]",
         )
     output().print(rows)

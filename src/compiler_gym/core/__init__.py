@@ -22,7 +22,11 @@ from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepRes
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
-from compiler_gym.core.state_files import CompilerEnvStateReader, CompilerEnvStateWriter
+from compiler_gym.core.state_files import (
+    CompilerEnvStateReader,
+    CompilerEnvStateWriter,
+    state_from_fields,
+)
 from compiler_gym.core.views import (
     DerivedObservation,
     ObservationSpaceSpec,
@@ -53,6 +57,7 @@ __all__ = [
     "fork_of",
     "plain_from_value",
     "space_from_spec",
+    "state_from_fields",
     "uncollected",
     "value_from_plain",
 ]

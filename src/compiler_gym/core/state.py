@@ -6,6 +6,7 @@ It holds no program and no compiler.
 """
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -66,8 +67,8 @@ class CompilerEnvState:
         object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
         if self.varying_actions is not None:  # JSON has lists
             object.__setattr__(self, "varying_actions", tuple(self.varying_actions))
-        if not self.walltime >= 0:
-            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
+        if not 0 <= self.walltime < math.inf:
+            raise ValueError(f"walltime is {self.walltime}: expected a number >= 0 that is finite")
 
     @property
     def has_reward(self) -> bool:

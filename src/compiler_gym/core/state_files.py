@@ -9,9 +9,10 @@ damaged or cut short; what stands before that line has been handed out by then.
 import csv
 import io
 import json
+import math
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal, Self, TextIO, cast
@@ -19,7 +20,7 @@ from typing import Any, Literal, Self, TextIO, cast
 from compiler_gym.core.state import CompilerEnvState
 from compiler_gym.errors import StateFileError
 
-__all__ = ["CompilerEnvStateReader", "CompilerEnvStateWriter"]
+__all__ = ["CompilerEnvStateReader", "CompilerEnvStateWriter", "state_from_fields"]
 
 COLUMNS = ("benchmark", "reward", "walltime", "commandline")
 """The columns of a CSV file, in their order."""
@@ -27,6 +28,10 @@ COLUMNS = ("benchmark", "reward", "walltime", "commandline")
 _FIELDS = frozenset(field.name for field in fields(CompilerEnvState))
 _URL = re.compile(r"^https?://", re.IGNORECASE)
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+_NUMBERS = ("reward", "walltime")
+_SHOWN = 300
+_MOST_CSV_BYTES = (1 << 31) - 1
+"""Of one field: a command line of thousands of passes is longer than `csv` takes by itself."""
 
 
 class CompilerEnvStateWriter:
@@ -96,8 +101,12 @@ class CompilerEnvStateReader:
         name = str(getattr(self.f, "name", "the file"))
         try:
             text = self.f.read()
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise StateFileError(f"{name} is no text: expected CSV or JSON lines") from error
+        except OSError as error:
+            raise StateFileError(f"cannot read {name}: {error.strerror}") from error
+        if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may
+            raise StateFileError(f"{name} gives bytes: expected a file that is opened as text")
         text = text.removeprefix("\ufeff")
         parse = _json_lines if text.lstrip().startswith("{") else _csv_rows
         yield from parse(text, name)
@@ -121,6 +130,8 @@ class CompilerEnvStateReader:
 
 def _read(path: str) -> Iterator[CompilerEnvState]:
     if path == "-":
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  # where it was closed
+            raise StateFileError("cannot read standard input: it is closed")
         yield from CompilerEnvStateReader(sys.stdin)
     elif _URL.match(path):
         from compiler_gym.datasets import download
@@ -131,6 +142,8 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
             data = Path(path).expanduser().read_bytes()
         except OSError as error:
             raise StateFileError(f"cannot read {path}: {error.strerror}") from error
+        except (RuntimeError, ValueError) as error:  # no such home, a name that none can have
+            raise StateFileError(f"cannot read {path[:_SHOWN]!r}: {error}") from error
         yield from CompilerEnvStateReader(_named(data, path))
 
 
@@ -141,14 +154,16 @@ def _named(data: bytes, name: str) -> TextIO:
 
 
 def _json_lines(text: str, name: str) -> Iterator[CompilerEnvState]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not `splitlines`: JSON may hold line separators of Unicode inside of its strings.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         where = f"{name}, line {number}"
         try:
-            document: Any = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise StateFileError(f"{where} is damaged or cut short: {error.msg}") from error
+            document: Any = json.loads(line, parse_float=lambda text: _number("a number", text))
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", error)
+            raise StateFileError(f"{where} is damaged or cut short: {reason}") from error
         if not isinstance(document, dict):
             raise StateFileError(f"{where} is no state: expected a JSON object")
         fields = cast("dict[str, Any]", document)
@@ -161,7 +176,7 @@ def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:
     while True:
         where = f"{name}, line {rows.line_num + 1}"
         try:
-            row = next(rows, None)
+            row = _next_row(rows)
         except csv.Error as error:
             raise StateFileError(f"{where} is damaged or cut short: {error}") from error
         if row is None:
@@ -181,11 +196,21 @@ def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:
         yield _state({key: values[key] for key in values if key in _FIELDS}, where)
 
 
+def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
+    usual = csv.field_size_limit(_MOST_CSV_BYTES)  # it is the process's, not the reader's
+    try:
+        return next(rows, None)
+    finally:
+        csv.field_size_limit(usual)
+
+
 def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
     """Return the names in the first line, or the usual ones where it is a state already."""
     if "benchmark" in row:
         if "commandline" not in row:
             raise StateFileError(f"{where} names no column commandline: found {', '.join(row)}")
+        if len(set(row)) < len(row):
+            raise StateFileError(f"{where} names a column twice: found {', '.join(row)[:_SHOWN]}")
         return tuple(row)
     if len(row) == len(COLUMNS) and "/" in row[0]:
         return COLUMNS
@@ -196,14 +221,48 @@ def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
 
 
 def _state(values: dict[str, Any], where: str) -> CompilerEnvState:
-    plain = {key: value for key, value in values.items() if value not in ("", "None", None)}
     try:
-        for number in ("reward", "walltime"):
-            if number in plain:
-                plain[number] = float(plain[number])
-        for key, value in plain.items():
-            if key not in ("reward", "walltime") and not isinstance(value, str):
-                raise ValueError(f"{key} is {value!r}: expected text")
-        return CompilerEnvState(**plain)
-    except (TypeError, ValueError) as error:
-        raise StateFileError(f"{where} is no state: {error}") from error
+        return state_from_fields(values)
+    except ValueError as error:
+        raise StateFileError(f"{where} is no state: {str(error)[:_SHOWN]}") from error
+
+
+def state_from_fields(values: Mapping[str, Any]) -> CompilerEnvState:
+    """Return the state of plain values that somebody else wrote, by the names of its fields.
+
+    Numbers may be text, as CSV has them, and what is empty counts as missing. Raises
+    `ValueError` for a field that is no state's, lacks, or holds what it cannot.
+
+        >>> state_from_fields({"benchmark": "cbench-v1/qsort", "reward": "0.5"}).reward
+        0.5
+    """
+    plain = {
+        key: _number(key, value) if key in _NUMBERS else _text(key, value)
+        for key, value in values.items()
+        if value is not None and value not in ("", "None")
+    }
+    if unknown := sorted(plain.keys() - _FIELDS):
+        raise ValueError(f"{', '.join(unknown)[:_SHOWN]} is no field of a state")
+    if "benchmark" not in plain:
+        raise ValueError("a state names its benchmark: found none")
+    return CompilerEnvState(**plain)
+
+
+def _number(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{key} is {value!r:.80}: expected a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    # Some rewards are infinite and say so; a number that is only too long is damaged.
+    if math.isinf(number) and not (isinstance(value, float) or "inf" in str(value).lower()[:5]):
+        raise ValueError(f"{key} is too large: expected a number that fits 64 bits")
+    return number
+
+
+def _text(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{key} is {value!r:.80}: expected text")
+    value.encode()  # a lone surrogate could not be written again
+    return value

@@ -8,7 +8,6 @@ one. Nothing is unpacked here.
 
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from compiler_gym.datasets.install import as_dataset_errors, locked
 from compiler_gym.datasets.progress import Report, transfer_bar
 from compiler_gym.datasets.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
+from compiler_gym.files import scratch_directory
 
 if TYPE_CHECKING:
     import httpx
@@ -55,7 +55,7 @@ def download(urls: str | Iterable[str], sha256: str | None = None, max_retries: 
     later.
     """
     options = DownloadOptions(max_retries=max_retries)
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+    with scratch_directory("download") as directory:
         path = Path(directory) / "file"
         return download_file(urls, path, sha256=sha256, options=options).read_bytes()
 

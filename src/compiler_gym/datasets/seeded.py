@@ -7,7 +7,6 @@ generated is kept as source; nothing is fetched, and no program is run here.
 
 import hashlib
 import subprocess
-import tempfile
 from abc import abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
-from compiler_gym.files import tool_identity, write_whole
+from compiler_gym.files import scratch_directory, tool_identity, write_whole
 
 __all__ = ["SeededDataset"]
 
@@ -109,7 +108,7 @@ class SeededDataset(Dataset):
 
     def _generate(self, seed: int) -> bytes:
         # csmith leaves a file of platform facts in the directory it runs in.
-        with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+        with scratch_directory("seeded") as directory:
             command = [self._need(), *self._arguments(seed)]
             try:
                 done = subprocess.run(

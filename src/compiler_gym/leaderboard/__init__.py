@@ -3,8 +3,9 @@
 
 ``task`` is what a leaderboard fixes, ``evaluation`` runs a policy on it with
 ``metered`` keeping its limits, ``metrics`` are the numbers, ``policies`` finds a
-policy by name, ``submission`` reads, writes and verifies results, ``table`` prints
-them, and ``llvm_instcount`` is the leaderboard of CompilerGym 0.2.5.
+policy by name, ``submission`` reads, writes and verifies results, ``rerun`` sees whether
+their times are reproduced, ``table`` prints them, and ``llvm_instcount`` is the
+leaderboard of CompilerGym 0.2.5.
 """
 
 from compiler_gym.leaderboard.evaluation import Evaluation, Outcome, Policy, evaluate

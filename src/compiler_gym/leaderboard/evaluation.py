@@ -8,14 +8,15 @@ once with what makes environments, the programs to learn from and the seconds fo
 """
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState
-from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported
+from compiler_gym.core import CompilerEnv, CompilerEnvState, state_from_fields
+from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, StateFileError
 from compiler_gym.leaderboard.metered import LimitReached, Meter, Metered, Training
 from compiler_gym.leaderboard.metrics import Cost, Summary, summarise
 from compiler_gym.leaderboard.task import Limit, Task
@@ -56,11 +57,64 @@ class Outcome:
 
     @classmethod
     def from_json(cls, line: dict[str, Any]) -> "Outcome":
-        """Return the outcome in one line of a results file; raise `KeyError` or `ValueError`."""
+        """Return the outcome in one line of a results file.
+
+        Raises `StateFileError` for a field that lacks, or holds what it cannot: costs and
+        times are finite numbers, the others are what they are here.
+        """
+        if not isinstance(line, dict):  # pyright: ignore[reportUnnecessaryIsInstance]  # from a file
+            raise StateFileError(f"expected an object, found {type(line).__name__}")
         names = CompilerEnvState.__dataclass_fields__
-        state = CompilerEnvState(**{key: line[key] for key in names if key in line})
-        own = (name for name in cls.__dataclass_fields__ if name != "state")
-        return cls(state, **{key: line[key] for key in own if key in line})
+        try:
+            state = state_from_fields({key: line[key] for key in names if key in line})
+        except ValueError as error:
+            raise StateFileError(str(error)) from error
+        if state.reward is not None and not math.isfinite(state.reward):
+            raise StateFileError(f"reward is {state.reward}: expected a finite number")
+        own = {key: read(line, key) for key, read in _FIELDS.items() if key in line}
+        if missing := _REQUIRED - own.keys():
+            raise StateFileError(f"{', '.join(sorted(missing))} is missing")
+        return cls(state, **own)
+
+
+def _cost(line: dict[str, Any], key: str) -> float:
+    value = line[key]
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise StateFileError(f"{key} is {value!r:.80}: expected a finite number >= 0")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not 0 <= number < math.inf:
+        raise StateFileError(f"{key} is {number}: expected a finite number >= 0")
+    return number
+
+
+def _count(line: dict[str, Any], key: str) -> int:
+    value = line[key]
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST:
+        raise StateFileError(f"{key} is {value!r:.80}: expected a whole number from 0 to {_MOST}")
+    return value
+
+
+def _truth(line: dict[str, Any], key: str) -> bool:
+    if not isinstance(line[key], bool):
+        raise StateFileError(f"{key} is {line[key]!r:.80}: expected true or false")
+    return line[key]
+
+
+def _text(line: dict[str, Any], key: str) -> str:
+    if not isinstance(line[key], str):
+        raise StateFileError(f"{key} is {line[key]!r:.80}: expected text")
+    return line[key]
+
+
+_MOST = 1 << 53
+_FIELDS: dict[str, Callable[[dict[str, Any], str], Any]] = {
+    "repetition": _count, "initial": _cost, "baseline": _cost, "found": _cost,
+    "walltime": _cost, "compilations": _count, "is_late": _truth, "error": _text,
+}  # fmt: skip
+_REQUIRED = frozenset(_FIELDS) - {"is_late", "error"}
 
 
 @dataclass(frozen=True, slots=True)

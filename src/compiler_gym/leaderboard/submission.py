@@ -5,14 +5,16 @@
     leaderboard/TASK/NAME/results.jsonl      one outcome per line, each of them a state
 
 Verifying trusts nothing in them: every episode is replayed and measured again, and
-the program's behaviour is checked.
+the program's behaviour is checked. What a replay cannot show, how long it took and how
+many compilations, is a claim until the policy is run again.
 """
 
 import json
 import random
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,17 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.files import write_whole
 from compiler_gym.leaderboard.evaluation import Evaluation, Outcome
+from compiler_gym.leaderboard.policies import find_policy
+from compiler_gym.leaderboard.rerun import has_note, note_rerun, rerun_errors
 from compiler_gym.leaderboard.task import Task, find_task
 from compiler_gym.registration import make
-from compiler_gym.validation import ValidationError, replay
+from compiler_gym.validation import ValidationError, replay, replay_differences
 
 __all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]
 
 _FILE = "submission.toml"
 _RESULTS = "results.jsonl"
+_SHOWN = 300
 _TEXTS = ("name", "policy", "authors", "description", "seeds", "machine")
 
 
@@ -45,6 +50,17 @@ class Submission:
     def name(self) -> str:
         """What the entry is called."""
         return str(self.facts.get("name", self.folder.name))
+
+    @property
+    def is_reproduced(self) -> bool:
+        """Whether the policy was run again with these results: see `verify`."""
+        return has_note(self.folder, self.folder / _RESULTS)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether it has a rank: with a limit of time, only if its times were reproduced."""
+        on_time = not any(outcome.is_late for outcome in self.outcomes)
+        return on_time and (self.task.limit.seconds is None or self.is_reproduced)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -67,16 +83,22 @@ def read_submission(folder: Path) -> Submission:
     """Return the submission in `folder`; raise `StateFileError` where it is damaged."""
     try:
         facts = tomllib.loads((folder / _FILE).read_text(encoding="utf-8"))
-        lines = (folder / _RESULTS).read_text(encoding="utf-8").splitlines()
+        results = (folder / _RESULTS).read_text(encoding="utf-8").removesuffix("\n")
+        lines = results.split("\n") if results else []
     except OSError as error:
         raise StateFileError(
             f"{folder} is no submission: expected {_FILE} and {_RESULTS}: {error.strerror}"
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise StateFileError(f"{folder} is damaged: no text: {error}") from error
+    except (ValueError, RecursionError) as error:
         raise StateFileError(f"{folder / _FILE} is damaged: {error}") from error
+    for key in {"task", *_TEXTS} & facts.keys():
+        if not isinstance(facts[key], str):
+            raise StateFileError(f"{folder / _FILE}: {key} is {facts[key]!r:.80}: expected text")
     if "task" not in facts:
         raise StateFileError(f"{folder / _FILE} names no task")
-    task = find_task(str(facts["task"]))
+    task = find_task(facts["task"])
     return Submission(folder, task, facts, tuple(_outcomes(lines, folder / _RESULTS)))
 
 
@@ -92,12 +114,15 @@ def verify(
     sample: int | None = None,
     rungs: Iterable[str] = (),
     seed: int = 0,
+    rerun: bool = False,
     watch: Callable[[Outcome, list[ValidationError]], None] = lambda outcome, errors: None,
 ) -> list[ValidationError]:
     """Return what is wrong with a submission: nothing, if it can be trusted.
 
     Replays every episode, or a random `sample`, measures again, and asks the named
-    `rungs` of the environment's validation.
+    `rungs` of the environment's validation. With `rerun` the policy is run again as well,
+    which runs its code and takes the task's time for each program; where all of it is
+    reproduced, that is noted in the folder, and `leaderboard_table` ranks it.
     """
     found = list(_incomplete(submission))
     outcomes = list(submission.outcomes)
@@ -107,6 +132,16 @@ def verify(
         errors = list(_wrong(submission.task, outcome, tuple(rungs)))
         watch(outcome, errors)
         found += errors
+    if rerun and not found:
+        found += _run_again(submission, outcomes)
+    return found
+
+
+def _run_again(submission: Submission, outcomes: list[Outcome]) -> list[ValidationError]:
+    name = str(submission.facts.get("policy", ""))
+    found = list(rerun_errors(lambda: find_policy(name), submission.task, outcomes))
+    if not found and len(outcomes) == len(submission.outcomes):
+        note_rerun(submission.folder, submission.folder / _RESULTS, outcomes)
     return found
 
 
@@ -114,8 +149,10 @@ def _outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
     for number, line in enumerate(lines, start=1):
         try:
             yield Outcome.from_json(json.loads(line))
-        except (KeyError, TypeError, ValueError) as error:
-            raise StateFileError(f"{path}, line {number} is no result: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise StateFileError(
+                f"{path}, line {number} is no result: {str(error)[:_SHOWN]}"
+            ) from error
 
 
 def _incomplete(submission: Submission) -> Iterator[ValidationError]:
@@ -127,7 +164,7 @@ def _incomplete(submission: Submission) -> Iterator[ValidationError]:
     for kind, keys in (
         ("a program of the task is missing", wanted - set(there)),
         ("a program is not of the task", set(there) - wanted),
-        ("a program is there twice", {key for key in there if there.count(key) > 1}),
+        ("a program is there twice", {key for key, times in Counter(there).items() if times > 1}),
     ):
         for uri, repetition in sorted(keys):
             yield ValidationError(kind, {"benchmark": uri, "repetition": repetition})
@@ -154,19 +191,43 @@ def _wrong(task: Task, outcome: Outcome, rungs: tuple[str, ...]) -> Iterator[Val
 
 
 def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[ValidationError]:
-    replay(env, outcome.state)
+    facts = {"benchmark": outcome.state.benchmark}
+    yield from _other_circumstances(env, task, outcome)
+    replayed = replay(env, outcome.state)
+    if task.tolerance:  # what is measured differs from time to time, and so does its reward
+        replayed = replace(replayed, reward=None)
+    yield from replay_differences(outcome.state, replayed)
+    if len(env.actions) > outcome.compilations:
+        counts = {"actions": len(env.actions), "compilations": outcome.compilations}
+        yield ValidationError("fewer compilations are claimed than actions", facts | counts)
     most = task.limit.compilations
     if most is not None and len(env.actions) > most:
-        facts = {"benchmark": outcome.state.benchmark, "actions": len(env.actions), "limit": most}
-        yield ValidationError("the episode is longer than the limit", facts)
+        counts = {"actions": len(env.actions), "limit": most}
+        yield ValidationError("the episode is longer than the limit", facts | counts)
     for name, recorded in (
         (task.initial, outcome.initial),
         (task.baseline, outcome.baseline),
         (task.cost, outcome.found),
     ):
         measured = float(env.observation[name])
-        if abs(measured - recorded) > task.tolerance * abs(recorded):
-            facts = {"benchmark": outcome.state.benchmark, "observation": name}
-            yield ValidationError(
-                "another cost is measured", {**facts, "recorded": recorded, "measured": measured}
-            )
+        if not abs(measured - recorded) <= task.tolerance * abs(measured):
+            costs = {"observation": name, "recorded": recorded, "measured": measured}
+            yield ValidationError("another cost is measured", facts | costs)
+
+
+def _other_circumstances(
+    env: CompilerEnv, task: Task, outcome: Outcome
+) -> Iterator[ValidationError]:
+    """Yield where an episode is not of the task, or of no compiler that is here to ask."""
+    state = outcome.state
+    expected: dict[str, tuple[str | None, str | None]] = {
+        "environment": (state.environment, task.environment),
+        "reward_space": (state.reward_space, task.reward_space),
+        "compiler_version": (state.compiler_version or "none", env.compiler_version),
+    }
+    if task.action_space is not None:
+        expected["action_space"] = state.action_space, task.action_space
+    for name, (found, wanted) in expected.items():
+        if found is not None and found != wanted:
+            facts = {"benchmark": state.benchmark, "expected": wanted, "found": found}
+            yield ValidationError(f"another {name} was recorded", facts)

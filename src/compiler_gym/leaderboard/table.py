@@ -11,8 +11,8 @@ from compiler_gym.leaderboard.task import Task
 __all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
 
 _HEAD = (
-    "policy", "(C0-C)/(C0-Cb)", "Cb/C", "(Cb-C)/Cb", "without outliers: Cb/C", "improved",
-    "seconds", "compilations",
+    "rank", "policy", "(C0-C)/(C0-Cb)", "Cb/C", "(Cb-C)/Cb", "without outliers: Cb/C", "improved",
+    "seconds", "compilations", "times",
 )  # fmt: skip
 _MARKS = re.compile(
     r"(<!-- leaderboard(?: (?P<task>[\w.-]+))?:.*?-->\n).*?(<!-- end leaderboard -->)", re.S
@@ -20,38 +20,63 @@ _MARKS = re.compile(
 
 
 def ranked(submissions: Iterable[Submission]) -> list[Submission]:
-    """Return submissions by the mean of ``Cb/C``, the best first; late ones are left out."""
-    on_time = [s for s in submissions if not any(outcome.is_late for outcome in s.outcomes)]
+    """Return submissions by the mean of ``Cb/C``, the best first.
 
+    Left out are late ones and, where time is limited, those whose times nobody has
+    reproduced.
+    """
+    return _by_ratio(s for s in submissions if s.is_ranked)
+
+
+def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
+    """Return the table of one task, the best first.
+
+    Those without a rank follow: what they say of their time is a claim.
+    """
+    of_task = [s for s in submissions if s.task.name == task.name]
+    rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
+    lines = [
+        f"**{task.name}**: {task.description}", "",
+        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 7 + ["---"]),
+    ]  # fmt: skip
+    for rank, submission in enumerate(ranked(of_task), start=1):
+        lines.append(_line(str(rank), submission))
+    lines += [_line("-", submission) for submission in _by_ratio(rest)]
+    return "\n".join(lines)
+
+
+def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
     def mean(submission: Submission) -> float:
         ratio = submission.evaluation.summary.ratio
         return 0.0 if ratio is None else ratio.mean
 
-    return sorted(on_time, key=lambda s: (-mean(s), s.name))
+    return sorted(submissions, key=lambda s: (-mean(s), s.name))
 
 
-def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
-    """Return the table of one task, the best first."""
-    lines = [f"**{task.name}**: {task.description}", "", _row(_HEAD), _row(["---"] + ["--:"] * 7)]
-    for submission in ranked(s for s in submissions if s.task.name == task.name):
-        evaluation = submission.evaluation
-        found = evaluation.summary
-        outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
-        lines.append(
-            _row(
-                (
-                    submission.name,
-                    _interval(found.share),
-                    _interval(found.ratio),
-                    _interval(found.saving, percent=True),
-                    _interval(found.ratio_without_outliers) + outliers,
-                    f"{found.improved:.0%}",
-                    f"{evaluation.walltime:.2f}",
-                    f"{evaluation.compilations:,.0f}",
-                )
-            )
+def _line(rank: str, submission: Submission) -> str:
+    evaluation = submission.evaluation
+    found = evaluation.summary
+    outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
+    return _row(
+        (
+            rank,
+            _plain(submission.name),
+            _interval(found.share),
+            _interval(found.ratio),
+            _interval(found.saving, percent=True),
+            _interval(found.ratio_without_outliers) + outliers,
+            f"{found.improved:.0%}",
+            f"{evaluation.walltime:.2f}",
+            f"{evaluation.compilations:,.0f}",
+            "reproduced" if submission.is_reproduced else "claimed",
         )
-    return "\n".join(lines)
+    )
+
+
+def _plain(name: str) -> str:
+    """Return a name that cannot end a cell, a row or the part of a page between its marks."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
+    return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def tables_of(submissions: Sequence[Submission]) -> str:

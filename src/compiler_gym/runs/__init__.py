@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Folders that say how a result came about, and from which a killed run goes on.
 
-``folder`` is one run's folder, ``facts`` what is noted of the machine and the
-versions, ``listing`` finds and compares runs, ``tensorboard`` writes the same
-numbers for TensorBoard where it is installed.
+``folder`` is one run's folder, ``lock`` keeps it to one writer, ``facts`` what
+is noted of the machine and the versions, ``listing`` finds and compares runs,
+``tensorboard`` writes the same numbers for TensorBoard where it is installed.
 """
 
 from compiler_gym.runs.facts import facts

@@ -6,22 +6,28 @@
     states.jsonl     the states of those episodes, as every other tool reads them
     progress.jsonl   numbers along the way
     done             there when the run ended by itself
+    lock             names the process that writes here now
 
 A run that was killed is opened again and told what it has done already. A line that
-was cut by the kill is dropped; its episode is played again.
+was cut by the kill is dropped; its episode is played again. An episode is there once,
+with one state: what `episodes.jsonl` does not know of `states.jsonl` is dropped too.
 """
 
+import errno
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import CacheError, InvalidParameterError
 from compiler_gym.files import write_whole
-from compiler_gym.json_lines import append_line, drop_cut_line, lines
+from compiler_gym.json_lines import append_line, drop_cut_line, lines, replace_lines
 from compiler_gym.runs.facts import facts
+from compiler_gym.runs.lock import FolderLock
 from compiler_gym.runs.tensorboard import Scalars, open_scalars
 
 __all__ = ["RunFolder"]
@@ -30,14 +36,18 @@ __all__ = ["RunFolder"]
 class RunFolder:
     """The folder of one run; use it in a ``with`` block, by one process at a time."""
 
-    def __init__(self, path: Path, document: dict[str, Any], scalars: Scalars | None) -> None:
+    def __init__(
+        self, path: Path, document: dict[str, Any], scalars: Scalars | None, lock: FolderLock
+    ) -> None:
         self.path = path
         self.document = document
         """What ``run.json`` holds."""
         self._scalars = scalars
+        self._lock = lock
         for name in ("episodes", "states", "progress"):
             drop_cut_line(path / f"{name}.jsonl")
         self._done = {line["key"]: line for line in self.episodes()}
+        self._drop_states_without_an_episode()
 
     @classmethod
     def open(
@@ -53,24 +63,26 @@ class RunFolder:
 
         `kind` is ``search``, ``training`` or ``evaluation``. Raises
         `InvalidParameterError` where the folder holds a run of another configuration,
-        and `CacheError` where it cannot be written.
+        and `CacheError` where it cannot be written, is damaged, or is written by
+        somebody else: until this is closed, nobody but this process may.
         """
         folder = Path(path)
         asked = {"kind": kind, "config": _plain(dict(config)), "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
-            if file.is_file():
-                document = json.loads(file.read_text(encoding="utf-8"))
-                _require_same(asked, document, folder)
-            else:
-                document = {**asked, **facts()}
-                write_whole(file, (json.dumps(document, indent=2) + "\n").encode())
-            scalars = open_scalars(folder) if tensorboard else None
-            return cls(folder, document, scalars)
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = FolderLock.take(folder)
+            try:
+                document = _document(file, asked, folder)
+                scalars = open_scalars(folder) if tensorboard else None
+                return cls(folder, document, scalars, lock)
+            except BaseException:
+                lock.release()
+                raise
+        except CacheError:
+            raise
         except OSError as error:
-            raise CacheError(f"cannot write {folder}: {error.strerror}: name another") from error
-        except json.JSONDecodeError as error:
-            raise CacheError(f"{file} is damaged: {error}: name another folder") from error
+            raise _cannot_write(folder, error) from error
 
     @property
     def is_done(self) -> bool:
@@ -85,40 +97,131 @@ class RunFolder:
     def record(
         self, key: str, result: Mapping[str, Any], state: CompilerEnvState | None = None
     ) -> None:
-        """Keep the result of episode `key`: it is on the disk when this returns."""
-        if state is not None:
-            known = {name: value for name, value in asdict(state).items() if value is not None}
-            append_line(self.path / "states.jsonl", known)
-        line = {"key": key, "result": _plain(dict(result))}
-        append_line(self.path / "episodes.jsonl", line)
+        """Keep the result of episode `key`: it is on the disk when this returns.
+
+        A key is there once: what was kept of it before is replaced. Raises `CacheError`
+        where it cannot be kept, and then nothing of it is.
+        """
+        line: dict[str, Any] = {"key": key, "result": _plain(dict(result))}
+        known = self._done.get(key)
+        if known is not None and known["result"] == line["result"]:
+            return
+        with self._writing():
+            if state is not None:
+                fields = {name: value for name, value in asdict(state).items() if value is not None}
+                append_line(self._states, fields)
+            line["states"] = self._states.stat().st_size if self._states.is_file() else 0
+            if known is None:
+                append_line(self._episodes, line)
+            else:
+                others = [other for name, other in self._done.items() if name != key]
+                replace_lines(self._episodes, [*others, line])
+        self._done.pop(key, None)
         self._done[key] = line
 
     def progress(self, step: int, **numbers: float) -> None:
         """Note numbers along the way, in the log and for TensorBoard if it was asked for."""
-        append_line(self.path / "progress.jsonl", {"step": step, **numbers}, sync=False)
+        with self._writing():
+            append_line(self.path / "progress.jsonl", {"step": step, **numbers}, sync=False)
         if self._scalars is not None:
             self._scalars.add(step, numbers)
 
     def episodes(self) -> Iterator[dict[str, Any]]:
-        """Yield what was recorded, in order."""
-        yield from lines(self.path / "episodes.jsonl")
+        """Yield what was recorded, in order, each key once; `CacheError` where it is damaged."""
+        try:
+            found = list(lines(self._episodes))
+            last = {line["key"]: line for line in found if line["result"] is not None}
+        except (KeyError, TypeError) as error:
+            raise CacheError(
+                f"{self._episodes} is damaged: expected lines with key and result ({error!r}): "
+                "name another folder"
+            ) from error
+        except ValueError as error:
+            raise CacheError(f"{error}: name another folder") from error
+        yield from last.values()
 
     def numbers(self) -> Iterator[dict[str, Any]]:
         """Yield the numbers noted along the way, in order."""
-        yield from lines(self.path / "progress.jsonl")
+        try:
+            yield from lines(self.path / "progress.jsonl")
+        except ValueError as error:
+            raise CacheError(f"{error}: name another folder") from error
 
     def finish(self) -> None:
         """Note that nothing is left to do."""
-        write_whole(self.path / "done", b"")
+        with self._writing():
+            write_whole(self.path / "done", b"")
+
+    def close(self) -> None:
+        """Let others write here; what is kept can still be read."""
+        if self._scalars is not None:
+            self._scalars.close()
+            self._scalars = None
+        self._lock.release()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: object, *args: object) -> None:
-        if self._scalars is not None:
-            self._scalars.close()
-        if kind is None:
-            self.finish()
+        try:
+            if kind is None:
+                self.finish()
+        finally:
+            self.close()
+
+    @property
+    def _episodes(self) -> Path:
+        return self.path / "episodes.jsonl"
+
+    @property
+    def _states(self) -> Path:
+        return self.path / "states.jsonl"
+
+    @property
+    def _last(self) -> dict[str, Any]:
+        """The line that was recorded last."""
+        return self._done[next(reversed(self._done))] if self._done else {}
+
+    def _drop_states_without_an_episode(self) -> None:
+        """Remove states of which a kill kept the episode from being recorded."""
+        size = self._last.get("states", None if self._done else 0)
+        if isinstance(size, int) and self._states.is_file() and self._states.stat().st_size > size:
+            os.truncate(self._states, size)
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """Raise `CacheError` for a folder that is not ours, and for what the disk refuses."""
+        if not self._lock.is_held:
+            raise CacheError(
+                f"{self.path} is not written by process {os.getpid()}: expected the process "
+                f"{self._lock.owner} that opened it and has not closed it"
+            )
+        try:
+            yield
+        except OSError as error:
+            self._drop_states_without_an_episode()
+            raise _cannot_write(Path(error.filename or self.path), error) from error
+
+
+def _document(file: Path, asked: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return what ``run.json`` holds; it is written where it is not there."""
+    if not file.is_file():
+        document = {**asked, **facts()}
+        write_whole(file, (json.dumps(document, indent=2) + "\n").encode(), sync=True)
+        return document
+    try:
+        found: Any = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise CacheError(f"{file} is damaged: {error}: name another folder") from error
+    if not isinstance(found, dict):
+        raise CacheError(f"{file} is damaged: expected an object: name another folder")
+    _require_same(asked, cast("dict[str, Any]", found), folder)
+    return cast("dict[str, Any]", found)
+
+
+def _cannot_write(path: Path, error: OSError) -> CacheError:
+    then = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "name another"
+    return CacheError(f"cannot write {path}: {error.strerror}: {then}; what was kept before stays")
 
 
 def _require_same(asked: dict[str, Any], found: dict[str, Any], folder: Path) -> None:

@@ -48,7 +48,9 @@ def find_runs(roots: Sequence[Path]) -> Iterator[Path]:
 def summarise(path: Path) -> RunSummary:
     """Return the run in `path` at a glance; a damaged line counts as none."""
     document = _document(path / "run.json")
-    results = [line.get("result", {}) for line in whole_lines(path / "episodes.jsonl")]
+    last = {str(line.get("key")): line for line in whole_lines(path / "episodes.jsonl")}
+    found = [line.get("result") for line in last.values()]
+    results = [result for result in found if isinstance(result, dict)]
     rewards = [r["reward"] for r in results if isinstance(r.get("reward"), (int, float))]
     times = [r["walltime"] for r in results if isinstance(r.get("walltime"), (int, float))]
     curve = [
@@ -106,6 +108,6 @@ def _document(path: Path) -> dict[str, Any]:
     """Return the object in a file, or nothing where it is damaged."""
     try:
         found: Any = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -27,18 +27,19 @@ class KeepingWatcher:
         self._noted = 0
 
     def improved(self, improvement: Improvement) -> None:
-        """Keep a better sequence and pass it on."""
-        seconds = self._before + improvement.seconds
-        self._folder.record(
-            f"{improvement.benchmark} {improvement.reward!r}",
-            {
-                "benchmark": improvement.benchmark,
-                "reward": improvement.reward,
-                "actions": list(improvement.actions),
-                "steps": improvement.steps,
-                "seconds": seconds,
-            },
-        )
+        """Keep a better sequence and pass it on; one that was found before stays as it was."""
+        key = f"{improvement.benchmark} {improvement.reward!r}"
+        if self._folder.result_of(key) is None:
+            self._folder.record(
+                key,
+                {
+                    "benchmark": improvement.benchmark,
+                    "reward": improvement.reward,
+                    "actions": list(improvement.actions),
+                    "steps": improvement.steps,
+                    "seconds": self._before + improvement.seconds,
+                },
+            )
         self._watcher.improved(improvement)
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:

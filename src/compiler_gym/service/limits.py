@@ -15,8 +15,9 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import SupportsFloat
 
-from compiler_gym.errors import ServiceOSError
+from compiler_gym.errors import InvalidParameterError, ServiceOSError
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
@@ -28,6 +29,7 @@ __all__ = [
     "keep_freed_memory",
     "limit_memory",
     "run_child",
+    "wake_with_parent",
     "work_in_batches",
 ]
 
@@ -43,6 +45,8 @@ _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}
 _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
 """Size, policy, flags, nice value, priority, runtime, deadline, period (``sched.h``)."""
 _SLICE_NS = 20_000_000
+_MOST_SECONDS = 100 * 366 * 86400.0
+"""The clock of a deadline counts nanoseconds in 64 bits."""
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -50,8 +54,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Limits:
     """Bounds of one environment's worker.
 
-    >>> Limits(step_seconds=10.0).step_seconds
-    10.0
+    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number.
+
+        >>> Limits(step_seconds=10.0).step_seconds
+        10.0
     """
 
     step_seconds: float = 300.0
@@ -63,6 +69,30 @@ class Limits:
     growth_floor: int = 100_000
     """Programs below this size (in the compiler's own unit) may always grow to it."""
 
+    def __post_init__(self) -> None:
+        if not 0 < _number("step_seconds", self.step_seconds) < _MOST_SECONDS:
+            raise _no_bound("step_seconds", self.step_seconds, "seconds above 0, in a century")
+        if not _number("growth", self.growth) >= 0:
+            raise _no_bound("growth", self.growth, "a multiple, or 0 for no bound")
+        for name in ("memory_bytes", "growth_floor"):
+            value: object = getattr(self, name)
+            whole = hasattr(value, "__index__") and not isinstance(value, bool)
+            if not whole or not 0 <= getattr(self, name) < 1 << 63:
+                raise _no_bound(name, value, "a whole number from 0 that fits 64 bits")
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
+        raise _no_bound(name, value, "a number")
+    try:
+        return float(value)
+    except (OverflowError, TypeError, ValueError):
+        raise _no_bound(name, value, "a number") from None
+
+
+def _no_bound(name: str, value: object, expected: str) -> InvalidParameterError:
+    return InvalidParameterError(f"{name} is {value!r:.80}: expected {expected}")
+
 
 def bind_to_parent(expected_parent: int) -> None:
     """Make the kernel end this process (SIGKILL) when its parent ends.
@@ -72,6 +102,15 @@ def bind_to_parent(expected_parent: int) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != expected_parent:
         raise ServiceOSError(f"the parent process {expected_parent} has ended")
+
+
+def wake_with_parent() -> None:
+    """Make the kernel continue this process (SIGCONT) when its parent ends.
+
+    One that was stopped would not see that end otherwise, and stay for ever. The end of
+    the thread that started it counts as well, which is no harm: who runs goes on.
+    """
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
 def adopt_orphans() -> None:

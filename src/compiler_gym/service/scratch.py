@@ -10,7 +10,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from compiler_gym.files import process_prefix, sweep
+from compiler_gym.files import process_prefix, sweep, sweep_temporary
 from compiler_gym.paths import transient_cache_path
 
 __all__ = ["new_scratch"]
@@ -22,4 +22,5 @@ def new_scratch(kind: str) -> Path:
     """Return the path of a directory that no other process has; nothing is created."""
     base = transient_cache_path()
     sweep(base, "*", partial(shutil.rmtree, ignore_errors=True))
+    sweep_temporary()
     return base / f"{process_prefix(kind)}{next(_serial)}"

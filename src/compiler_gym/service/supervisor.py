@@ -73,7 +73,7 @@ class ZygoteHandle:
             options=dict(source.options),
             client=os.getpid(),
             scratch=str(scratch),
-            path=[os.path.abspath(entry) for entry in sys.path],
+            path=_search_path(),
         )
         ours, theirs = _socket_pair()
         with theirs:
@@ -209,6 +209,21 @@ def shut_down() -> None:
         zygote.close()
 
 
+def _search_path() -> list[str]:
+    """Return where this process looks for modules, for a process that starts elsewhere."""
+    here = _working_directory()
+    entries = (e if os.path.isabs(e) else here and os.path.join(here, e) for e in sys.path)
+    return [os.path.normpath(entry) for entry in entries if entry]
+
+
+def _working_directory() -> str:
+    """Return the working directory, or nothing where somebody has deleted it."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return ""
+
+
 def _launch(job: ZygoteJob, control: socket.socket) -> subprocess.Popen[bytes]:
     debug = os.environ.get("COMPILER_GYM_DEBUG", "0") not in ("", "0")
     output = None if debug else subprocess.DEVNULL
@@ -221,6 +236,7 @@ def _launch(job: ZygoteJob, control: socket.socket) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=output,
             env=environment,
+            cwd=None if _working_directory() else "/",
             start_new_session=True,
         )
     except OSError as error:

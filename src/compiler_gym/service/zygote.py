@@ -23,7 +23,12 @@ import msgspec
 from msgspec import Struct
 
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
-from compiler_gym.service.limits import adopt_orphans, children_of, keep_freed_memory
+from compiler_gym.service.limits import (
+    adopt_orphans,
+    children_of,
+    keep_freed_memory,
+    wake_with_parent,
+)
 from compiler_gym.service.messages import encode
 from compiler_gym.service.servicer import describe_session, failed
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -91,6 +96,7 @@ def main() -> None:
     job = msgspec.json.decode(sys.argv[1].encode(), type=ZygoteJob)
     control = socket.socket(fileno=os.dup(0))
     control.set_inheritable(False)
+    wake_with_parent()
     owner = os.pidfd_open(job.client)
     _detach()
     keep_freed_memory()

@@ -194,6 +194,38 @@ def test_a_command_line_becomes_actions_again(env: GccEnv) -> None:
         env.commandline_to_actions("gcc --param=max-gcse-memory=2000000000")
 
 
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "; rm -rf x", ";id", " && id", " | sh", " > x", " >x", "\nrm -rf x", " `id`", " $(id)",
+        " # id", " # choosing rm", " # choosing -O; id", " other.o", " -fplugin=evil.so", " -O3",
+        " 'a b'", " -o x", "\0",
+    ],
+)  # fmt: skip
+def test_nothing_stands_behind_a_command(env: GccEnv, behind: str) -> None:
+    for text in ("gcc-12 -Os -w -std=c11 -c src.i -o obj.o", "gcc -O2 -w", "-Os -fno-gcse"):
+        env.commandline_to_actions(text)
+        if behind == " -O3" and "obj.o" not in text:
+            continue  # it is one of the settings there
+        with pytest.raises(InvalidActionError):
+            env.commandline_to_actions(text + behind)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm -O2", "sudo gcc -O2", "gcc;id -O2", "$(id) -O2", "id;gcc -O2", "gcc -O2;id -w",
+        "gcc -O2 -w -fplugin=evil.so -c src.i -o obj.o", "gcc -O2 -w -wrapper id -c src.i -o obj.o",
+        "gcc -O2 -w -c $(id) -o obj.o", "gcc -O2 -w -c src.i -o `id`",
+        "gcc -O2 -w -Bevil -c a -o b",
+        "gcc -O2 -w @evil -c src.i -o obj.o",
+    ],
+)  # fmt: skip
+def test_nothing_stands_before_or_within_a_command(env: GccEnv, text: str) -> None:
+    with pytest.raises(InvalidActionError):
+        env.commandline_to_actions(text)
+
+
 def test_nothing_is_compiled_before_something_is_observed(make_env: Make, tmp_path: Path) -> None:
     log = tmp_path / "log"
     wrapper = tmp_path / "gcc"

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvState
 from compiler_gym.core import StateVersionWarning
@@ -74,3 +76,54 @@ def test_an_unknown_program_or_action_space_is_named(make_env: MakeEnv) -> None:
         env.apply(CompilerEnvState("cbench-v1/nope"))
     with pytest.raises(UnknownNameError, match="no action space 'Nope'"):
         env.apply(replace(CompilerEnvState(CRC), action_space="Nope"))
+
+
+@pytest.mark.parametrize("command", ["opt -passes='function(sroa)'", "opt -mem2reg -simplifycfg"])
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "; rm -rf x", ";rm -rf x", " && rm x", " || true", " | sh", " & rm x", " > /etc/passwd",
+        " >/etc/passwd", " 2>x", " < x", "\nrm -rf x", "\n", "\r\nid", " `id`", " $(id)", " # id",
+        " other.bc", " -o again.bc", " 'a;b'", " -o", " ;", "\0",
+        " -load=evil.so", " -load evil.so",
+        " <(id)", " {id,}", " ~", " !id",
+    ],
+)  # fmt: skip
+def test_nothing_stands_behind_the_command(make_env: MakeEnv, command: str, behind: str) -> None:
+    env = make_env()
+    text = f"{command} input.bc -o output.bc"
+    env.apply(CompilerEnvState(CRC, text))
+    with pytest.raises(InvalidActionError):
+        env.apply(CompilerEnvState(CRC, text + behind))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm -rf x; opt -mem2reg input.bc -o output.bc", "opt;id -mem2reg", "opt-22;id -mem2reg",
+        "sudo opt -mem2reg", "opt -mem2reg $(id) -o output.bc", "opt -mem2reg input.bc -o `id`",
+        "opt -passes=`id` input.bc", "opt -passes='function(sroa)';id input.bc", "sroa;id",
+        "sroa,simplifycfg\nid",
+    ],
+)  # fmt: skip
+def test_nothing_stands_before_or_within_the_command(make_env: MakeEnv, text: str) -> None:
+    with pytest.raises(InvalidActionError):
+        make_env().apply(CompilerEnvState(CRC, text))
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text() | st.sampled_from(sorted(";&|<>`$\n#-,('")), st.integers(0, 70), st.booleans())
+def test_a_command_line_with_anything_in_it_is_read_or_refused(
+    make_env: MakeEnv, junk: str, at: int, is_old: bool
+) -> None:
+    space = make_env().action_spaces["CompilerGymV0" if is_old else "Passes"]
+    passes = "-mem2reg -simplifycfg" if is_old else "-passes='function(dce),globaldce'"
+    whole = f"opt {passes} input.bc -o output.bc"
+    text = whole[:at] + junk + whole[at:]
+    try:
+        actions = space.from_string(text)
+    except InvalidActionError:
+        return
+    again = space.to_string(actions)
+    assert space.from_string(again) == actions
+    assert not set(text) & set(";&|`$\n")  # no shell does anything else with it

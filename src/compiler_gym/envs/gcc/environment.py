@@ -194,7 +194,8 @@ class GccEnv(RunnableEnv):
         number that is too far away for actions that count; `apply` reaches any.
         """
         options = self.gcc_spec.options
-        choices, pending = CommandReader(options).read(commandline)
+        program = self.gcc_spec.gcc.program
+        choices, pending = CommandReader(options, program).read(commandline)
         return Replay(options, self.episode.selection.action_space_name).actions(choices, pending)
 
     def apply(self, state: CompilerEnvState) -> None:
@@ -203,7 +204,8 @@ class GccEnv(RunnableEnv):
             super().apply(state)
         except OutOfReachError:
             self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
-            self.choices = CommandReader(self.gcc_spec.options).read(state.commandline)[0]
+            reader = CommandReader(self.gcc_spec.options, self.gcc_spec.gcc.program)
+            self.choices = reader.read(state.commandline)[0]
 
     def make_benchmark(
         self,

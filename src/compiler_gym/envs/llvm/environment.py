@@ -2,6 +2,7 @@
 """What users hold: the environment, its command line, and programs made by hand."""
 
 import operator
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -30,7 +31,7 @@ from compiler_gym.errors import (
     MinimizationError,
 )
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces import Commandline, Reward
+from compiler_gym.spaces import Commandline, Reward, command_words, is_file_name
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 
 __all__ = [
@@ -45,7 +46,8 @@ __all__ = [
 
 SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 _CLEAR = "invalidate<all>"
-_OPT_OPTIONS = ("-", "-S", "-discard-value-names", "--discard-value-names")
+_OPT = re.compile(r"opt(-[\d.]+)?")
+_OPT_OPTIONS = ("-S", "-discard-value-names", "--discard-value-names")
 """Options of ``opt`` that are no action."""
 
 
@@ -340,24 +342,27 @@ def _parts_of(commandline: str) -> list[str]:
     """Return the actions that a command or a pipeline names, as text.
 
     A command of CompilerGym 0.2.5 names each by an option of its own: ``opt -mem2reg``.
+    Beside them it has one file that is read and one that is written, and nothing else.
     """
-    try:
-        words = shlex.split(commandline)
-    except ValueError as error:
-        raise InvalidActionError(
-            f"{commandline!r} is cut short: {error}: expected a whole command line"
-        ) from error
-    if not words or not (words[0] == "opt" or words[0].startswith("opt-")):
+    words = command_words(commandline)
+    if not words or not _OPT.fullmatch(words[0]):
         return split_pipeline(commandline)
     parts: list[str] = []
     rest = iter(words[1:])
+    files = {"reads": "", "writes": ""}
     for word in rest:
-        if word == "-o":
-            next(rest, None)
-        elif word.lstrip("-").startswith("passes="):
+        if word.lstrip("-").startswith("passes="):
             parts += split_pipeline(word.partition("=")[2])
-        elif word.startswith("-") and word not in _OPT_OPTIONS:
-            parts.append(word)
+        elif word.startswith("-") and word not in ("-", "-o"):
+            parts += [word] if word not in _OPT_OPTIONS else []
+        else:
+            use, name = ("writes", next(rest, "")) if word == "-o" else ("reads", word)
+            if files[use] or not is_file_name(name):
+                raise InvalidActionError(
+                    f"{name!r} is not an action and not the one file that opt {use}: expected "
+                    "opt, its passes, a file, -o and another file, and nothing behind"
+                )
+            files[use] = name
     return parts
 
 

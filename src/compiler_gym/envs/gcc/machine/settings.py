@@ -5,19 +5,25 @@ The same functions serve the worker, which compiles with a command line, and the
 client, which shows and reads one. Nothing is run here.
 """
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from operator import index
 from typing import SupportsIndex
 
 from compiler_gym.envs.gcc.machine.options import ABSENT, Option
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.spaces import command_words, is_file_name
 
 __all__ = ["CommandReader", "Settings", "checked", "command_line", "words_of"]
 
 _QUIET = "-w"
 _PENDING = "# choosing "
+_COMPILER = re.compile(r"gcc|g\+\+|(^|[^a-z])c(c|\+\+)([^a-z]|$)")
+_WITH_VALUE = ("-x", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "--param")
+_RUN_OTHERS = ("-fplugin", "-wrapper", "-specs", "--specs", "-B", "-o")
 
 
 class Settings:
@@ -113,27 +119,29 @@ class CommandReader:
     """Reads choices back from a command line."""
 
     options: Sequence[Option]
+    program: str = ""
+    """The compiler's own name, where it does not look like one."""
 
     def read(self, text: str) -> tuple[list[int], str | None]:
         """Return the choices in `text` and the option whose value is pending, if any.
 
         A later setting of an option replaces an earlier one, as for the compiler.
-        Raises `InvalidActionError` for a word that is no setting of any option.
+        Raises `InvalidActionError` for a word that is no setting of any option, and for
+        anything that is not part of the one command of a compiler.
         """
-        command, _, pending = text.partition(_PENDING)
-        try:
-            words = shlex.split(command)
-        except ValueError as error:
-            raise InvalidActionError(f"{text!r} is no command line: {error}") from None
+        words = command_words(text)
+        pending = self._pending(words)
         if words and not words[0].startswith("-"):
-            words = words[1:]
+            self._require_compiler(words.pop(0))
         if _QUIET in words:
-            words = words[: words.index(_QUIET)]  # what follows belongs to the program
+            at = words.index(_QUIET)
+            _require_program(words[at + 1 :])
+            words = words[:at]
         choices = [ABSENT] * len(self.options)
         for word in _joined(words):
             at, index = self.find(word)
             choices[at] = index
-        return choices, pending or None
+        return choices, pending
 
     def find(self, word: str) -> tuple[int, int]:
         """Return the number of the option that has the setting `word`, and its index there."""
@@ -151,6 +159,46 @@ class CommandReader:
         raise InvalidActionError(
             f"{word!r} is not a setting of this compiler: see env.gcc_spec.options"
         )
+
+    def _pending(self, words: list[str]) -> str | None:
+        """Take the option whose value is pending off the end of `words`."""
+        if words[-3:-1] != _PENDING.split():
+            return None
+        name = words[-1]
+        if all(option.name != name for option in self.options):
+            raise InvalidActionError(f"no option is called {name!r}: see env.gcc_spec.options")
+        del words[-3:]
+        return name
+
+    def _require_compiler(self, word: str) -> None:
+        if word != self.program and not (is_file_name(word) and _COMPILER.search(word)):
+            raise InvalidActionError(
+                f"{word!r} is no compiler: expected a command line such as "
+                "gcc-12 -O2 -w -c src.i -o obj.o"
+            )
+
+
+def _require_program(words: Sequence[str]) -> None:
+    """Raise unless `words` are what a program needs, one file to read and one to write."""
+    end = words.index("-c") if "-c" in words else len(words)
+    flags, files = words[:end], words[end:]
+    for before, word in pairwise(["", *flags]):
+        if not word.startswith("-") and before not in _WITH_VALUE:
+            raise _behind(word)
+        if word.startswith(_RUN_OTHERS):
+            raise InvalidActionError(f"{word!r} runs another program: expected a command without")
+    if not files:
+        return
+    expected = files[0] == "-c" and len(files) == 4 and files[2] == "-o"
+    if not expected or not is_file_name(files[1]) or not is_file_name(files[3]):
+        raise _behind(" ".join(files))
+
+
+def _behind(text: str) -> InvalidActionError:
+    return InvalidActionError(
+        f"{text[:200]!r} is not part of a compiler's command: expected -w, the flags of the "
+        "program, -c FILE -o FILE, and nothing behind"
+    )
 
 
 def _joined(words: Sequence[str]) -> list[str]:

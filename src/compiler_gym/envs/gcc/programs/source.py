@@ -107,7 +107,7 @@ def collect(units: Sequence[Path], flags: Iterable[str] = (), base: Path | None 
     """
     for unit in units:
         _require_source(unit)
-    kept, folders = _split_flags(flags, base or Path.cwd())
+    kept, folders = _split_flags(flags, base)
     paths = [Path(unit).expanduser().absolute() for unit in units]
     found = _closure(paths, folders)
     used = [folder for folder in folders if any(path.is_relative_to(folder) for path in found)]
@@ -176,16 +176,19 @@ def _bytes_of(path: Path) -> bytes:
         raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _split_flags(flags: Iterable[str], base: Path) -> tuple[tuple[str, ...], list[Path]]:
-    """Return `flags` without ``-I``, and the directories that those named."""
+def _split_flags(flags: Iterable[str], base: Path | None) -> tuple[tuple[str, ...], list[Path]]:
+    """Return `flags` without ``-I``, and the directories that those named.
+
+    They are relative to `base`, or else to the working directory, which is there or not.
+    """
     kept: list[str] = []
     folders: list[Path] = []
     words = iter(flags)
     for word in words:
         if word in ("-I", "-isystem", "-iquote"):
-            folders.append(base / next(words, "."))
+            folders.append(Path(base or ".", next(words, ".")))
         elif word.startswith("-I"):
-            folders.append(base / word[2:])
+            folders.append(Path(base or ".", word[2:]))
         else:
             kept.append(word)
     return tuple(kept), [Path(_normal(folder)) for folder in folders]

@@ -4,7 +4,6 @@
 import functools
 import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from compiler_gym.envs.gcc.machine.build import Builder, preprocess
 from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
 from compiler_gym.errors import BenchmarkInitError, CompilerError
-from compiler_gym.files import KeptDirectory
+from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.validation import Reference
 
 __all__ = ["linked", "reference_of"]
@@ -33,7 +32,7 @@ def linked(
 
     `words` are the settings it was compiled with: some need a library of GCC's own.
     """
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-link-") as directory:
+    with scratch_directory("link") as directory:
         folder = Path(directory)
         yield _link(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
 
@@ -67,7 +66,7 @@ def _libraries(benchmark: Benchmark) -> tuple[str, ...]:
 def _reference(
     gcc_bin: str, contents: bytes, libraries: tuple[str, ...], seconds: float
 ) -> Reference:
-    directory = KeptDirectory("compiler_gym-reference-")
+    directory = KeptDirectory("reference")
 
     def build() -> Path:
         with _lock:

@@ -82,6 +82,7 @@ def _compiler_of(subject: Subject) -> str:
 
 
 def _words(gcc_bin: str, commandline: str) -> list[str]:
-    options = get_spec(gcc_bin).options
-    choices, _ = CommandReader(options).read(commandline)
+    spec = get_spec(gcc_bin)
+    options = spec.options
+    choices, _ = CommandReader(options, spec.gcc.program).read(commandline)
     return words_of(options, choices)

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +29,7 @@ from compiler_gym.envs.llvm.programs.objects import (
 )
 from compiler_gym.envs.llvm.programs.source import CXX_LIBRARIES, NO_SYSTEM_INCLUDES
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
-from compiler_gym.files import write_whole
+from compiler_gym.files import scratch_directory, write_whole
 
 __all__ = [
     "BenchmarkFromCommandLine",
@@ -86,7 +85,7 @@ class BenchmarkFromCommandLine(Benchmark):
         words when it does not compile or link.
         """
         module = bytes(env.observation["Bitcode"].tobytes())
-        with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+        with scratch_directory("build") as directory:
             path = Path(directory) / "program.bc"
             path.write_bytes(module)
             self._finish(path, timeout)

@@ -10,7 +10,6 @@ needed for bitcode and IR files, which are read as they are.
 import hashlib
 import stat
 import subprocess
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import scratch_directory
 
 __all__ = [
     "EMIT_FLAGS",
@@ -106,7 +106,7 @@ class ClangInvocation:
 
     def run(self, input: bytes | None = None) -> bytes:
         """Return the bitcode; raise `BenchmarkInitError` with clang's own words."""
-        with tempfile.TemporaryDirectory(prefix="compiler_gym-") as directory:
+        with scratch_directory("source") as directory:
             out = Path(directory) / "out.bc"
             command = self.command(out)
             done = self._execute(command, input)

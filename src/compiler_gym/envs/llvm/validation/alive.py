@@ -9,10 +9,10 @@ Only a counterexample to actions that look at one function at a time is a failur
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from compiler_gym.envs.llvm.validation.runs import module_of
+from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError
 
 __all__ = ["check_proofs"]
@@ -32,7 +32,7 @@ def check_proofs(subject: Subject) -> Finding:
     tool = shutil.which("alive-tv")
     if tool is None:
         return Finding.unknown("needs alive-tv on PATH: https://github.com/AliveToolkit/alive2")
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+    with scratch_directory("build") as directory:
         before, after = Path(directory, "before.bc"), Path(directory, "after.bc")
         before.write_bytes(_before(subject))
         after.write_bytes(module_of(subject))

@@ -9,7 +9,6 @@ the module with its passes switched off; the reference is the unchanged module a
 import functools
 import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from pathlib import Path
 from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import BenchmarkInitError, EnvironmentNotSupported
-from compiler_gym.files import KeptDirectory
+from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.validation import Reference
 
 __all__ = ["AS_IT_IS", "REFERENCE", "built", "find_opt", "link_program", "reference_of", "run_tool"]
@@ -48,7 +47,7 @@ def built(
     module: bytes, *, link: Sequence[str] = (), flags: Sequence[str] = AS_IT_IS
 ) -> Generator[Path]:
     """Lend the program of `module`, in a directory that is removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+    with scratch_directory("build") as directory:
         yield link_program(module, Path(directory) / "program", link=link, flags=flags)
 
 
@@ -89,7 +88,7 @@ _lock = threading.Lock()
 
 @functools.lru_cache(maxsize=_MOST_REFERENCES)
 def _reference(contents: bytes, link: tuple[str, ...], seconds: float) -> Reference:
-    directory = KeptDirectory("compiler_gym-reference-")
+    directory = KeptDirectory("reference")
 
     def build() -> Path:
         with _lock:

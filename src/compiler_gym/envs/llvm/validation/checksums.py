@@ -2,7 +2,6 @@
 """Programs of csmith print a checksum of all they computed: every compiler must agree on it."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from compiler_gym.envs.llvm.programs.collections.generators import CsmithBenchma
 from compiler_gym.envs.llvm.validation.build import built, link_program, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError
 
 __all__ = ["check_checksums", "is_of_csmith"]
@@ -28,7 +28,7 @@ def check_checksums(subject: Subject) -> Finding:
     """Return whether the program prints the checksum that other builds of it agree on."""
     benchmark = subject.benchmark
     limits = RunLimits(seconds=benchmark.run.time_limit if benchmark.run else 10.0)
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+    with scratch_directory("build") as directory:
         references = dict(_references(benchmark, Path(directory), limits))
     stopped = [name for name, ran in references.items() if ran.stopped_by is not None]
     if stopped:

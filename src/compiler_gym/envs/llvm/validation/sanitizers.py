@@ -10,7 +10,6 @@ actions are replayed over them.
 """
 
 import functools
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS, SOURCE_LANGUAGES
 from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError
+from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
 
 __all__ = ["SANITIZERS", "Sanitizer", "check_sanitizer", "reports_of"]
@@ -194,7 +194,7 @@ def _instrumented(sanitizer: Sanitizer, module: bytes) -> bytes:
 
 
 def _opt(module: bytes, passes: str, *options: str) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+    with scratch_directory("build") as directory:
         source, target = Path(directory, "in.bc"), Path(directory, "out.bc")
         source.write_bytes(module)
         run_tool([find_opt(), f"-passes={passes}", *options, str(source), "-o", str(target)])
@@ -203,7 +203,7 @@ def _opt(module: bytes, passes: str, *options: str) -> bytes:
 
 def _from_source(sanitizer: Sanitizer, sources: Sequence[tuple[str, bytes]]) -> bytes:
     """Return the module of `sources` with the sanitizer's checks; they stand where they stood."""
-    with tempfile.TemporaryDirectory(prefix="compiler_gym-build-") as directory:
+    with scratch_directory("build") as directory:
         root = Path(directory)
         for name, contents in sources:
             (root / name).parent.mkdir(parents=True, exist_ok=True)
