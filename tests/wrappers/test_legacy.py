@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import CompilerGymWarning, InvalidParameterError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import Counter, LegacyGym, TimeLimit
 
@@ -69,7 +69,8 @@ def test_a_failure_is_done_and_no_time_limit(make_env: Any) -> None:
 def test_an_assignment_reaches_the_environment_inside(env: FakeEnv, wrap: Any) -> None:
     old: Any = LegacyGym(wrap(env))
     old.observation_space = "number"
-    old.benchmark = "fake-v0/3"
+    with pytest.warns(CompilerGymWarning, match="no effect until reset"):
+        old.benchmark = "fake-v0/3"
     old.reward_space = None
     assert old.reset() == 3
     assert old.observation_space == env.observation_space

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, TextIO, cast
 
 from compiler_gym.core.state import CompilerEnvState
-from compiler_gym.errors import StateFileError
+from compiler_gym.errors import StateFileError, StateFileNotFoundError
 
 __all__ = ["CompilerEnvStateReader", "CompilerEnvStateWriter"]
 
@@ -130,7 +130,9 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
         try:
             data = Path(path).expanduser().read_bytes()
         except OSError as error:
-            raise StateFileError(f"cannot read {path}: {error.strerror}") from error
+            missing = isinstance(error, FileNotFoundError)
+            kind = StateFileNotFoundError if missing else StateFileError
+            raise kind(f"cannot read {path}: {error.strerror}") from error
         yield from CompilerEnvStateReader(_named(data, path))
 
 

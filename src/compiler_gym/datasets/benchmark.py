@@ -14,7 +14,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from compiler_gym.datasets.packed_run import pack_run
 from compiler_gym.datasets.run_spec import RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
-from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    ValidationUnavailableError,
+    program_unreadable,
+)
 
 __all__ = [
     "Benchmark",
@@ -92,7 +96,7 @@ class Benchmark:
         try:
             return cls(uri, Path(path).read_bytes(), **kwargs)
         except OSError as error:
-            raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+            raise program_unreadable(path, error) from error
 
     @classmethod
     def from_file_contents(
@@ -249,7 +253,7 @@ def _bytes_of(data: bytes | Path) -> bytes:
     try:
         return data.read_bytes()
     except OSError as error:
-        raise BenchmarkInitError(f"cannot read {data}: {error.strerror}") from error
+        raise program_unreadable(data, error) from error
 
 
 def _require_relative(filename: str) -> None:

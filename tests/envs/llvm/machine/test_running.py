@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compiler_gym import _llvm
@@ -147,6 +148,11 @@ def test_the_parameters_of_compiler_gym_0_2_5_work(make_env: MakeEnv) -> None:
     env.send_param("llvm.set_runtimes_per_observation_count", "4")
     env.send_param("llvm.set_warmup_runs_count_per_runtime_observation", "0")
     assert len(env.observation["Runtime"]) == 4
+    env.send_param("llvm.set_buildtimes_per_observation_count", "2")
+    assert len(env.observation["Buildtime"]) == 2
+    counts = ("runtimes_per", "buildtimes_per", "warmup_runs_count_per_runtime")
+    names = [f"llvm.get_{name}_observation" + "_count" * ("warm" not in name) for name in counts]
+    assert [env.send_param(name, "") for name in names] == ["4", "2", "0"]
     with pytest.raises(InvalidParameterError, match="runtime_observation_count is 'x'"):
         env.send_param("llvm.set_runtimes_per_observation_count", "x")
 
@@ -257,7 +263,9 @@ def test_a_program_without_main_is_no_program(make_env: MakeEnv) -> None:
     env = started(make_env, program("int f(int x) { return x; }"))
     assert env.observation["IsBuildable"] is False
     assert env.observation["IsRunnable"] is False
-    for name in ("TextSizeBytes", "Buildtime", "Runtime", "RuntimeInstructions"):
+    for name in ("Buildtime", "Runtime"):
+        assert env.observation[name].tolist() == []
+    for name in ("TextSizeBytes", "RuntimeInstructions"):
         with pytest.raises(ObservationError, match="does not link"):
             _ = env.observation[name]
 
@@ -267,7 +275,25 @@ def test_a_program_that_nobody_said_how_to_run_is_not_run(make_env: MakeEnv) -> 
     assert env.observation["IsBuildable"] is True
     assert env.observation["IsRunnable"] is False
     with pytest.raises(ObservationError, match="does not say how to run it"):
-        _ = env.observation["Runtime"]
+        _ = env.observation["RuntimeInstructions"]
+    runtime = env.observation["Runtime"]
+    assert (runtime.shape, runtime.dtype) == ((0,), np.float64)
+    assert runtime in env.observation.spaces["Runtime"].space
+    assert env.observation["Buildtime"].shape == (1,)
+
+
+def test_the_baselines_of_compiler_gym_0_2_5_are_applied(make_env: MakeEnv) -> None:
+    env = started(make_env, program(HELLO))
+    assert env.send_param("llvm.apply_baseline_optimizations", "-Oz") == "changed"
+    assert env.observation["IrInstructionCount"] == env.observation["IrInstructionCountOz"]
+    with pytest.raises(InvalidParameterError, match="the level is '-O9': expected one of -O0"):
+        env.send_param("llvm.apply_baseline_optimizations", "-O9")
+
+
+def test_a_program_that_does_not_link_earns_nothing_for_its_build_time(make_env: MakeEnv) -> None:
+    env = make_env(reward_space="Buildtime")
+    with pytest.raises(ObservationError, match="cannot be built or run"):
+        env.reset(benchmark=program("int f(int x) { return x; }"))
 
 
 def test_a_fork_builds_in_a_directory_of_its_own(make_env: MakeEnv) -> None:

@@ -17,7 +17,12 @@ from pathlib import Path
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.machine.engine import run_engine
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkTimeoutError,
+    BenchmarkTypeError,
+    program_unreadable,
+)
 
 __all__ = [
     "EMIT_FLAGS",
@@ -104,7 +109,7 @@ class ClangInvocation:
                     check=False,
                 )
             except subprocess.TimeoutExpired:
-                raise BenchmarkInitError(
+                raise BenchmarkTimeoutError(
                     f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
                 ) from None
             except OSError as error:
@@ -140,7 +145,9 @@ def make_benchmark(
 
     `copt` are extra arguments for clang; `run` says how to run the program, and if it does not
     say what to link, the libraries of its language are. Raises `BenchmarkInitError` when a file
-    is missing or does not compile, and `TypeError` for inputs of another kind.
+    is missing or does not compile, a
+    `BenchmarkNotFoundError` or a `BenchmarkTimeoutError` where it is one, and
+    `BenchmarkTypeError` for inputs of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
@@ -156,7 +163,7 @@ def make_benchmark(
             modules.append(read_program(path, copt, timeout=timeout))
             paths = () if path.suffix in IR_SUFFIXES else (path,)
         else:
-            raise TypeError(
+            raise BenchmarkTypeError(
                 f"expected a path or a ClangInvocation, found {type(item).__name__}: {item!r}"
             )
         sources += [BenchmarkSource(path.name, _need(path)) for path in paths]
@@ -235,7 +242,7 @@ def _need(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+        raise program_unreadable(path, error) from error
 
 
 def _looks_like_ir(path: Path) -> bool:

@@ -17,7 +17,11 @@ from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.errors import BenchmarkInitError, EnvironmentNotSupported
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkTimeoutError,
+    EnvironmentNotSupported,
+)
 from compiler_gym.files import KeptDirectory
 from compiler_gym.validation import Reference
 
@@ -67,7 +71,7 @@ def run_tool(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        raise BenchmarkInitError(f"{command[0]} did not finish within {seconds:g} s") from None
+        raise BenchmarkTimeoutError(f"{command[0]} did not finish within {seconds:g} s") from None
     except OSError as error:
         raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
     if done.returncode:
