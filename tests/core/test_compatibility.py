@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.core import DerivedObservation
+from compiler_gym.core import CompilerEnv, DerivedObservation
+from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     InvalidActionError,
     InvalidParameterError,
     SessionNotFound,
     UnknownNameError,
 )
-from compiler_gym.spaces import Reward
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Reward, Scalar
 from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import CompilerEnvWrapper, RewardWrapper, TimeLimit
 
@@ -110,15 +112,18 @@ def test_the_reward_of_an_episode_starts_when_its_space_is_set(env: Any) -> None
 
 def test_derived_observations_are_given_as_dictionaries() -> None:
     given: dict[str, Any] = {"id": "twice", "base_id": "number", "translate": twice}
-    space = FakeEnv().observation.spaces["number"].space
-    with FakeEnv(derived_observation_spaces=[given, {**given, "id": "2", "space": space}]) as env:
-        env.reset(observation_space=["twice", "2"])
+    space = Scalar("twice", min=0, dtype=int)
+    source = SessionSource("compiler_gym.testing.fakes:FakeSession")
+    several = [given, {**given, "id": "2", "space": space}]
+    with CompilerEnv(source, derived_observation_spaces=several) as env:
+        program = Benchmark("benchmark://fake-v0/7", b"7")
+        env.reset(benchmark=program, observation_space=["twice", "2"])
         assert env.step(ADD)[0] == {"twice": 16, "2": 16}
         assert env.observation.spaces["2"].space is space
     assert DerivedObservation.of(DerivedObservation("a", "b", twice)).id == "a"
     for wrong in ({"id": "twice", "base_id": "number"}, {**given, "shape": 3}):
         with pytest.raises(InvalidParameterError, match="has id, base_id and translate"):
-            FakeEnv(derived_observation_spaces=[wrong])
+            CompilerEnv(source, derived_observation_spaces=[wrong])
 
 
 @pytest.mark.parametrize("several", [[0, 1], (0, 1), np.array([0, 1])])

@@ -9,7 +9,7 @@ from gymnasium.spaces.utils import flatten_space
 from gymnasium.vector.utils import batch_space
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import Box, Permutation, Scalar
+from compiler_gym.spaces import Box, Permutation, Scalar, Sequence
 
 
 def test_integers_take_integers_only() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 import pytest
 
-from compiler_gym.errors import CompilerGymWarning, InvalidParameterError
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.wrappers import Counter, LegacyGym, TimeLimit
 
@@ -69,8 +69,7 @@ def test_a_failure_is_done_and_no_time_limit(make_env: Any) -> None:
 def test_an_assignment_reaches_the_environment_inside(env: FakeEnv, wrap: Any) -> None:
     old: Any = LegacyGym(wrap(env))
     old.observation_space = "number"
-    with pytest.warns(CompilerGymWarning, match="no effect until reset"):
-        old.benchmark = "fake-v0/3"
+    old.benchmark = "fake-v0/3"
     old.reward_space = None
     assert old.reset() == 3
     assert old.observation_space == env.observation_space
@@ -78,8 +77,10 @@ def test_an_assignment_reaches_the_environment_inside(env: FakeEnv, wrap: Any) -
     old.action_space = "Behaviours"
     assert old.reset() == 3
     assert "segfault" in env.action_space.names  # type: ignore[attr-defined]  # names, as every space here
+    old.episode_reward = 3
+    assert env.episode_reward == 3
     with pytest.raises(AttributeError, match="has no setter"):
-        old.episode_reward = 3
+        old.version = "3"
 
 
 def test_an_assignment_reaches_the_wrapper_that_has_the_name(env: FakeEnv) -> None:
