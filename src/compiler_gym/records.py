@@ -7,11 +7,13 @@ It knows no record: each says which of its fields are records, or lists of them.
 import copy
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from enum import Enum
 from typing import Any, ClassVar, Self, cast
 
 __all__ = ["Record"]
+
+_Fields = dict[str, Any]
 
 
 class Record:
@@ -32,13 +34,28 @@ class Record:
     derived: ClassVar[frozenset[str]] = frozenset()
     """What is written and follows from the fields, so that reading passes over it."""
 
-    def dict(self) -> dict[str, Any]:
-        """Return every field by its name; records inside become dictionaries."""
-        return {name: _plain(getattr(self, name)) for name in _field_names(self)}
+    def dict(
+        self, *, include: Container[str] | None = None, exclude: Container[str] = ()
+    ) -> _Fields:
+        """Return every field by its name, or those of `include` that are not in `exclude`.
 
-    def json(self) -> str:
-        """Return every field as a JSON object, which `parse_raw` reads."""
-        return json.dumps(self.dict(), default=str)
+        Records inside become dictionaries, tuples lists.
+        """
+        return {
+            name: _plain(getattr(self, name))
+            for name in _field_names(self)
+            if name not in exclude and (include is None or name in include)
+        }
+
+    def json(
+        self,
+        *,
+        include: Container[str] | None = None,
+        exclude: Container[str] = (),
+        **options: Any,
+    ) -> str:
+        """Return the same as a JSON object, which `parse_raw` reads; `options` of `json.dumps`."""
+        return json.dumps(self.dict(include=include, exclude=exclude), default=str, **options)
 
     def copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with the fields of `update`; with `deep` nothing inside is shared."""
