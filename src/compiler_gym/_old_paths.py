@@ -18,14 +18,12 @@ __all__ = ["offer_old_paths"]
 
 _PACKAGE = "compiler_gym"
 _GUIDE = "docs/guide/porting.md lists every difference"
-_DATASETS = "AnghaBenchDataset CsmithBenchmark CsmithDataset"
 _ERRORS = "ServiceError ServiceInitError ServiceIsClosed ServiceOSError ServiceTransportError"
 _SERVICE_ERRORS = f"EnvironmentNotSupported {_ERRORS} SessionNotFound"
 _STATES = "CompilerEnvState CompilerEnvStateReader CompilerEnvStateWriter"
 
 _NAMES: Mapping[str, Mapping[str, str]] = {
     "compiler_env_state": {"": _STATES},
-    "config": {},
     "random_search": {"": "random_search"},
     "validate": {"": "validate_states"},
     "validation_error": {"errors": "ValidationError"},
@@ -69,7 +67,6 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "util": {},
     "util.debug_util": {"": "get_debug_level get_logging_level set_debug_level"},
     "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
-    "util.flags": {},
     "util.gym_type_hints": {"core": "OptionalArgumentValue"},
     "util.minimize_trajectory": {"errors": "MinimizationError"},
     "util.registration": {"": "COMPILER_GYM_ENVS make"},
@@ -101,6 +98,7 @@ _RENAMED = {"ClientServiceCompilerEnv": "CompilerEnv"}
 _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
 
 _GONE = {
+    "config": "compiler_gym.COMPILER_GYM_ENVS: what is installed is there",
     "envs.gcc.gcc_rewards": 'a reward by its name: env.reward["obj_size"]',
     "envs.gcc.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.llvm.lexed_ir": 'env.observation["LexedIr"]',
