@@ -17,7 +17,12 @@ from compiler_gym.testing import descendants
 def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point every cache at a directory of this run."""
     base = tmp_path_factory.mktemp("compiler_gym")
-    names = ("COMPILER_GYM_CACHE", "COMPILER_GYM_SITE_DATA", "COMPILER_GYM_TRANSIENT_CACHE")
+    names = (
+        "COMPILER_GYM_CACHE",
+        "COMPILER_GYM_LOGS",
+        "COMPILER_GYM_SITE_DATA",
+        "COMPILER_GYM_TRANSIENT_CACHE",
+    )
     before = {name: os.environ.get(name) for name in names}
     os.environ.update({name: str(base / name.lower()) for name in names})
     yield base

@@ -6,6 +6,9 @@ Three branches tell the reader whom to ask::
     CompilerGymError
     ├── RequestError                     the caller: the request cannot be served
     │   ├── BenchmarkInitError           a program cannot be read or built
+    │   │   ├── BenchmarkNotFoundError   a file of it does not exist
+    │   │   ├── BenchmarkTimeoutError    it took too long
+    │   │   └── BenchmarkTypeError       what was given can be no program
     │   ├── DatasetInitError             a dataset cannot be installed or opened
     │   ├── DownloadFailed               a file cannot be fetched
     │   │   └── TooManyRequests
@@ -16,6 +19,7 @@ Three branches tell the reader whom to ask::
     │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
     │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
+    │   │   └── StateFileNotFoundError   it does not exist
     │   ├── CacheError                   a cache that cannot be written
     │   └── RecordingError               a record of episodes that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
@@ -49,11 +53,16 @@ episode is truncated and ``info["error"]`` holds the instance.
 """
 
 import signal as _signal
+import sys as _sys
+import warnings as _warnings
 
 from compiler_gym.finding import ValidationError as ValidationError
 
 __all__ = [
     "BenchmarkInitError",
+    "BenchmarkNotFoundError",
+    "BenchmarkTimeoutError",
+    "BenchmarkTypeError",
     "CacheError",
     "CacheWarning",
     "CompilerDiagnosticError",
@@ -81,6 +90,7 @@ __all__ = [
     "SessionError",
     "SessionNotFound",
     "StateFileError",
+    "StateFileNotFoundError",
     "TableError",
     "TooManyRequests",
     "UnknownNameError",
@@ -90,8 +100,11 @@ __all__ = [
     "WorkerOutOfMemoryError",
     "WorkerTimeoutError",
     "error_from_name",
+    "program_unreadable",
+    "warn_of_the_caller",
     "warning_from_name",
 ]
+__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
 
 
 class CompilerGymError(Exception):
@@ -107,6 +120,18 @@ class RequestError(CompilerGymError):
 
 class BenchmarkInitError(RequestError, OSError, ValueError):
     """A program cannot be found, read, compiled or parsed."""
+
+
+class BenchmarkNotFoundError(BenchmarkInitError, FileNotFoundError):
+    """A file that a program is to be made of does not exist."""
+
+
+class BenchmarkTimeoutError(BenchmarkInitError, TimeoutError):
+    """A program was not read, compiled or started within its time."""
+
+
+class BenchmarkTypeError(BenchmarkInitError, TypeError):
+    """What was given as a program, or as a part of one, is of another type."""
 
 
 class DatasetInitError(RequestError, OSError):
@@ -129,8 +154,10 @@ class PipelineError(RequestError, ValueError):
     """The compiler does not accept a pass pipeline."""
 
 
-class UnknownNameError(RequestError, LookupError):
+class UnknownNameError(RequestError, KeyError):
     """There is no benchmark, dataset, space or environment of that name."""
+
+    __str__ = Exception.__str__  # a KeyError shows its message as a quoted key
 
 
 class InvalidParameterError(RequestError, ValueError):
@@ -147,6 +174,10 @@ class MinimizationError(RequestError, ValueError):
 
 class StateFileError(RequestError, ValueError):
     """A file of states cannot be read: it is no such file, damaged or cut short."""
+
+
+class StateFileNotFoundError(StateFileError, FileNotFoundError):
+    """A file of states does not exist."""
 
 
 class CacheError(RequestError, OSError):
@@ -261,6 +292,21 @@ class CompilerGymWarning(UserWarning):
 
 class CacheWarning(CompilerGymWarning):
     """A result could not be kept for the next time: it will be computed again."""
+
+
+def program_unreadable(path: object, error: OSError) -> BenchmarkInitError:
+    """Return what is to be raised where `error` kept the file `path` of a program from us."""
+    missing = isinstance(error, FileNotFoundError)
+    kind = BenchmarkNotFoundError if missing else BenchmarkInitError
+    return kind(f"cannot read {path}: {error.strerror}")
+
+
+def warn_of_the_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this library that led here, however many wrappers are between."""
+    frame, level = _sys._getframe(1), 2  # pyright: ignore[reportPrivateUsage]  # as `warnings` does
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("compiler_gym."):
+        frame, level = frame.f_back, level + 1
+    _warnings.warn(message, category, stacklevel=level)
 
 
 def warning_from_name(name: str, message: str) -> Warning:

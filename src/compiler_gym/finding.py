@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler_gym.records import Record
+
 __all__ = ["ValidationError"]
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationError:
+class ValidationError(Record):
     """One finding; the name is CompilerGym 0.2.5's, it is a record and never raised."""
 
     type: str

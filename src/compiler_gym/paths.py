@@ -2,17 +2,25 @@
 """Where files are kept: what lasts, what can be made again, what ends with the process.
 
 Honours ``COMPILER_GYM_SITE_DATA``, ``COMPILER_GYM_CACHE`` and
-``COMPILER_GYM_TRANSIENT_CACHE``; otherwise the platform's own places. Nothing is
-created here: whoever writes a file makes its directory.
+``COMPILER_GYM_TRANSIENT_CACHE``; otherwise the platform's own places. ``COMPILER_GYM_LOGS`` is
+where searches write what people read. But for its directories nothing is created here: whoever
+writes a file makes its directory.
 """
 
 import os
 import tempfile
+from datetime import datetime
 from pathlib import Path
 
 import platformdirs
 
-__all__ = ["cache_path", "site_data_path", "transient_cache_path"]
+__all__ = [
+    "cache_path",
+    "create_user_logs_dir",
+    "logs_path",
+    "site_data_path",
+    "transient_cache_path",
+]
 
 
 def site_data_path(relpath: str = ".") -> Path:
@@ -30,6 +38,38 @@ def transient_cache_path(relpath: str = ".") -> Path:
     memory = Path("/dev/shm")
     base = memory if os.access(memory, os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
     return _below("COMPILER_GYM_TRANSIENT_CACHE", base / f"compiler_gym-{os.getuid()}", relpath)
+
+
+def logs_path(relpath: str = ".") -> Path:
+    """Return a path below the directory of what searches and runs write for people to read."""
+    return _below("COMPILER_GYM_LOGS", Path("~/logs/compiler_gym"), relpath)
+
+
+def create_user_logs_dir(name: str, dir: Path | None = None) -> Path:
+    """Create and return a directory for a run of `name`, called after the time.
+
+    It is below ``COMPILER_GYM_LOGS``, or else `dir`, or ``~/logs/compiler_gym``; the link
+    ``latest`` beside it leads to it.
+    """
+    default = Path(dir or "~/logs/compiler_gym")
+    group = _below("COMPILER_GYM_LOGS", default, name)
+    group.mkdir(parents=True, exist_ok=True)
+    while True:
+        created = group / datetime.now().isoformat(timespec="microseconds")
+        try:
+            created.mkdir()
+            break
+        except FileExistsError:
+            continue  # another process took this microsecond
+    _link(group / "latest", created.name)
+    return created
+
+
+def _link(link: Path, target: str) -> None:
+    """Point `link` to `target`, whoever else does so at the same time."""
+    fresh = link.with_name(f".latest-{target}")
+    fresh.symlink_to(target)
+    fresh.replace(link)
 
 
 def _below(variable: str, default: Path, relpath: str) -> Path:

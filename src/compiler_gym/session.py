@@ -111,13 +111,17 @@ class TextSpec(Struct, frozen=True, tag="text"):
 
 
 class SequenceSpec(Struct, frozen=True, tag="sequence"):
-    """A sequence of `dtype`: ``"bytes"``, ``"str"``, ``"int"``, ``"float"`` or ``"bool"``."""
+    """A sequence of `dtype`: ``"bytes"``, ``"str"``, ``"int"``, ``"float"`` or ``"bool"``.
+
+    With `as_array` the user gets numbers as an array; a session sends a list all the same.
+    """
 
     dtype: str = "bytes"
     min_length: int = 0
     max_length: int | None = None
     low: float | int | None = None
     high: float | int | None = None
+    as_array: bool = False
 
 
 class PermutationSpec(Struct, frozen=True, tag="permutation"):

@@ -11,6 +11,7 @@ ALLOWED_THIRD_PARTY = {"platformdirs"}
 ALLOWED_OWN = {
     "compiler_gym",
     "compiler_gym._gymnasium",
+    "compiler_gym._old_paths",
     "compiler_gym.lazy",
     "compiler_gym.paths",
     "compiler_gym.version",

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+import json
+import pickle
+
 import gymnasium
 import numpy as np
 import pytest
@@ -6,7 +9,7 @@ from gymnasium.spaces.utils import flatten_space
 from gymnasium.vector.utils import batch_space
 
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import Box, Permutation, Scalar
+from compiler_gym.spaces import Box, Permutation, Scalar, Sequence
 
 
 def test_integers_take_integers_only() -> None:
@@ -43,7 +46,8 @@ def test_an_open_bound_is_that_of_the_type() -> None:
 def test_bounded_samples_stay_within_their_bounds_and_reach_them() -> None:
     space = Scalar(name="x", min=-1, max=1, dtype=int, seed=0)
     assert {int(space.sample()) for _ in range(50)} == {-1, 0, 1}
-    assert type(space.sample()) is np.int64
+    assert type(space.sample()) is int
+    assert type(Scalar(name="x", min=-1, max=1, dtype=np.int64).sample()) is np.int64
 
 
 def test_fractional_bounds_of_integers_are_those_of_the_integers_between() -> None:
@@ -79,3 +83,15 @@ def test_actions_are_written_as_json() -> None:
         space.from_string("[true]")
     with pytest.raises(InvalidActionError, match=r"found 1\.5"):
         Scalar(name="x", dtype=int).from_string("[1.5]")
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool])
+def test_samples_of_a_python_type_are_json(dtype: type) -> None:
+    space = Scalar(name="x", min=0, max=1, dtype=dtype, seed=0)
+    sample = space.sample()
+    assert type(sample) is dtype
+    assert json.loads(json.dumps(sample)) in space
+    (read,) = pickle.loads(pickle.dumps(space)).from_jsonable(space.to_jsonable([sample]))
+    assert type(read) is dtype
+    several = Sequence("xs", (3, 3), dtype=dtype).sample()
+    assert len(json.loads(json.dumps(several))) == 3

@@ -77,8 +77,10 @@ def test_an_assignment_reaches_the_environment_inside(env: FakeEnv, wrap: Any) -
     old.action_space = "Behaviours"
     assert old.reset() == 3
     assert "segfault" in env.action_space.names  # type: ignore[attr-defined]  # names, as every space here
+    old.episode_reward = 3
+    assert env.episode_reward == 3
     with pytest.raises(AttributeError, match="has no setter"):
-        old.episode_reward = 3
+        old.version = "3"
 
 
 def test_an_assignment_reaches_the_wrapper_that_has_the_name(env: FakeEnv) -> None:

@@ -30,7 +30,10 @@ def find_action(space: Any, word: str) -> Any:
         raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
     close = close_names(names, word, most=3)
     hint = f"did you mean {', '.join(close)}?" if close else "expected the name or number of one"
-    raise InvalidActionError(f"no action {word!r} in {space_name(space) or space}: {hint}")
+    elsewhere = space.advice(word) if hasattr(space, "advice") else ""
+    raise InvalidActionError(
+        f"no action {word!r} in {space_name(space) or space}: {hint}{elsewhere}"
+    )
 
 
 def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) -> list[str]:

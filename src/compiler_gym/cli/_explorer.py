@@ -2,9 +2,11 @@
 """The commands of ``compiler-gym explore``: what each does and what it answers."""
 
 import json
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,9 @@ from rich.console import RenderableType
 
 from compiler_gym.cli._action_words import close_names, find_action
 from compiler_gym.cli._output import output, table, to_plain
+from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
-from compiler_gym.datasets import Benchmark
+from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.registration import program_formats
 from compiler_gym.spaces import action_descriptions, action_names
@@ -33,6 +36,18 @@ class _Leave(Exception):
     """Ends the prompt."""
 
 
+_MOST_LISTED, _MOST_LISTED_OF_EACH = 1000, 10
+_ROUNDING = 1e-9
+_TUTORIAL = (
+    "1. `list` shows the actions; type the name of one to apply it.",
+    "2. `try` shows which would earn most now, `greedy 5` applies the best five times.",
+    "3. `undo` takes the last one back, `history` shows all, `reset` begins again.",
+    "4. `observe` lists what can be seen, `observe NAME` shows it; `reward NAME` chooses the goal.",
+    "5. `simplify_stack` leaves out what earned nothing; `commandline` shows the compiler's "
+    "command, `save FILE` keeps the program.",
+)
+
+
 class Explorer:
     """One episode that can go back."""
 
@@ -40,6 +55,7 @@ class Explorer:
         self._env = env
         self._benchmark = benchmark
         self._rewards: list[float] = []
+        self._shown: list[str] = []
         self._names: list[str] = list(action_names(env.action_space))
 
     def __str__(self) -> str:
@@ -107,15 +123,9 @@ class Explorer:
 
     def try_all(self, words: list[str]) -> Reply:
         """try [N]: try every action once and show the N that earn most (default 10)."""
-        earned: list[tuple[float, int]] = []
-        for action in range(len(self._names)):
-            with self._env.fork() as fork:
-                _, reward, _, truncated, info = fork.step(action)
-                if not truncated and not info["action_had_no_effect"]:
-                    earned.append((float(reward or 0.0), action))
-        earned.sort(key=lambda pair: (-pair[0], pair[1]))
         best = [
-            (self._names[action], reward) for reward, action in earned[: self._number(words, 10)]
+            (self._names[action], reward)
+            for reward, action in self._earnings()[: self._number(words, 10)]
         ]
         rows = table("Action", "Would earn", right=("Would earn",))
         for name, reward in best:
@@ -150,6 +160,79 @@ class Explorer:
             self.start()
             self._go_to(actions)
         return self._state(f"rewards: {', '.join(self._env.reward)}")
+
+    def set_observation(self, words: list[str]) -> Reply:
+        """set_default_observation [NAME]: show an observation after every command, or none."""
+        for name in words:
+            self._env.observation.spec(name)
+        self._shown = list(words)
+        return self._state(f"shows {', '.join(words) or 'no observation of your own'}")
+
+    def set_benchmark(self, words: list[str]) -> Reply:
+        """set_benchmark PROGRAM: begin on another program, a URI or a path."""
+        if len(words) != 1:
+            raise InvalidActionError("expected set_benchmark PROGRAM, a URI or a path")
+        self._benchmark = find_program(self._env, words[0])
+        self.start()
+        return self._state(f"{self._benchmark}")
+
+    def list_datasets(self, words: list[str]) -> Reply:
+        """list_datasets: list the datasets."""
+        found = {one.name: one.description for one in self._env.datasets.datasets()}
+        rows = table("Dataset", "Description")
+        for name, description in found.items():
+            rows.add_row(name, description)
+        return Reply(rows, {"datasets": list(found)})
+
+    def list_benchmarks(self, words: list[str]) -> Reply:
+        """list_benchmarks [DATASET]: list the first programs of a dataset, or of each."""
+        datasets = self._env.datasets
+        chosen = [datasets.dataset(name) for name in words] or list(datasets.datasets())
+        most = _MOST_LISTED if words else _MOST_LISTED_OF_EACH
+        found = [uri for one in chosen for uri in islice(_uris_of(one), most)]
+        return Reply("\n".join(found), {"benchmarks": found})
+
+    def list_rewards(self, words: list[str]) -> Reply:
+        """list_rewards: list the rewards."""
+        names = [*self._env.reward]
+        return Reply("\n".join(names), {"rewards": names})
+
+    def greedy(self, words: list[str]) -> Reply:
+        """greedy [N]: apply the action that earns most, N times (1), as long as one earns."""
+        done: list[str] = []
+        for _ in range(self._number(words, 1)):
+            reward, action = next(iter(self._earnings()), (0.0, 0))
+            if reward <= 0:
+                break
+            self._step(action)
+            done.append(self._name(action))
+        return self._state(f"applied {', '.join(done) or 'nothing: no action earns'}")
+
+    def hill_climb(self, words: list[str]) -> Reply:
+        """hill_climb [N]: try a random action, N times (1), and keep each that earns."""
+        done: list[str] = []
+        for _ in range(self._number(words, 1)):
+            action = int(self._env.action_space.sample())
+            if self._would_earn(action) > 0:
+                self._step(action)
+                done.append(self._name(action))
+        return self._state(f"applied {', '.join(done) or 'nothing: none that was drawn earns'}")
+
+    def simplify(self, words: list[str]) -> Reply:
+        """simplify_stack: leave out every action without which as much is earned."""
+        kept, total = self._env.actions, sum(self._rewards)
+        for place in reversed(range(len(kept))):
+            shorter = kept[:place] + kept[place + 1 :]
+            self._go_to(shorter)
+            if sum(self._rewards) >= total - _ROUNDING:
+                kept = shorter
+        self._go_to(kept)
+        return self._state(f"{len(kept)} action{'s' * (len(kept) != 1)} left")
+
+    def tutorial(self, words: list[str]) -> Reply:
+        """tutorial: say how to begin."""
+        text = "\n".join(_TUTORIAL)
+        return Reply(text, {"tutorial": text})
 
     def history(self, words: list[str]) -> Reply:
         """history: show the actions so far and what each earned; also: stack."""
@@ -207,6 +290,19 @@ class Explorer:
         self._rewards.append(float(reward or 0.0))
         return self._rewards[-1], info
 
+    def _would_earn(self, action: int) -> float:
+        """Return what `action` would earn; less than anything if it fails or changes nothing."""
+        with self._env.fork() as fork:
+            _, reward, _, truncated, info = fork.step(action)
+        useless = truncated or info["action_had_no_effect"]
+        return -math.inf if useless else float(reward or 0.0)
+
+    def _earnings(self) -> list[tuple[float, int]]:
+        """Return what each action would earn that does something, the most first."""
+        earned = [(self._would_earn(action), action) for action in range(len(self._names))]
+        known = [pair for pair in earned if pair[0] > -math.inf]
+        return sorted(known, key=lambda pair: (-pair[0], pair[1]))
+
     def _go_to(self, actions: list[int]) -> None:
         self.start()
         for action in actions:
@@ -216,7 +312,8 @@ class Explorer:
     def _state(self, what: str) -> Reply:
         reward = self._env.reward_space
         total = sum(self._rewards)
-        costs = {n: self._env.observation[n] for n in (reward.observation_spaces if reward else [])}
+        names = dict.fromkeys([*(reward.observation_spaces if reward else []), *self._shown])
+        costs = {name: self._env.observation[name] for name in names}
         parts = [f"{name} {value}" for name, value in costs.items()]
         if reward is not None:
             parts.append(f"{reward.name} reward {_number_text(total)}")
@@ -259,6 +356,11 @@ class Explorer:
             output().print(reply.text)
 
 
+def _uris_of(dataset: Dataset) -> Iterator[str]:
+    """Yield the names of programs, of a dataset that is here: listing downloads nothing."""
+    return iter(dataset.benchmark_uris() if dataset.installed else ())
+
+
 def _writer(path: Path) -> str:
     """Return the environment's method that writes a program to such a file, or nothing."""
     return next((one.writer for one in program_formats() if path.suffix in one.suffixes), "")
@@ -283,4 +385,20 @@ _COMMANDS: dict[str, Callable[[Explorer, list[str]], Reply]] = {
     "help": Explorer.help,
     "quit": Explorer.leave,
     "exit": Explorer.leave,
+    # Names of CompilerGym 0.2.5's prompt:
+    "action": Explorer.apply,
+    "greedy": Explorer.greedy,
+    "hill_climb": Explorer.hill_climb,
+    "list_actions": Explorer.list_actions,
+    "list_benchmarks": Explorer.list_benchmarks,
+    "list_datasets": Explorer.list_datasets,
+    "list_observations": Explorer.observe,
+    "list_rewards": Explorer.list_rewards,
+    "observation": Explorer.observe,
+    "set_benchmark": Explorer.set_benchmark,
+    "set_default_observation": Explorer.set_observation,
+    "set_default_reward": Explorer.reward,
+    "simplify_stack": Explorer.simplify,
+    "try_all_actions": Explorer.try_all,
+    "tutorial": Explorer.tutorial,
 }

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import typer
 
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
 from compiler_gym.files import scratch_directory
 from compiler_gym.registration import default_environment, program_formats
 
@@ -48,7 +48,7 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
     path, mark, query = name.partition("?")
     if "://" not in name and (Path(path).exists() or _looks_like_a_path(path)):
         if not Path(path).expanduser().exists():
-            raise BenchmarkInitError(f"no such file: {path}")
+            raise BenchmarkNotFoundError(f"no such file: {path}")
         return env.datasets.benchmark(_file_uri(Path(path)) + mark + query)
     return env.datasets.benchmark(name)
 

@@ -31,10 +31,13 @@ from compiler_gym.core.views import (
 )
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, Datasets
 from compiler_gym.errors import (
-    BenchmarkInitError,
+    BenchmarkTypeError,
+    CompilerGymWarning,
     InvalidActionError,
     InvalidParameterError,
+    SessionNotFound,
     UnknownNameError,
+    warn_of_the_caller,
 )
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Reward, action_name
@@ -88,7 +91,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         observation_space: Any = None,
         reward_space: Any = None,
         action_space: str | None = None,
-        derived_observation_spaces: Iterable[DerivedObservation] = (),
+        derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
         rewards: Iterable[Reward] = (),
         datasets: Iterable[Dataset] = (),
         isolation: Isolation = "process",
@@ -108,7 +111,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         select = partial(
             Selection,
             sessions.description,
-            derived_observation_spaces,
+            list(map(DerivedObservation.of, derived_observation_spaces)),
             rewards,
             self.command_line_styles,
         )
@@ -203,8 +206,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def observation_space_spec(self) -> ObservationSpaceSpec | None:
-        """The spec of the observation space, if one is set."""
+        """The spec of the observation space, if one is set; setting it sets the space."""
         return self.episode.selection.observations.lone
+
+    @observation_space_spec.setter
+    def observation_space_spec(self, value: Any) -> None:
+        self.observation_space = value
 
     @property
     def reward_space(self) -> Reward | None:
@@ -214,12 +221,16 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @reward_space.setter
     def reward_space(self, value: Any) -> None:
-        self.episode.selection.choose_rewards(value)
+        self.episode.choose_rewards(value)
 
     @property
     def reward_space_spec(self) -> Reward | None:
         """The reward space, under the name it had in CompilerGym 0.2.5."""
         return self.reward_space
+
+    @reward_space_spec.setter
+    def reward_space_spec(self, value: Any) -> None:
+        self.reward_space = value
 
     @property
     def reward_range(self) -> tuple[float, float]:
@@ -242,6 +253,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     @benchmark.setter
     def benchmark(self, value: str | Benchmark) -> None:
         self._next_benchmark = self._resolve(value)
+        if self.in_episode:
+            warn_of_the_caller(
+                "changing the benchmark has no effect until reset() is called: expected "
+                "reset(benchmark=...) to change it now",
+                CompilerGymWarning,
+            )
 
     @property
     def actions(self) -> list[Any]:
@@ -251,9 +268,20 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def episode_reward(self) -> float | None:
-        """The sum of the episode's rewards, or None without a reward space."""
+        """The sum of the episode's rewards, or None without a reward space.
+
+        It starts from 0 at a reset, and where another reward space is set in an episode. Setting
+        it raises `SessionNotFound` before the first reset.
+        """
         history = self.episode.history
         return None if history is None else history.reward
+
+    @episode_reward.setter
+    def episode_reward(self, value: float | None) -> None:
+        history = self.episode.history
+        if history is None:
+            raise SessionNotFound("there is no episode whose reward can be set: call reset() first")
+        history.reward = None if value is None else float(value)
 
     @property
     def episode_walltime(self) -> float:
@@ -553,7 +581,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             return program
         if self.episode.program is not None:
             return self.episode.program
-        raise BenchmarkInitError(
+        raise BenchmarkTypeError(
             "no benchmark is set: expected reset(benchmark=...) with a URI or a Benchmark"
         )
 
@@ -563,7 +591,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             return benchmark
         if isinstance(benchmark, (str, BenchmarkUri)):
             return self.datasets.benchmark(str(benchmark))
-        raise BenchmarkInitError(
+        raise BenchmarkTypeError(
             f"a benchmark is a URI or a Benchmark, found {type(benchmark).__name__}"
         )
 

@@ -7,7 +7,7 @@ wrappers. It turns every failure of a compiler into the result of a step.
 
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,6 +107,15 @@ class Episode:
         if history is None or not self.in_progress:
             raise self._refusal()
         return history
+
+    def choose_rewards(self, value: Any) -> None:
+        """Choose what a step earns; the sum of an episode starts anew with another choice."""
+        selection, history = self.selection, self.history
+        before = selection.rewards.rewards
+        selection.choose_rewards(value)
+        chosen = selection.rewards.rewards
+        if history is not None and not _same_objects(before, chosen):
+            history.reward = 0.0 if chosen else None
 
     def step(
         self, action: Any, observation_spaces: Any, reward_spaces: Any, timeout: float | None
@@ -401,6 +410,11 @@ class Episode:
             return self._commandline()
         except (AttributeError, CompilerGymError):
             return None
+
+
+def _same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Return whether two lists hold the same objects in the same order."""
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
 def _close_if_owner(connection: Connection, owner: int) -> None:

@@ -11,6 +11,7 @@ from compiler_gym.core.plan import Plan
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     BenchmarkInitError,
+    BenchmarkTimeoutError,
     CompilerError,
     CompilerGymError,
     ServiceError,
@@ -212,5 +213,7 @@ class ResetPending:
     def _raise_if_final(self, error: ServiceError) -> None:
         if self._episode.connection is None:
             raise ServiceIsClosed("the environment was closed during its reset") from error
-        if self._was_fresh or isinstance(error, WorkerTimeoutError):
-            raise BenchmarkInitError(f"cannot start on {self._program.uri}: {error}") from error
+        timed_out = isinstance(error, WorkerTimeoutError)
+        if self._was_fresh or timed_out:
+            kind = BenchmarkTimeoutError if timed_out else BenchmarkInitError
+            raise kind(f"cannot start on {self._program.uri}: {error}") from error

@@ -32,8 +32,8 @@ class ObservationChoice:
             return cls([], "none")
         if isinstance(names, (list, tuple)):
             listed = cast("Sequence[Any]", names)
-            return cls([view.spec(_name_of(name)) for name in listed], "dict")
-        return cls([view.spec(_name_of(names))], "one")
+            return cls([_spec_of(name, view) for name in listed], "dict")
+        return cls([_spec_of(names, view)], "one")
 
     @classmethod
     def requested(cls, names: Any, view: ObservationView) -> "ObservationChoice":
@@ -194,6 +194,14 @@ class Plan:
         if spec.base_id not in self.names:
             self.names.append(spec.base_id)
         return self.names.index(spec.base_id)
+
+
+def _spec_of(given: Any, view: ObservationView) -> ObservationSpaceSpec:
+    """Return the spec of a name, or one that was derived from one of `view` and is not in it."""
+    if isinstance(given, ObservationSpaceSpec) and given.sent_as is None:
+        view.spec(given.base_id)
+        return given
+    return view.spec(_name_of(given))
 
 
 def _name_of(name: Any) -> Any:

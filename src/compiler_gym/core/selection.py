@@ -5,11 +5,12 @@ It turns names into spaces and plans. It makes no request to a session.
 """
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
+import numpy as np
 
 from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
 from compiler_gym.core.specs import plain_from_value, space_from_spec
@@ -83,6 +84,8 @@ class Selection:
     def choose_observations(self, value: Any) -> None:
         """Choose what a step returns: a name, a list of names (a dictionary of them) or None."""
         self.observations = ObservationChoice.named(value, self.observation)
+        for spec in self.observations.specs:  # one that was derived by hand gets its name
+            self.observation.spaces[spec.id] = spec
         self.observation_space = self.observations.space()
         self._replan()
 
@@ -142,10 +145,19 @@ class Selection:
             if not space.contains(action):
                 raise InvalidActionError(
                     f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
+                    + self._advice(action)
                 )
         if count:
             return list(map(int, actions))
         return [plain_from_value(space, action) for action in actions]
+
+    def _advice(self, action: Any) -> str:
+        """Return what to write instead, where `action` is a list of actions."""
+        is_list = isinstance(action, (list, tuple, np.ndarray))
+        several = list(cast("Sequence[Any]", action)) if is_list and np.ndim(action) == 1 else []
+        if several and all(map(self.action_space.contains, several)):
+            return f": several actions are for multistep({several!r})"
+        return ""
 
     def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> Plan:
         """Return the plan of one step that asks for other spaces; None leaves what is chosen."""

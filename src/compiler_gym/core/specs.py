@@ -172,6 +172,9 @@ def _sequence_decoder(spec: SequenceSpec) -> Decoder:
     if spec.dtype in ("bytes", "str"):
         return _bytes if spec.dtype == "bytes" else _text
     element = _SCALARS[spec.dtype]
+    if spec.as_array:
+        dtype = np.dtype(_TYPES[spec.dtype])
+        return lambda plain: np.array([element(item) for item in _list(plain)], dtype)
     return lambda plain: [element(item) for item in _list(plain)]
 
 

@@ -5,17 +5,15 @@ A state names the program, the command line and the versions it was made with.
 It holds no program and no compiler.
 """
 
-import json
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from compiler_gym.records import Record
 
 __all__ = ["CompilerEnvState", "StateVersionWarning"]
 
 
 _SAME_REWARD = 1e-5
-
-_Fields = dict[str, Any]
 
 
 class StateVersionWarning(UserWarning):
@@ -23,7 +21,7 @@ class StateVersionWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class CompilerEnvState:
+class CompilerEnvState(Record):
     """One episode so far.
 
     Two are equal if they are the same point of the search: program, command line and
@@ -91,11 +89,3 @@ class CompilerEnvState:
 
     def __hash__(self) -> int:
         return hash((self.benchmark, self.commandline))
-
-    def dict(self) -> _Fields:
-        """Return every field by its name."""
-        return asdict(self)
-
-    def json(self) -> str:
-        """Return every field as a JSON object: ``CompilerEnvState(**json.loads(text))``."""
-        return json.dumps(asdict(self))

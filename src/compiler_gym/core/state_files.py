@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, TextIO, cast
 
 from compiler_gym.core.state import CompilerEnvState
-from compiler_gym.errors import StateFileError
+from compiler_gym.errors import StateFileError, StateFileNotFoundError
 
 __all__ = ["CompilerEnvStateReader", "CompilerEnvStateWriter", "state_from_fields"]
 
@@ -141,7 +141,9 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
         try:
             data = Path(path).expanduser().read_bytes()
         except OSError as error:
-            raise StateFileError(f"cannot read {path}: {error.strerror}") from error
+            missing = isinstance(error, FileNotFoundError)
+            kind = StateFileNotFoundError if missing else StateFileError
+            raise kind(f"cannot read {path}: {error.strerror}") from error
         except (RuntimeError, ValueError) as error:  # no such home, a name that none can have
             raise StateFileError(f"cannot read {path[:_SHOWN]!r}: {error}") from error
         yield from CompilerEnvStateReader(_named(data, path))

@@ -7,7 +7,7 @@ are functions of another observation, computed on the client.
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 
 from compiler_gym.core.specs import space_from_spec, value_from_plain
-from compiler_gym.errors import UnknownNameError
+from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.session import ObservationSpec, SpaceSpec
 from compiler_gym.spaces import Reward
 
@@ -42,9 +42,38 @@ class DerivedObservation:
     platform_dependent: bool | None = None
     to_string: Callable[[Any], str] | None = None
 
+    @classmethod
+    def of(cls, given: "DerivedObservation | Mapping[str, Any]") -> "DerivedObservation":
+        """Return `given`, or the record of a dictionary such as CompilerGym 0.2.5 takes.
+
+        Its keys are the fields here, and ``space``. Raises `InvalidParameterError` for others.
+
+        >>> given = {"id": "twice", "base_id": "size", "translate": lambda size: 2 * size}
+        >>> DerivedObservation.of(given).id
+        'twice'
+        """
+        if isinstance(given, DerivedObservation):
+            return given
+        named = dict(given)
+        space = named.pop("space", None)
+        if space is not None:
+            named["make_space"] = lambda: space
+        known = {field.name for field in fields(cls)}
+        missing = {"id", "base_id", "translate"} - named.keys()
+        if missing or not named.keys() <= known:
+            raise InvalidParameterError(
+                "a derived observation has id, base_id and translate, and may have space, "
+                f"{', '.join(sorted(known - {'id', 'base_id', 'translate', 'make_space'}))}: "
+                f"found {', '.join(map(str, given))}"
+            )
+        return cls(**named)
+
 
 class ObservationSpaceSpec:
-    """One observation space: its name, its Gymnasium space and its properties."""
+    """One observation space: its name, its Gymnasium space and its properties.
+
+    It equals its name, and another spec of the same name and properties.
+    """
 
     def __init__(
         self,
@@ -147,8 +176,22 @@ class ObservationSpaceSpec:
         simplest: tuple[Any, ...] = (0, 0.0, False, "", b"", {})
         return next((value for value in simplest if value in space), None)
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self.id == other
+        return isinstance(other, ObservationSpaceSpec) and self._facts() == other._facts()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     def __repr__(self) -> str:
         return f"ObservationSpaceSpec({self.id})"
+
+    def _facts(self) -> tuple[Any, ...]:
+        return (
+            (self.id, self.base_id, self.sent_as),
+            (self.deterministic, self.platform_dependent),
+        )
 
 
 class ObservationView(Mapping[str, Any]):

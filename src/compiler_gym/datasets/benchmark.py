@@ -18,6 +18,7 @@ from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidParameterError,
     ValidationUnavailableError,
+    program_unreadable,
 )
 from compiler_gym.finding import ValidationError
 
@@ -100,7 +101,7 @@ class Benchmark:
         try:
             return cls(uri, Path(path).read_bytes(), **kwargs)
         except OSError as error:
-            raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+            raise program_unreadable(path, error) from error
 
     @classmethod
     def from_file_contents(
@@ -279,7 +280,7 @@ def _bytes_of(data: bytes | Path) -> bytes:
     try:
         return data.read_bytes()
     except OSError as error:
-        raise BenchmarkInitError(f"cannot read {data}: {error.strerror}") from error
+        raise program_unreadable(data, error) from error
 
 
 def _require_relative(filename: str) -> None:

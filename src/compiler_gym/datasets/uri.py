@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 
 __all__ = ["BenchmarkUri", "quote_path"]
 
@@ -74,7 +74,7 @@ class BenchmarkUri:
     def from_string(cls, uri: str) -> "BenchmarkUri":
         """Return the parsed `uri`; raise `BenchmarkInitError` when it is not an address."""
         if not isinstance(uri, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may
-            raise BenchmarkInitError(f"a benchmark URI is text, found {type(uri).__name__}")
+            raise BenchmarkTypeError(f"a benchmark URI is text, found {type(uri).__name__}")
         return _parse(uri)
 
     @staticmethod

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.paths import cache_path
+from compiler_gym.paths import create_user_logs_dir
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.entrance import available_jobs, run_search
 from compiler_gym.search.search_result import ProgressLog, write_results
@@ -34,10 +34,11 @@ def random_search(
     Searches the environment's own program on `nproc` threads for `total_runtime`
     seconds (None or 0: until interrupted). `patience` ends the search after that
     many sequences without a gain; 0 means never. Writes ``results.json`` and
-    ``progress.jsonl`` to `outdir` (default: a new directory in the cache). With
+    ``progress.jsonl`` to `outdir` (default: a new directory below
+    ``$COMPILER_GYM_LOGS/random_search``, or ``~/logs/compiler_gym/random_search``). With
     `skip_done`, results that are there already are returned instead.
     """
-    directory = Path(outdir) if outdir else cache_path(f"random_search/{time.time_ns()}")
+    directory = Path(outdir) if outdir else create_user_logs_dir("random_search")
     if skip_done and (directory / _RESULTS).is_file():
         found = json.loads((directory / _RESULTS).read_text(encoding="utf-8"))["results"][0]
         return found["reward"], found["actions"]

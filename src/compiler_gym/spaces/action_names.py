@@ -10,6 +10,8 @@ from typing import Any
 
 import gymnasium
 
+from compiler_gym.spaces.commandline import CommandlineFlag
+
 __all__ = ["action_descriptions", "action_flags", "action_name", "action_names", "space_name"]
 
 
@@ -39,7 +41,8 @@ def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
     >>> action_flags(NamedDiscrete(["dce", "gvn"], "passes"))
     ['', '']
     """
-    return getattr(space, "flags", None) or [""] * len(action_names(space))
+    items: list[CommandlineFlag] = getattr(space, "items", [])
+    return [item.flag for item in items] or [""] * len(action_names(space))
 
 
 def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:

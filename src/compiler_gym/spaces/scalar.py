@@ -21,6 +21,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+_PYTHONS = (int, float, bool)
+
+
 class Scalar(NamedSpace):
     """A number of `dtype` in ``[min, max]``; a bound of None is open.
 
@@ -31,6 +34,8 @@ class Scalar(NamedSpace):
     >>> size = Scalar(name="size", min=0, dtype=int)
     >>> size.contains(12), size.contains(-1), size.contains(12.0), size.contains(True)
     (True, False, False, False)
+    >>> type(size.sample())
+    <class 'int'>
     """
 
     def __init__(
@@ -43,6 +48,8 @@ class Scalar(NamedSpace):
         seed: int | np.random.Generator | None = None,
     ) -> None:
         super().__init__((), dtype, seed)
+        assert self.dtype is not None
+        self._type: type[Any] = self.dtype.type if dtype not in _PYTHONS else dtype  # type: ignore[assignment]  # a type
         self.name = name
         self.min = min
         """The least value, or None."""
@@ -73,11 +80,12 @@ class Scalar(NamedSpace):
         return True
 
     def sample(self, mask: None = None, probability: None = None) -> Any:
-        """Return a random number: uniform if bounded, else as Gymnasium's Box does it."""
+        """Return a random number: uniform if bounded, else as Gymnasium's Box does it.
+
+        It is Python's where the dtype is `int`, `float` or `bool`, otherwise numpy's.
+        """
         refuse_masks(self, mask, probability)
-        assert self.dtype is not None
-        kind: Any = self.dtype.type
-        return kind(self.as_box(()).sample())
+        return self._type(self.as_box(()).sample())
 
     def as_box(self, shape: tuple[int, ...]) -> Box:
         """Return a box of `shape` with these bounds, sampled by the same generator."""
@@ -102,9 +110,8 @@ class Scalar(NamedSpace):
         return [np.asarray(sample).item() for sample in sample_n]
 
     def from_jsonable(self, sample_n: list[Any]) -> list[Any]:
-        """Return Python's numbers as numpy's."""
-        assert self.dtype is not None
-        return [self.dtype.type(sample) for sample in sample_n]
+        """Return Python's numbers as `sample` returns them."""
+        return [self._type(sample) for sample in sample_n]
 
     def _bounds(self) -> tuple[float, float]:
         """Return both bounds, those of the dtype where one is open."""

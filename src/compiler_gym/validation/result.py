@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """What a validation found."""
 
-import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.finding import ValidationError
+from compiler_gym.records import Record
 
 __all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]
+
+_Fields = dict[str, Any]
 
 
 class Verdict(Enum):
@@ -23,7 +25,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class RungResult:
+class RungResult(Record):
     """What one rung of the ladder said, and what asking cost."""
 
     name: str
@@ -34,9 +36,14 @@ class RungResult:
     """What was checked, or why it could not be told."""
     errors: tuple[ValidationError, ...] = ()
 
+    parts: ClassVar[Mapping[str, type[Record]]] = {"errors": ValidationError}
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "verdict", Verdict(self.verdict))  # a file has its text
+
 
 @dataclass(frozen=True, slots=True)
-class ValidationResult:
+class ValidationResult(Record):
     """What is known of one state after it was checked.
 
     Two results are equal if they say the same of the same state: what it cost and the
@@ -59,6 +66,13 @@ class ValidationResult:
     errors: tuple[ValidationError, ...] = ()
     rungs: tuple[RungResult, ...] = ()
     """Each check by itself, in the order in which they were made."""
+
+    parts: ClassVar[Mapping[str, type[Record]]] = {
+        "state": CompilerEnvState,
+        "errors": ValidationError,
+        "rungs": RungResult,
+    }
+    derived: ClassVar[frozenset[str]] = frozenset({"okay"})
 
     def __post_init__(self) -> None:
         if not self.walltime >= 0:
@@ -98,16 +112,18 @@ class ValidationResult:
         """Return what the rung `name` said, or None if it was not asked."""
         return next((rung for rung in self.rungs if rung.name == name), None)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values for a JSON file."""
-        plain = asdict(self)
-        for rung in plain["rungs"]:
-            rung["verdict"] = rung["verdict"].value
-        return {"okay": self.okay(), **plain}
+    def dict(
+        self, *, include: Container[str] | None = None, exclude: Container[str] = ()
+    ) -> _Fields:
+        """Return every field by its name, and ``okay``; see `Record.dict`."""
+        fields = super(ValidationResult, self).dict(include=include, exclude=exclude)
+        if "okay" not in exclude and (include is None or "okay" in include):
+            fields = {"okay": self.okay(), **fields}
+        return fields
 
-    def json(self) -> str:
-        """Return the same as text."""
-        return json.dumps(self.to_json(), default=str)
+    def to_json(self) -> _Fields:
+        """Return plain values for a JSON file."""
+        return self.dict()
 
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":

@@ -122,7 +122,7 @@ class ConstrainedCommandline(_NamedActions):
 
 
 class CommandlineWithTerminalAction(_NamedActions):
-    """Add an action that ends the episode.
+    """Add an action that ends the episode; ``info["terminal_action"]`` is then True.
 
     What comes after it in the same `multistep` is not applied.
     """
@@ -149,7 +149,8 @@ class CommandlineWithTerminalAction(_NamedActions):
             replace(asked, actions=checked[: ends[0]] if ends else checked)
         )
         if ends and not truncated:
-            terminated, info = True, {**info, "action_had_no_effect": False}  # it ended
+            info = {**info, "action_had_no_effect": False, "terminal_action": True}  # it ended
+            terminated = True
         return seen, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -237,7 +238,14 @@ def number_of(space: NamedDiscrete, action: str | int) -> int:
     flags = getattr(space, "flags", [])
     if action in flags:
         return flags.index(action)
-    raise UnknownNameError(f"no action {action!r} in {space!r}: expected a name or a flag")
+    elsewhere = getattr(space, "advice", _no_advice)(action)
+    raise UnknownNameError(
+        f"no action {action!r} in {space!r}: expected a name or a flag{elsewhere}"
+    )
+
+
+def _no_advice(action: str) -> str:
+    return ""
 
 
 def extended(

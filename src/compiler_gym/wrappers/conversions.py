@@ -109,6 +109,11 @@ class Earnings(CompilerEnvWrapper):
         """The sum of this wrapper's rewards, or None without a reward space."""
         return None if self.below.episode_reward is None else self._earned
 
+    @episode_reward.setter
+    def episode_reward(self, value: float | None) -> None:
+        self.below.episode_reward = value
+        self._earned = value or 0.0
+
     def earn(self, reward: _Earned) -> _Earned:
         """Add `reward` to the episode's and return it."""
         if reward is not None:

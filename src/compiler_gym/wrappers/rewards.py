@@ -77,6 +77,10 @@ class RelativeSavings(Earnings):
         """The sum of this wrapper's rewards."""
         return self._earned
 
+    @episode_reward.setter
+    def episode_reward(self, value: float | None) -> None:
+        self._earned = value or 0.0
+
     def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions`; rewards that are asked for by name come as they are."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)

@@ -277,6 +277,10 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         """The sum of the episode's rewards, or None without a reward space."""
         return self.below.episode_reward
 
+    @episode_reward.setter
+    def episode_reward(self, value: float | None) -> None:
+        self.below.episode_reward = value
+
     @property
     def state(self) -> CompilerEnvState:
         """The episode so far, as a record that replays it."""

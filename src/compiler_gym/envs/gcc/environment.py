@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What users hold: the environment, and a word for each thing that can be asked of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -62,7 +62,7 @@ class GccEnv(RunnableEnv):
         datasets_site_path: Path | None = None,
         datasets: Iterable[Dataset] | None = None,
         rewards: Iterable[Reward] = (),
-        derived_observation_spaces: Iterable[DerivedObservation] = (),
+        derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
         **options: Any,
     ) -> None:
         self.gcc_bin = str(gcc_bin)

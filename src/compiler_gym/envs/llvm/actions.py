@@ -9,11 +9,15 @@ Names and order are part of the public contract.
 """
 
 import re
+from functools import cache
 from importlib.resources import files
 
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
 
-__all__ = ["ACTION_SPACES", "NO_OP", "PIPELINES", "VARYING"]
+__all__ = ["ACTION_SPACES", "LEGACY", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
+
+LEGACY = "CompilerGymV0"
+"""The action space of CompilerGym 0.2.5."""
 
 NO_OP = "no-op-module"
 """The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
@@ -48,6 +52,12 @@ def _varying(items: tuple[FlagSpec, ...]) -> tuple[int, ...]:
     return tuple(n for n, i in enumerate(items) if not {*VARYING}.isdisjoint(names.findall(i.flag)))
 
 
+@cache
+def legacy_flags() -> frozenset[str]:
+    """Return how CompilerGym 0.2.5 wrote its actions."""
+    return frozenset(row[0] for row in _rows("legacy_actions.tsv"))
+
+
 def _legacy() -> tuple[FlagSpec, ...]:
     return tuple(
         FlagSpec(name, pipeline or NO_OP, reason)
@@ -55,9 +65,10 @@ def _legacy() -> tuple[FlagSpec, ...]:
     )
 
 
-def _space(name: str, items: tuple[FlagSpec, ...], description: str) -> ActionSpaceSpec:
-    space = CommandlineSpec(items, style="opt")
-    return ActionSpaceSpec(name, space, description, _varying(items))
+def _space(
+    name: str, items: tuple[FlagSpec, ...], description: str, style: str = "opt"
+) -> ActionSpaceSpec:
+    return ActionSpaceSpec(name, CommandlineSpec(items, style=style), description, _varying(items))
 
 
 ACTION_SPACES = (
@@ -69,5 +80,10 @@ ACTION_SPACES = (
         _passes(risky=False) + PIPELINES,
         "Passes, then the standard levels: a search may start from -Oz",
     ),
-    _space("CompilerGymV0", _legacy(), "The 124 actions of CompilerGym 0.2.5, in their order"),
+    _space(
+        LEGACY,
+        _legacy(),
+        "The 124 actions of CompilerGym 0.2.5, in their order",
+        style="opt-flags",  # its flags are the names that they had
+    ),
 )

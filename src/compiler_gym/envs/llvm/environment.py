@@ -4,13 +4,14 @@
 import operator
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
+from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.observations import TABLE
@@ -29,9 +30,10 @@ from compiler_gym.errors import (
     InvalidActionError,
     InvalidParameterError,
     MinimizationError,
+    UnknownNameError,
 )
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces import Commandline, Reward, command_words, is_file_name
+from compiler_gym.spaces import Commandline, CommandlineFlag, Reward, command_words, is_file_name
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 
 __all__ = [
@@ -56,6 +58,22 @@ class LlvmCommandLine(Commandline):
 
     flags_differ = False  # several actions of CompilerGym 0.2.5 are one pass today
 
+    def __init__(self, items: Iterable[CommandlineFlag], name: str, **options: Any) -> None:
+        super().__init__(items, name, **options)
+        self.flags = _Flags(self._flags(), self.advice)
+
+    def __getitem__(self, name: str) -> int:
+        """Return the value called `name`, or raise `UnknownNameError`."""
+        try:
+            return super().__getitem__(name)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{error}{self.advice(name)}") from None
+
+    @property
+    def pipelines(self) -> list[str]:
+        """The pass pipeline that each value runs, in order."""
+        return [item.flag for item in self.items]
+
     def to_string(
         self, actions: SupportsIndex | Iterable[SupportsIndex], *, program: str = "input.bc"
     ) -> str:
@@ -71,7 +89,7 @@ class LlvmCommandLine(Commandline):
     def pipeline(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the pass pipeline that `actions`, one or several, stand for."""
         several = [actions] if isinstance(actions, SupportsIndex) else actions
-        return f",{_CLEAR},".join(self.flags[operator.index(action)] for action in several)
+        return f",{_CLEAR},".join(self.items[operator.index(action)].flag for action in several)
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
@@ -79,7 +97,7 @@ class LlvmCommandLine(Commandline):
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
         parts = _parts_of(string)
-        index = {flag: i for i, flag in reversed(list(enumerate(self.flags)))}
+        index = {text: i for i, text in reversed(list(enumerate(self.pipelines)))}
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
         for part in parts:
@@ -88,9 +106,45 @@ class LlvmCommandLine(Commandline):
             if part not in index:
                 raise InvalidActionError(
                     f"{part!r} is not an action of {self.name}: expected the pipeline text of one"
+                    + self.advice(part)
                 )
             actions.append(index[part])
         return actions
+
+    def advice(self, text: object) -> str:
+        """Return where the action `text` is that is not here, for a message; or nothing."""
+        if self.name == LEGACY or text not in legacy_flags():
+            return ""
+        return f': it is an action of CompilerGym 0.2.5: expected action_space="{LEGACY}"'
+
+    def _flags(self) -> list[str]:
+        """Return what stands for each value where flags are listed."""
+        return self.pipelines
+
+
+class LegacyCommandLine(LlvmCommandLine):
+    """The actions of CompilerGym 0.2.5: their flags are those of its ``opt``, their command
+    line is today's."""
+
+    def _flags(self) -> list[str]:
+        return self.names
+
+
+class _Flags(list[str]):
+    """Flags; `advice` says of one that is not among them where it is."""
+
+    def __init__(self, flags: Iterable[str], advice: Callable[[object], str]) -> None:
+        super().__init__(flags)
+        self._advice = advice
+
+    def index(self, value: str, *bounds: SupportsIndex) -> int:
+        """Return the place of `value`, or raise a `ValueError` that says where it is."""
+        try:
+            return super().index(value, *bounds)
+        except ValueError:
+            raise InvalidActionError(
+                f"{value!r} is no flag of this action space{self._advice(value)}"
+            ) from None
 
 
 class LlvmEnv(RunnableEnv):
@@ -117,7 +171,10 @@ class LlvmEnv(RunnableEnv):
         True
     """
 
-    command_line_styles: ClassVar[Mapping[str, Any]] = {"opt": LlvmCommandLine}
+    command_line_styles: ClassVar[Mapping[str, Any]] = {
+        "opt": LlvmCommandLine,
+        "opt-flags": LegacyCommandLine,
+    }
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
         reward
@@ -136,7 +193,7 @@ class LlvmEnv(RunnableEnv):
         datasets_site_path: Path | None = None,
         datasets: Iterable[Dataset] | None = None,
         rewards: Iterable[Reward] = (),
-        derived_observation_spaces: Iterable[DerivedObservation] = (),
+        derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
         **options: Any,
     ) -> None:
         super().__init__(

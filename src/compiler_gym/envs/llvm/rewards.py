@@ -5,7 +5,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from compiler_gym.envs.llvm.observations import TABLE
+from compiler_gym.errors import ObservationError
 from compiler_gym.spaces import Reward
 from compiler_gym.tables import cost_rewards
 
@@ -101,9 +104,12 @@ class SpeedupReward(Reward):
 
 
 def _number(observation: Any) -> float:
-    if isinstance(observation, (list, tuple)):
-        return float(cast("Sequence[Any]", observation)[0])
-    return float(observation)
+    if not isinstance(observation, (list, tuple, np.ndarray)):
+        return float(observation)
+    numbers = cast("Sequence[Any]", observation)
+    if not len(numbers):
+        raise ObservationError("the program was not measured: it cannot be built or run")
+    return float(numbers[0])
 
 
 def make_rewards() -> list[Reward]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP, PIPELINES
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
 from compiler_gym.errors import (
@@ -35,9 +35,18 @@ GOALS = ("size", "speed")
 _RUN_SETTINGS = {
     "llvm.set_runtimes_per_observation_count": "runtime_observation_count",
     "llvm.set_warmup_runs_count_per_runtime_observation": "runtime_warmup_runs_count",
+    "llvm.set_buildtimes_per_observation_count": "buildtime_observation_count",
     "limits.runtime_observation_count": "runtime_observation_count",
     "limits.runtime_warmup_runs_count": "runtime_warmup_runs_count",
 }
+
+
+_READ_SETTINGS = {
+    key.replace(".set_", ".get_"): setting
+    for key, setting in _RUN_SETTINGS.items()
+    if ".set_" in key
+}
+_LEVELS = {level.name: level.flag for level in PIPELINES}
 
 
 class LlvmSession(CompilerSession):
@@ -83,18 +92,23 @@ class LlvmSession(CompilerSession):
         return compute(self.subject)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``limits.*``, ``llvm.apply_pipeline``, ``llvm.verify`` and how programs run."""
+        """Handle ``limits.*``, ``llvm.apply_pipeline``, ``llvm.apply_baseline_optimizations``,
+        ``llvm.verify`` and how programs run."""
         if key in ("limits.growth", "limits.growth_floor"):
             self._set_limit(key, value)
             return value
         if key == "llvm.apply_pipeline":
             _llvm.check_pipeline(value)
             return "changed" if self.subject.run(value) else "unchanged"
+        if key == "llvm.apply_baseline_optimizations":
+            return "changed" if self.subject.run(_level(value)) else "unchanged"
         if key == "llvm.verify":
             self.subject.module.verify()
             return "valid"
         if key in _RUN_SETTINGS:
             return self.subject.program.set(_RUN_SETTINGS[key], value)
+        if key in _READ_SETTINGS:
+            return self.subject.program.setting(_READ_SETTINGS[key])
         return None
 
     def moved(self, working_dir: Path) -> None:
@@ -123,3 +137,10 @@ def _goal(benchmark: BenchmarkSpec) -> str:
     if goal not in GOALS:
         raise BenchmarkInitError(f"goal is {goal!r} in {benchmark.uri}: expected size or speed")
     return goal
+
+
+def _level(name: str) -> str:
+    """Return the pipeline of the standard level `name`."""
+    if name not in _LEVELS:
+        raise InvalidParameterError(f"the level is {name!r}: expected one of {', '.join(_LEVELS)}")
+    return _LEVELS[name]

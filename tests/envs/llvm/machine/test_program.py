@@ -42,8 +42,21 @@ def test_the_parameters_of_compiler_gym_0_2_5_work(make_env: MakeEnv) -> None:
     env.send_param("llvm.set_runtimes_per_observation_count", "4")
     env.send_param("llvm.set_warmup_runs_count_per_runtime_observation", "0")
     assert len(env.observation["Runtime"]) == 4
+    env.send_param("llvm.set_buildtimes_per_observation_count", "2")
+    assert len(env.observation["Buildtime"]) == 2
+    counts = ("runtimes_per", "buildtimes_per", "warmup_runs_count_per_runtime")
+    names = [f"llvm.get_{name}_observation" + "_count" * ("warm" not in name) for name in counts]
+    assert [env.send_param(name, "") for name in names] == ["4", "2", "0"]
     with pytest.raises(InvalidParameterError, match="runtime_observation_count is 'x'"):
         env.send_param("llvm.set_runtimes_per_observation_count", "x")
+
+
+def test_the_baselines_of_compiler_gym_0_2_5_are_applied(make_env: MakeEnv) -> None:
+    env = started(make_env, program(HELLO))
+    assert env.send_param("llvm.apply_baseline_optimizations", "-Oz") == "changed"
+    assert env.observation["IrInstructionCount"] == env.observation["IrInstructionCountOz"]
+    with pytest.raises(InvalidParameterError, match="the level is '-O9': expected one of -O0"):
+        env.send_param("llvm.apply_baseline_optimizations", "-O9")
 
 
 def test_a_fork_builds_in_a_directory_of_its_own(make_env: MakeEnv) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, BenchmarkSource, BenchmarkUri, RunSpec
 from compiler_gym.envs.gcc.programs.source import LANGUAGES, Program, collect, pack
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 
 __all__ = ["benchmark_of", "make_benchmark", "make_benchmark_from_source"]
 
@@ -21,12 +21,16 @@ def make_benchmark(
     """Return a program made of C or C++ files and the headers they include.
 
     `copt` are flags that the sources need, such as ``-Iinclude`` and ``-DNDEBUG``;
-    `run` says how to run the program. Raises `BenchmarkInitError` when a file is
-    missing; one that does not compile is refused by `reset`.
+    `run` says how to run the program. Raises `BenchmarkNotFoundError` when a file is
+    missing, and `BenchmarkTypeError` for inputs of another kind; one that does not compile
+    is refused by `reset`.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
         raise BenchmarkInitError("expected at least one file, found none")
+    for item in items:
+        if not isinstance(item, (str, Path)):
+            raise BenchmarkTypeError(f"expected a path, found {type(item).__name__}: {item!r}")
     return benchmark_of(collect([Path(item).expanduser() for item in items], copt or ()), run=run)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, program_unreadable
 
 __all__ = [
     "LANGUAGES",
@@ -173,7 +173,7 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+        raise program_unreadable(path, error) from error
 
 
 def _split_flags(flags: Iterable[str], base: Path | None) -> tuple[tuple[str, ...], list[Path]]:

@@ -13,7 +13,7 @@ from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.gcc.machine.build import Builder, preprocess
 from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
-from compiler_gym.errors import BenchmarkInitError, CompilerError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkTimeoutError, CompilerError
 from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.validation import Reference
 
@@ -49,7 +49,7 @@ def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) 
     try:
         done = Gcc(gcc_bin).run(command, timeout=_SECONDS, cwd=folder)
     except subprocess.TimeoutExpired as late:
-        raise BenchmarkInitError(f"{gcc_bin} did not link within {_SECONDS:g} s") from late
+        raise BenchmarkTimeoutError(f"{gcc_bin} did not link within {_SECONDS:g} s") from late
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()[:2000]
         raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")

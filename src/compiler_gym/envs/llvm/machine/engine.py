@@ -11,7 +11,11 @@ import sys
 import msgspec
 
 from compiler_gym.envs.llvm.machine.symbols import symbols_of
-from compiler_gym.errors import BenchmarkInitError, error_from_name
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkTimeoutError,
+    error_from_name,
+)
 
 __all__ = ["run_engine"]
 
@@ -36,7 +40,7 @@ def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) ->
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise BenchmarkInitError(f"cannot {operation}: no answer within {timeout:g} s") from None
+        raise BenchmarkTimeoutError(f"cannot {operation}: no answer within {timeout:g} s") from None
     try:
         answer = msgspec.msgpack.decode(done.stdout, type=_Answer)
     except msgspec.DecodeError:

@@ -17,7 +17,11 @@ from compiler_gym.session import BenchmarkSpec
 
 __all__ = ["Program"]
 
-_COUNTS = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
+_COUNTS = {
+    "runtime_observation_count": 1,
+    "runtime_warmup_runs_count": 0,
+    "buildtime_observation_count": 1,
+}
 """The settings of runs, and the least that each may be."""
 
 
@@ -35,6 +39,7 @@ class Program:
         self._builder = Builder(directory, flags)
         self._reference = Builder(lambda: directory() / "reference", flags)
         self._others = Builder(lambda: directory() / "baseline", flags)
+        self._settings = dict(_COUNTS)
 
     def beside(self) -> "Program":
         """Return the same, which builds in a directory of its own: this one's is kept."""
@@ -55,11 +60,17 @@ class Program:
         return self._running.is_runnable(module, self._builder)
 
     def build_times(self, module: _llvm.Module) -> list[float]:
-        """Return how long code generation and linking take, a list of one number."""
-        return [self._builder.build_again(module).seconds]
+        """Return how long code generation and linking take; nothing if it does not link."""
+        count = self._settings["buildtime_observation_count"]
+        try:
+            return [self._builder.build_again(module).seconds for _ in range(count)]
+        except ObservationError:
+            return []
 
     def times(self, module: _llvm.Module) -> list[float]:
-        """Return the wall-clock times of its largest case, in seconds."""
+        """Return the wall-clock times of its largest case, in seconds; none if it cannot be run."""
+        if not self._running.is_known or not self.is_buildable(module):
+            return []
         return self._running.times(module, self._builder)
 
     def comparison(self, module: _llvm.Module) -> dict[str, Any]:
@@ -90,11 +101,14 @@ class Program:
             raise InvalidParameterError(
                 f"{key} is {value!r}: expected a whole number of at least {_COUNTS[key]}"
             )
-        if key == "runtime_observation_count":
-            self._running.observation_count = number
-        else:
-            self._running.warmup_count = number
+        self._settings[key] = number
+        self._running.observation_count = self._settings["runtime_observation_count"]
+        self._running.warmup_count = self._settings["runtime_warmup_runs_count"]
         return str(number)
+
+    def setting(self, key: str) -> str:
+        """Return a setting of the runs."""
+        return str(self._settings[key])
 
     def forget_files(self) -> None:
         """Build again when something is next asked for: the files have moved."""

@@ -33,6 +33,11 @@ class Running:
         """How many runs come before them."""
 
     @property
+    def is_known(self) -> bool:
+        """Whether anybody said how the program is run."""
+        return self._runs.is_known
+
+    @property
     def link_flags(self) -> Sequence[str]:
         """What the linker needs for this program."""
         return self._runs.link_flags

@@ -7,6 +7,7 @@ from compiler_gym.tables import Observation
 __all__ = ["RUNS"]
 
 _TIMES = SequenceSpec("float", low=0.0)
+_TIMES_ARRAY = SequenceSpec("float", low=0.0, as_array=True)
 _POSITIVE = ScalarSpec(0.0, None, "float")
 
 RUNS: tuple[Observation, ...] = (
@@ -28,8 +29,10 @@ RUNS: tuple[Observation, ...] = (
     ),
     Observation(
         name="Buildtime",
-        space=_TIMES,
-        description="How long code generation and linking take, in seconds: a list of one number.",
+        space=_TIMES_ARRAY,
+        description="How long code generation and linking take, in seconds: an array of as many "
+        "as ``llvm.set_buildtimes_per_observation_count`` says (1), and of none if it cannot be "
+        "linked.",
         compute="program.build_times",
         deterministic=False,
         platform_dependent=True,
@@ -37,9 +40,10 @@ RUNS: tuple[Observation, ...] = (
     ),
     Observation(
         name="Runtime",
-        space=_TIMES,
-        description="Wall-clock times of the program's largest case, in seconds: as many as "
-        "`runtime_observation_count` says, after `runtime_warmup_runs_count` runs.",
+        space=_TIMES_ARRAY,
+        description="Wall-clock times of the program's largest case, in seconds: an array of as "
+        "many as `runtime_observation_count` says, after `runtime_warmup_runs_count` runs, and of "
+        "none if it cannot be run.",
         compute="program.times",
         deterministic=False,
         platform_dependent=True,

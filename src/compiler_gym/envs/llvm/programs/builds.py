@@ -28,7 +28,11 @@ from compiler_gym.envs.llvm.programs.objects import (
     remember_output,
 )
 from compiler_gym.envs.llvm.programs.source import CXX_LIBRARIES, NO_SYSTEM_INCLUDES
-from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkNotFoundError,
+    CompilerDiagnosticError,
+)
 from compiler_gym.files import scratch_directory, write_whole
 
 __all__ = [
@@ -305,7 +309,7 @@ def _bitcode(
     if source.name == "-":
         raise BenchmarkInitError("the command reads standard input: expected a file")
     if not (command.cwd / source.name).is_file():
-        raise BenchmarkInitError(f"no such file: {command.cwd / source.name}")
+        raise BenchmarkNotFoundError(f"no such file: {command.cwd / source.name}")
     for _ in range(_ROUNDS):
         try:
             return command.invocation(source, timeout=timeout, driver=driver).run()

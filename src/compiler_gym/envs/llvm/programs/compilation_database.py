@@ -16,7 +16,7 @@ from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.builds import read_command
 from compiler_gym.envs.llvm.programs.command_line import CompilerCommand
 from compiler_gym.envs.llvm.programs.source import user_benchmark
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, program_unreadable
 
 __all__ = [
     "make_benchmarks_from_compile_commands",
@@ -129,7 +129,7 @@ def _entries_of(path: Path) -> list[Any]:
     try:
         found: Any = json.loads(path.read_bytes())
     except OSError as error:
-        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+        raise program_unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise BenchmarkInitError(f"{path} is no compilation database: {error!r}") from error
     if not isinstance(found, list):

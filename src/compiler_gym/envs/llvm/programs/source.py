@@ -17,7 +17,12 @@ from pathlib import Path
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.machine.engine import run_engine
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkTimeoutError,
+    BenchmarkTypeError,
+    program_unreadable,
+)
 from compiler_gym.files import scratch_directory
 
 __all__ = [
@@ -133,7 +138,7 @@ class ClangInvocation:
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
-            raise BenchmarkInitError(
+            raise BenchmarkTimeoutError(
                 f"clang did not finish within {self.timeout:g} s: {' '.join(self.args)}"
             ) from late
         except OSError as error:
@@ -172,7 +177,8 @@ def make_benchmark(
     `copt` are extra arguments for clang. Without `system_includes` no header of the system is
     found, only those of `copt` and clang's own. `run` says how to run the program, and if it
     does not say what to link, the libraries of its language are. Raises `BenchmarkInitError`
-    when a file is missing or does not compile, and `TypeError` for inputs of another kind.
+    when a file is missing or does not compile, a `BenchmarkNotFoundError` or a
+    `BenchmarkTimeoutError` where it is one, and `BenchmarkTypeError` for inputs of another kind.
     """
     items = inputs if isinstance(inputs, (list, tuple)) else [inputs]
     if not items:
@@ -188,7 +194,7 @@ def make_benchmark(
             modules.append(read_program(path, copt, system_includes, timeout=timeout))
             paths = () if path.suffix in IR_SUFFIXES else (path,)
         else:
-            raise TypeError(
+            raise BenchmarkTypeError(
                 f"expected a path or a ClangInvocation, found {type(item).__name__}: {item!r}"
             )
         sources += [BenchmarkSource(path.name, _need(path)) for path in paths]
@@ -268,7 +274,7 @@ def _need(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BenchmarkInitError(f"cannot read {path}: {error.strerror}") from error
+        raise program_unreadable(path, error) from error
 
 
 def _looks_like_ir(path: Path) -> bool:

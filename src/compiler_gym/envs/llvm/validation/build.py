@@ -16,7 +16,11 @@ from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.errors import BenchmarkInitError, EnvironmentNotSupported
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkTimeoutError,
+    EnvironmentNotSupported,
+)
 from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.validation import Reference
 
@@ -66,7 +70,7 @@ def run_tool(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired as late:
-        raise BenchmarkInitError(f"{command[0]} did not finish within {seconds:g} s") from late
+        raise BenchmarkTimeoutError(f"{command[0]} did not finish within {seconds:g} s") from late
     except OSError as error:
         raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
     if done.returncode:

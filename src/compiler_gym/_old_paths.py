@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Modules of CompilerGym 0.2.5 under their old paths: each import says where its names are now.
+
+One table says where; nothing of it is loaded before a name is asked for. A module that has no
+equivalent is not found, and the error says what to write instead. Real modules come first.
+"""
+
+import importlib
+import importlib.util
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+from typing import Any
+
+__all__ = ["offer_old_paths"]
+
+_PACKAGE = "compiler_gym"
+_GUIDE = "docs/guide/porting.md lists every difference"
+_ERRORS = "ServiceError ServiceInitError ServiceIsClosed ServiceOSError ServiceTransportError"
+_SERVICE_ERRORS = f"EnvironmentNotSupported {_ERRORS} SessionNotFound"
+_STATES = "CompilerEnvState CompilerEnvStateReader CompilerEnvStateWriter"
+
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "compiler_env_state": {"": _STATES},
+    "random_search": {"": "random_search"},
+    "validate": {"": "validate_states"},
+    "validation_error": {"errors": "ValidationError"},
+    "validation_result": {"": "ValidationResult"},
+    "bin": {},
+    "datasets.datasets": {"datasets": "Datasets"},
+    "datasets.files_dataset": {"datasets": "FilesDataset"},
+    "datasets.tar_dataset": {"datasets": "TarDataset TarDatasetWithManifest"},
+    "envs.compiler_env": {"envs": "CompilerEnv"},
+    "envs.gcc.datasets.anghabench": {"envs.gcc.datasets": "AnghaBenchDataset"},
+    "envs.gcc.datasets.chstone": {"envs.gcc.datasets": "CHStoneDataset"},
+    "envs.gcc.datasets.csmith": {"envs.gcc.datasets": "CsmithBenchmark CsmithDataset"},
+    "envs.gcc.gcc": {
+        "envs.gcc": "Gcc GccFlagAlignOption GccFlagEnumOption GccFlagIntOption GccFlagOption "
+        "GccOOption GccParamEnumOption GccParamIntOption GccSpec Option"
+    },
+    "envs.gcc.gcc_env": {"envs.gcc": "DEFAULT_GCC GccEnv"},
+    "envs.llvm.benchmark_from_command_line": {"envs.llvm": "BenchmarkFromCommandLine"},
+    "envs.llvm.compute_observation": {"envs.llvm": "compute_observation"},
+    "envs.llvm.datasets.anghabench": {"envs.llvm.datasets": "AnghaBenchDataset"},
+    "envs.llvm.datasets.cbench": {"envs.llvm.datasets": "CBenchDataset"},
+    "envs.llvm.datasets.chstone": {"envs.llvm.datasets": "CHStoneDataset"},
+    "envs.llvm.datasets.clgen": {"envs.llvm.datasets": "CLgenDataset"},
+    "envs.llvm.datasets.csmith": {"envs.llvm.datasets": "CsmithBenchmark CsmithDataset"},
+    "envs.llvm.datasets.jotaibench": {"envs.llvm.datasets": "JotaiBenchDataset"},
+    "envs.llvm.datasets.llvm_stress": {"envs.llvm.datasets": "LlvmStressDataset"},
+    "envs.llvm.datasets.poj104": {"envs.llvm.datasets": "POJ104Dataset"},
+    "envs.llvm.llvm_benchmark": {
+        "envs.llvm": "ClangInvocation get_system_library_flags make_benchmark"
+    },
+    "envs.llvm.llvm_env": {"envs.llvm": "LlvmEnv"},
+    "envs.llvm.specs": {"envs.llvm": "observation_spaces reward_spaces"},
+    "errors.dataset_errors": {"errors": "BenchmarkInitError DatasetInitError"},
+    "errors.download_errors": {"errors": "DownloadFailed TooManyRequests"},
+    "errors.service_errors": {"errors": _SERVICE_ERRORS},
+    "errors.validation_errors": {"errors": "ValidationError"},
+    "service.client_service_compiler_env": {"": "CompilerEnv"},
+    "service.compilation_session": {"service": "CompilationSession"},
+    "spaces.dict": {"spaces": "Dict"},
+    "spaces.tuple": {"spaces": "Tuple"},
+    "util": {},
+    "util.debug_util": {"": "get_debug_level get_logging_level set_debug_level"},
+    "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
+    "util.gym_type_hints": {"core": "OptionalArgumentValue"},
+    "util.minimize_trajectory": {"errors": "MinimizationError"},
+    "util.registration": {"": "COMPILER_GYM_ENVS make"},
+    "util.runfiles_path": {
+        "": "cache_path site_data_path transient_cache_path",
+        "paths": "create_user_logs_dir",
+    },
+    "util.version": {"": "__version__"},
+    "views.observation": {"views": "ObservationView"},
+    "views.observation_space_spec": {"views": "ObservationSpaceSpec"},
+    "views.reward": {"views": "RewardView"},
+    "wrappers.commandline": {"wrappers": "CommandlineWithTerminalAction ConstrainedCommandline"},
+    "wrappers.core": {
+        "wrappers": "ActionWrapper CompilerEnvWrapper ObservationWrapper RewardWrapper"
+    },
+    "wrappers.datasets": {
+        "wrappers": "CycleOverBenchmarks CycleOverBenchmarksIterator IterateOverBenchmarks "
+        "RandomOrderBenchmarks"
+    },
+    "wrappers.fork": {"wrappers": "ForkOnStep"},
+    "wrappers.llvm": {"wrappers": "RuntimePointEstimateReward"},
+    "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
+}  # fmt: skip
+"""What an old module held, by the door that has it now; nothing where it only held modules."""
+
+_RENAMED = {"ClientServiceCompilerEnv": "CompilerEnv"}
+"""Old names of classes whose module is in the table."""
+
+_COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
+
+_GONE = {
+    "config": "compiler_gym.COMPILER_GYM_ENVS: what is installed is there",
+    "envs.gcc.gcc_rewards": 'a reward by its name: env.reward["obj_size"]',
+    "envs.gcc.service": "gymnasium.make or compiler_gym.make: there is no server",
+    "envs.llvm.lexed_ir": 'env.observation["LexedIr"]',
+    "envs.llvm.llvm_rewards": 'a reward by its name: env.reward["IrInstructionCountOz"]',
+    "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
+    "envs.loop_tool": "no environment of this name: loop_tool is not here",
+    "envs.mlir": "no environment of this name: MLIR is not here",
+    "service.proto": "plain records of compiler_gym.session: there is no protocol buffer",
+    "service.runtime": "an entry point and a CompilerSession: docs/guide/add-a-compiler.md",
+    "service.service_cache": "compiler_gym.transient_cache_path",
+    "spaces.common": "numpy.issubdtype",
+    "third_party": "nothing: programs and tools come with the package or the system",
+    "util.capture_output": "contextlib.redirect_stdout",
+    "util.commands": "subprocess.run",
+    "util.decorators": "functools.cached_property",
+    "util.executor": "concurrent.futures",
+    "util.filesystem": "compiler_gym.files.write_whole",
+    "util.flags": "argparse or typer, and compiler_gym.make",
+    "util.logging": "logging and compiler_gym.set_debug_level",
+    "util.parallelization": "concurrent.futures",
+    "util.permutation": "compiler_gym.spaces.Permutation",
+    "util.shell_format": "rich",
+    "util.statistics": "statistics.geometric_mean, fmean and stdev",
+    "util.tabulate": "rich.table",
+    "util.temporary_working_directory": "contextlib.chdir in tempfile.TemporaryDirectory",
+    "util.thread_pool": "concurrent.futures.ThreadPoolExecutor",
+    "util.timer": "time.monotonic",
+    "util.truncate": "textwrap.shorten",
+}  # fmt: skip
+"""What to write instead of an old module that has no equivalent."""
+
+
+class _OldModule(ModuleType):
+    """A module that fetches each name from its door of today."""
+
+    def __getattr__(self, name: str) -> Any:
+        doors = _doors_of(self.__name__)
+        known = {each: door for door, names in doors.items() for each in names.split()}
+        today = _RENAMED.get(name, name)
+        if today not in known:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: {_GUIDE}")
+        found = getattr(importlib.import_module(_path_of(known[today])), today)
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for names in _doors_of(self.__name__).values() for name in names.split())
+
+
+class _Parent(ModuleType):
+    """A package that keeps a name of its own when a module of the same name was imported.
+
+    ``compiler_gym.random_search`` is a function, and was a module too.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, _OldModule) and name in getattr(self, "__all__", ())):
+            super().__setattr__(name, value)
+
+
+class _Loader:
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _OldModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        sys.modules[name.rpartition(".")[0]].__class__ = _Parent
+        if doors := _doors_of(name):
+            module.__dict__["__all__"] = dir(module)
+            lines = [f"from {_path_of(d)} import {', '.join(n.split())}" for d, n in doors.items()]
+            expected = f"expected {'; '.join(lines)}"
+        elif name.rpartition(".")[2] in _COMMANDS:
+            expected = f"expected the command compiler-gym; {_GUIDE}"
+        else:
+            return
+        warnings.warn(
+            f"{name} is where CompilerGym 0.2.5 had it: {expected}",
+            DeprecationWarning,
+            stacklevel=2,  # the frames of an import do not count
+        )
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return what ``python -m`` runs: today's command, or a line that says it."""
+        command = fullname.rpartition(".")[2]
+        text = f"from compiler_gym.cli import run_old_command\nrun_old_command({command!r})\n"
+        return compile(text, f"<{fullname}>", "exec")
+
+
+class _Finder:
+    """Finds what no other finder found."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        package, _, old = fullname.partition(".")
+        if package != _PACKAGE:
+            return None
+        if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
+            is_package = not _NAMES.get(old) and not old.startswith("bin.")
+            loader: Any = _Loader()
+            return ModuleSpec(fullname, loader, is_package=is_package)
+        advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
+        if advice is None and old.startswith("util."):
+            advice = "the standard library"
+        if advice is not None:
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: CompilerGym 0.2.5 had it, expected {advice}; "
+                f"{_GUIDE}",
+                name=fullname,
+            )
+        return None
+
+
+def offer_old_paths() -> None:
+    """Let imports find the modules of CompilerGym 0.2.5."""
+    if not any(type(finder).__name__ == _Finder.__name__ for finder in sys.meta_path):
+        finder: Any = _Finder()
+        sys.meta_path.append(finder)
+
+
+def _doors_of(fullname: str) -> Mapping[str, str]:
+    return _NAMES.get(fullname.partition(".")[2], {})
+
+
+def _path_of(door: str) -> str:
+    return f"{_PACKAGE}.{door}" if door else _PACKAGE

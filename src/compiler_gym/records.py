@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Records as JSON and as dictionaries, with the methods that CompilerGym 0.2.5's records have.
+
+It knows no record: each says which of its fields are records, or lists of them.
+"""
+
+import copy
+import dataclasses
+import json
+from collections.abc import Container, Mapping
+from enum import Enum
+from typing import Any, ClassVar, Self, cast
+
+__all__ = ["Record"]
+
+_Fields = dict[str, Any]
+
+
+class Record:
+    """What a dataclass inherits to be written and read.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Point(Record):
+    ...     x: int
+    ...     y: int = 0
+    >>> Point(1).json(), Point.parse_raw('{"x": 2}').copy(update={"y": 3})
+    ('{"x": 1, "y": 0}', Point(x=2, y=3))
+    """
+
+    __slots__ = ()
+    parts: ClassVar[Mapping[str, "type[Record]"]] = {}
+    """The class of each field that holds a record, or a tuple of them."""
+    derived: ClassVar[frozenset[str]] = frozenset()
+    """What is written and follows from the fields, so that reading passes over it."""
+
+    def dict(
+        self, *, include: Container[str] | None = None, exclude: Container[str] = ()
+    ) -> _Fields:
+        """Return every field by its name, or those of `include` that are not in `exclude`.
+
+        Records inside become dictionaries, tuples lists.
+        """
+        return {
+            name: _plain(getattr(self, name))
+            for name in _field_names(self)
+            if name not in exclude and (include is None or name in include)
+        }
+
+    def json(
+        self,
+        *,
+        include: Container[str] | None = None,
+        exclude: Container[str] = (),
+        **options: Any,
+    ) -> str:
+        """Return the same as a JSON object, which `parse_raw` reads; `options` of `json.dumps`."""
+        return json.dumps(self.dict(include=include, exclude=exclude), default=str, **options)
+
+    def copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with the fields of `update`; with `deep` nothing inside is shared."""
+        given = {**{name: getattr(self, name) for name in _field_names(self)}, **(update or {})}
+        return type(self)(**(copy.deepcopy(given) if deep else given))
+
+    @classmethod
+    def parse_obj(cls, obj: Mapping[str, Any]) -> Self:
+        """Return the record of a dictionary; raise `ValueError` for one that is none."""
+        given = dict(obj) if isinstance(obj, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+        if given is None:
+            raise ValueError(f"expected the fields of a {cls.__name__}, found {type(obj).__name__}")
+        known = {name: value for name, value in given.items() if name not in cls.derived}
+        try:
+            return cls(**{name: cls._field(name, value) for name, value in known.items()})
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"expected the fields of a {cls.__name__}: {error}") from error
+
+    @classmethod
+    def parse_raw(cls, b: str | bytes) -> Self:
+        """Return the record of a JSON object; raise `ValueError` for other text."""
+        try:
+            return cls.parse_obj(json.loads(b))
+        except (TypeError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"expected the JSON of a {cls.__name__}: {error}") from error
+
+    @classmethod
+    def _field(cls, name: str, value: Any) -> Any:
+        """Return the value of the field `name` that was written as `value`."""
+        part = cls.parts.get(name)
+        if part is None or isinstance(value, part):
+            return value
+        if isinstance(value, (list, tuple)):
+            items = cast("list[Any]", value)
+            return tuple(item if isinstance(item, part) else part.parse_obj(item) for item in items)
+        return part.parse_obj(value)
+
+
+def _field_names(record: Record) -> list[str]:
+    return [field.name for field in dataclasses.fields(cast(Any, record))]
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` as JSON has it: no records, tuples or members of an enum."""
+    if isinstance(value, Record):
+        return value.dict()
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in cast("list[Any]", value)]
+    return value

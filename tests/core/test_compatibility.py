@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""What code that was written for CompilerGym 0.2.5 sets, compares and hands over."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler_gym.core import CompilerEnv, DerivedObservation
+from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import (
+    InvalidActionError,
+    InvalidParameterError,
+    SessionNotFound,
+    UnknownNameError,
+)
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Reward, Scalar
+from compiler_gym.testing import FakeEnv
+from compiler_gym.wrappers import CompilerEnvWrapper, RewardWrapper, TimeLimit
+
+MakeEnv = Callable[..., FakeEnv]
+ADD = 0
+
+
+class Halved(RewardWrapper):
+    """Earns half."""
+
+    def convert_reward(self, reward: float) -> float:
+        return reward / 2
+
+
+def twice(value: Any) -> Any:
+    return 2 * value
+
+
+@pytest.fixture(params=["bare", "wrapped", "converted"])
+def env(request: pytest.FixtureRequest, make_env: MakeEnv) -> Any:
+    made = make_env()
+    around = {"bare": lambda env: env, "wrapped": CompilerEnvWrapper, "converted": Halved}
+    return TimeLimit(around[request.param](made), 99) if request.param != "bare" else made
+
+
+def test_a_spec_equals_its_name(env: Any) -> None:
+    assert env.observation_space_spec is None
+    env.observation_space = "number"
+    assert env.observation_space_spec == "number"
+    assert env.observation_space_spec != "digits"
+    assert {env.observation_space_spec} == {"number"}
+    with env.fork() as fork:
+        assert fork.observation_space_spec == env.observation_space_spec
+    env.reward_space = "number"
+    assert env.reward_space_spec == "number"
+
+
+def test_specs_are_set_by_name_or_as_they_are(env: Any) -> None:
+    env.observation_space_spec = "number"
+    assert env.reset()[0] == 7
+    env.observation_space_spec = env.observation.spaces["digits"]
+    assert env.reset()[0] == "7"
+    env.reward_space_spec = "number"
+    assert env.reward_space == "number"
+    env.reward_space_spec = env.reward.spaces["number"]
+    assert env.reward_space == "number"
+    env.observation_space_spec = env.reward_space_spec = None
+    assert (env.observation_space, env.reward_space) == (None, None)
+    with pytest.raises(UnknownNameError, match="no observation space 'numbers'"):
+        env.observation_space_spec = "numbers"
+
+
+def test_a_spec_that_was_derived_by_hand_can_be_observed(env: Any) -> None:
+    derived = env.observation.spaces["number"].make_derived_space("twice", twice)
+    env.observation_space_spec = derived
+    assert env.reset()[0] == 14
+    assert env.observation["twice"] == 14
+    again = derived.make_derived_space("again", lambda value: value + 1)
+    assert env.multistep([], observation_spaces=[again, "number"])[0] == [15, 7]
+    assert "again" not in env.observation
+    with env.fork() as fork:
+        assert fork.multistep([])[0] == 14
+
+
+def test_the_reward_of_an_episode_can_be_set(env: Any) -> None:
+    with pytest.raises(SessionNotFound, match=r"call reset\(\) first"):
+        env.episode_reward = 1
+    env.reset(reward_space="number")
+    assert env.episode_reward == 0
+    env.episode_reward = 10
+    assert env.episode_reward == 10
+    reward = env.step(ADD)[1]
+    assert reward
+    assert env.episode_reward == 10 + reward
+    env.reset()
+    assert env.episode_reward == 0
+
+
+def test_the_reward_of_an_episode_starts_when_its_space_is_set(env: Any) -> None:
+    env.reset()
+    assert env.episode_reward is None
+    env.reward_space = "number"
+    assert env.episode_reward == 0
+    reward = env.step(ADD)[1]
+    assert env.episode_reward == reward
+    env.reward_space = "number"
+    assert env.episode_reward == reward, "it is the same reward"
+    env.reward_space = Reward("none", default_value=3)
+    assert env.episode_reward == 0
+    env.reward_space = None
+    assert env.episode_reward is None
+
+
+def test_derived_observations_are_given_as_dictionaries() -> None:
+    given: dict[str, Any] = {"id": "twice", "base_id": "number", "translate": twice}
+    space = Scalar("twice", min=0, dtype=int)
+    source = SessionSource("compiler_gym.testing.fakes:FakeSession")
+    several = [given, {**given, "id": "2", "space": space}]
+    with CompilerEnv(source, derived_observation_spaces=several) as env:
+        program = Benchmark("benchmark://fake-v0/7", b"7")
+        env.reset(benchmark=program, observation_space=["twice", "2"])
+        assert env.step(ADD)[0] == {"twice": 16, "2": 16}
+        assert env.observation.spaces["2"].space is space
+    assert DerivedObservation.of(DerivedObservation("a", "b", twice)).id == "a"
+    for wrong in ({"id": "twice", "base_id": "number"}, {**given, "shape": 3}):
+        with pytest.raises(InvalidParameterError, match="has id, base_id and translate"):
+            CompilerEnv(source, derived_observation_spaces=[wrong])
+
+
+@pytest.mark.parametrize("several", [[0, 1], (0, 1), np.array([0, 1])])
+def test_several_actions_in_one_step_are_told_of_multistep(env: Any, several: Any) -> None:
+    env.reset()
+    with pytest.raises(InvalidActionError, match=r"several actions are for multistep\(\["):
+        env.step(several)
+    assert env.actions == []
+    for wrong in ([0, 1000], [], ["add"], [[0]], "add"):
+        with pytest.raises(InvalidActionError) as failure:
+            env.step(wrong)
+        assert "multistep(" not in str(failure.value)
+
+
+def test_an_unknown_name_is_a_missing_key(env: Any) -> None:
+    env.reset()
+    for view in (env.observation, env.reward):
+        with pytest.raises(KeyError, match="space 'autophase'; there are"):
+            view["autophase"]
+    with pytest.raises(LookupError):
+        env.reward_space = "autophase"
+    assert env.observation.get("autophase") is None
