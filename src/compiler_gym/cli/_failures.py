@@ -57,21 +57,15 @@ def _next_step(error: BaseException) -> str | None:
 
 
 def _report(message: str, next_step: str | None, reproducer: str | None) -> None:
-    from compiler_gym.cli._output import errors
+    from compiler_gym.cli._output import errors, styled
 
     lines = message.strip().splitlines() or ["failed without a message"]
-    errors().print(f"[bold red]error:[/] {_plain(lines[0])}", soft_wrap=True)
+    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
     for line in lines[1:_MOST_LINES]:
-        errors().print(f"  {_plain(line)}", soft_wrap=True, style="dim")
+        errors().print(f"  {line}", soft_wrap=True, style="dim")
     if len(lines) > _MOST_LINES:
         errors().print(f"  ... {len(lines) - _MOST_LINES} more lines", style="dim")
     if reproducer:
-        errors().print(f"[bold]shown by:[/] {_plain(reproducer)}", soft_wrap=True)
+        errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
     if next_step:
-        errors().print(f"[bold]next step:[/] {_plain(next_step)}", soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)

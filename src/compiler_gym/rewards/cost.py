@@ -27,6 +27,8 @@ class CostReward(Reward):
         initial: str,
         platform_dependent: bool,
         deterministic: bool = True,
+        unit: str = "",
+        levels: Mapping[str, str] | None = None,
         **properties: Any,
     ) -> None:
         super().__init__(
@@ -39,6 +41,10 @@ class CostReward(Reward):
             **properties,
         )
         self.initial = initial
+        self.unit = unit
+        """What the cost is counted in."""
+        self.levels = dict(levels or {})
+        """The observations of the cost at the compiler's own levels, by their options."""
         self.previous: float | None = None
         self.scale: float | None = None
         """What counts as 1.0, once it is known."""

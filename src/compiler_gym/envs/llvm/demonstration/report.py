@@ -34,7 +34,7 @@ def print_commands(console: Console, rows: Sequence[Comparison]) -> None:
     """Print the command that reproduces each result."""
     for row in rows:
         if row.command:
-            console.print(f"[bold]{row.name}[/]")
+            console.print(row.name, style="bold", markup=False)
             console.print(row.command, style="dim", markup=False, soft_wrap=True)
 
 
