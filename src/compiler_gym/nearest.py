@@ -1,41 +1,40 @@
 # SPDX-License-Identifier: MIT
 """The known names that are nearest to an unknown one: one answer for every kind of name.
 
-A name is near if it is misspelt (``srao``), if it has another case, or if it is a part
-of the known one (``Autophas``, ``poj104``).
+A name is near if it is misspelt (``srao``), written with other letter case, a part of the
+known one (``autoph``), or the known one's but for the version (``npb-v0`` for
+``npb-llvm10-v0``).
 """
 
 import difflib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "nearest"]
+__all__ = ["did_you_mean", "nearest", "unknown_name"]
 
 _MOST = 3
 _LEAST_PART = 3
 """The letters below which a part of a name says too little."""
 _CUTOFF = 0.7
+_VERSION = re.compile(r"-v\d+$")
 
 
 def nearest(name: object, known: Iterable[str], *, most: int = _MOST) -> list[str]:
     """Return up to `most` of the `known` names that `name` may stand for, nearest first.
 
-    >>> nearest("ircount", ["IrInstructionCount", "IrSha1"])
-    []
-    >>> nearest("irsha", ["IrInstructionCount", "IrSha1"])
-    ['IrSha1']
+    >>> nearest("autofase", ["Ir", "Autophase"]), nearest("irsha", ["IrSha1", "Ir"])
+    (['Autophase'], ['IrSha1', 'Ir'])
     """
     wanted = str(name).lower()
     by_lower: dict[str, list[str]] = {}
     for one in known:
         by_lower.setdefault(one.lower(), []).append(one)
     close = difflib.get_close_matches(wanted, by_lower, n=most, cutoff=_CUTOFF)
-    parts: Sequence[str] = ()
-    if len(wanted) >= _LEAST_PART:
-        parts = sorted(
-            (one for one in by_lower if wanted in one),
-            key=lambda one: (not one.startswith(wanted), len(one)),
-        )
-    found = [one for lower in dict.fromkeys([*close, *parts]) for one in by_lower[lower]]
+    holding = sorted(
+        (one for one in by_lower if _holds(one, wanted)),
+        key=lambda one: (not one.startswith(wanted), len(one)),
+    )
+    found = [one for lower in dict.fromkeys([*close, *holding]) for one in by_lower[lower]]
     return found[:most]
 
 
@@ -46,6 +45,24 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     'did you mean Autophase?'
     """
     found = nearest(name, known)
-    return f"did you mean {' or '.join([', '.join(found[:-1]), found[-1]][len(found) < 2 :])}?" if (
-        found
-    ) else ""
+    return f"did you mean {', '.join(found)}?" if found else ""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+    """Return what an error says of a name that is none of the `known`.
+
+    >>> unknown_name("space", "Autophas", ["Autophase", "Ir"])
+    "no space 'Autophas': did you mean Autophase?"
+    >>> unknown_name("space", "Colour", ["Autophase", "Ir"])
+    "no space 'Colour'; there are Autophase, Ir"
+    """
+    known = list(known)
+    hint = did_you_mean(name, known) if isinstance(name, str) else ""
+    return f"no {kind} {name!r}" + (f": {hint}" if hint else f"; there are {', '.join(known)}")
+
+
+def _holds(known: str, wanted: str) -> bool:
+    stem = _VERSION.sub("", wanted)
+    if len(stem) < _LEAST_PART:
+        return False
+    return wanted in known or (stem != wanted and known.startswith(stem))

@@ -7,7 +7,7 @@ before, at the compiler's own levels and found.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from compiler_gym.errors import CompilerGymError, ObservationError
 
@@ -101,6 +101,7 @@ def _observed(env: "CompilerEnv", name: str) -> float | None:
         return None
     tolist = getattr(value, "tolist", None)
     plain: Any = value if tolist is None else tolist()
-    if isinstance(plain, list):
-        return float(median(plain)) if plain else None
-    return plain
+    if not isinstance(plain, list):
+        return plain
+    times = cast("list[float]", plain)
+    return median(times) if times else None

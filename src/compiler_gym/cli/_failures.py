@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Turns an error into one clear line, the next step and an exit status: no tracebacks."""
 
+import re
 import sys
 
 from compiler_gym.cli._programs import SUFFIXES
@@ -10,6 +11,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     UnknownNameError,
 )
+from compiler_gym.nearest import did_you_mean
 from compiler_gym.registration import compilers
 
 __all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
@@ -45,8 +47,12 @@ def exit_status_of(error: BaseException) -> int | None:
 
 
 def _unknown_environment(error: BaseException) -> str:
-    """Return Gymnasium's words without its guess, which knows all environments but ours."""
-    return str(error).partition(" Did you mean")[0]
+    """Return Gymnasium's words with a guess of ours: its own is for other libraries."""
+    words = str(error).partition(" Did you mean")[0]
+    asked = re.search(r"`([^`]+)`", words)
+    ids = [environment.id for one in compilers().values() for environment in one.environments]
+    hint = did_you_mean(asked[1], ids) if asked else ""
+    return f"{words.rstrip('.')}: {hint}" if hint else words
 
 
 def _next_step(error: BaseException) -> str | None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from compiler_gym.core.specs import space_from_spec, value_from_plain
 from compiler_gym.errors import UnknownNameError
+from compiler_gym.nearest import unknown_name
 from compiler_gym.session import ObservationSpaceSpec as PlainObservationSpec
 from compiler_gym.session import SpaceSpec
 from compiler_gym.spaces import Reward
@@ -256,4 +257,4 @@ class RewardView:
 
 
 def _unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    return UnknownNameError(f"no {kind} space {name!r}; there are {', '.join(known)}")
+    return UnknownNameError(unknown_name(f"{kind} space", name, known))

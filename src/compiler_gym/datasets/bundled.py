@@ -20,6 +20,7 @@ from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.nearest import unknown_name
 
 __all__ = ["SIZES", "BundledPrograms", "bundled_folder", "run_spec_of"]
 
@@ -62,9 +63,7 @@ class BundledPrograms(Dataset):
         """Return the program at `uri`."""
         name = uri.path.strip("/")
         if name not in _names():
-            raise UnknownNameError(
-                f"no program {name!r} in {self.name}; there are {', '.join(_names())}"
-            )
+            raise UnknownNameError(unknown_name(f"program of {self.name}", name, _names()))
         return BundledProgram(uri, name)
 
 

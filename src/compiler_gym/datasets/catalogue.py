@@ -6,7 +6,6 @@ installed is left out of iteration and sampling, and installed when it is asked 
 by name.
 """
 
-import difflib
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
@@ -15,6 +14,7 @@ from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
+from compiler_gym.nearest import nearest
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -170,7 +170,7 @@ class Datasets:
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
         bare = {name.partition("://")[2]: name for name in known}
-        close = [bare[n] for n in difflib.get_close_matches(uri.dataset, bare, n=3, cutoff=0.7)]
+        close = [bare[name] for name in nearest(uri.dataset, bare)]
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 

@@ -5,7 +5,6 @@ The name of a program is its file's path below the directory, without the suffix
 that all share. Files outside the directory are not served.
 """
 
-import difflib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.nearest import did_you_mean
 
 __all__ = ["FilesDataset"]
 
@@ -123,8 +123,8 @@ class FilesDataset(Dataset):
         names = self._names
         if names is None or len(names) > _SUGGEST_UP_TO:
             return ""
-        close = difflib.get_close_matches(uri.path[1:], names, n=3)
-        return f": did you mean {', '.join(close)}?" if close else ""
+        hint = did_you_mean(uri.path[1:], names)
+        return f": {hint}" if hint else ""
 
 
 def walk_files(root: Path) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Any
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, UnknownNameError
+from compiler_gym.nearest import unknown_name
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
@@ -97,7 +98,7 @@ def choose_rungs(rungs: Sequence[Rung], names: Iterable[str] | None) -> list[Run
         return list(rungs)
     wanted, known = set(names) - {REPLAY}, [rung.name for rung in rungs]
     for name in sorted(wanted - set(known)):
-        raise UnknownNameError(f"no rung {name!r}; there are {', '.join([REPLAY, *known])}")
+        raise UnknownNameError(unknown_name("rung", name, [REPLAY, *known]))
     return [rung for rung in rungs if rung.name in wanted]
 
 
