@@ -8,7 +8,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
+from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine.engine import run_engine
@@ -121,6 +121,9 @@ class LlvmEnv(RunnableEnv):
         for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz")))
     )
     state_observation: ClassVar[str | None] = "IrHash"
+    listing: ClassVar[Listing] = Listing(
+        "llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"
+    )
 
     def __init__(
         self,
