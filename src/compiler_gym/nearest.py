@@ -48,8 +48,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f"did you mean {', '.join(found)}?" if found else ""
 
 
-def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
-    """Return what an error says of a name that is none of the `known`.
+def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = "") -> str:
+    """Return what an error says of a name that is none of the `known`; `where` follows it.
 
     >>> unknown_name("space", "Autophas", ["Autophase", "Ir"])
     "no space 'Autophas': did you mean Autophase?"
@@ -58,7 +58,8 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
     """
     known = list(known)
     hint = did_you_mean(name, known) if isinstance(name, str) else ""
-    return f"no {kind} {name!r}" + (f": {hint}" if hint else f"; there are {', '.join(known)}")
+    unknown = f"no {kind} {name!r}{where and f' in {where}'}"
+    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(known)}"
 
 
 def _holds(known: str, wanted: str) -> bool:

@@ -158,16 +158,18 @@ app = typer.Typer(
     cls=_Commands,
     help="Optimise programs with a compiler, one action at a time.",
     epilog="A program is a URI (cbench-v1/qsort), a path (sum.c) or - for standard input.",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-@app.callback()
-def compiler_gym() -> None:
+@app.callback(invoke_without_command=True)
+def compiler_gym(context: typer.Context) -> None:
     """Optimise programs with a compiler, one action at a time."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 def main() -> None:

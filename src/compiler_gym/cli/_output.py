@@ -153,7 +153,10 @@ def show(rows: "Table", console: "Console | None" = None) -> None:
     if title is not None:
         console.print()
         console.print(title, style="bold", soft_wrap=True)
-    console.print(rows, width=max(console.width, _least_width(rows)), crop=False, soft_wrap=False)
+    screen = console.width
+    console.width = max(screen, _least_width(rows))
+    console.print(rows)
+    console.width = screen
 
 
 def _least_width(rows: "Table") -> int:
@@ -165,5 +168,5 @@ def _least_width(rows: "Table") -> int:
         lines = [str(column.header), *(str(cell) for cell in column.cells)]
         longest = max(cell_len(line) for line in lines)
         is_whole = column.no_wrap or column.justify == "right"
-        width += 2 + (longest if is_whole else min(longest, _LEAST_WIDTH))
+        width += 3 + (longest if is_whole else min(longest, _LEAST_WIDTH))
     return width

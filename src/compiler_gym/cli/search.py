@@ -128,11 +128,12 @@ def search(
         write_results(output_file, results, env=env, algorithm=algorithm, seed=seed)
     costs = _costs_of(make_env, benchmarks, results)
     if json:
-        plain = [
-            {**result.to_json(), "cost": None if cost is None else cost.to_json()}
-            for result, cost in zip(results, costs, strict=True)
-        ]
-        print_json({"env": env, "results": plain})
+        document = {
+            "env": env,
+            "results": [result.to_json() for result in results],
+            "costs": [None if cost is None else cost.to_json() for cost in costs],
+        }
+        print_json(document)
     else:
         _show(results, costs)
     if any(result.is_interrupted for result in results):

@@ -53,15 +53,17 @@ def show(text: str, listing: Listing) -> None:
     if not sys.stdout.isatty():
         print(text)
         return
+    from pygments.token import Error
     from rich.console import Console
-    from rich.syntax import Syntax
+    from rich.style import Style
+    from rich.syntax import ANSI_DARK, ANSISyntaxTheme, Syntax
 
+    # A word that is newer than the lexer is no error of the program.
+    theme = ANSISyntaxTheme({**ANSI_DARK, Error: Style()})
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     shown = fold(text, listing, console.height)
     console.print(
-        Syntax(
-            shown, listing.language, theme="ansi_dark", background_color="default", word_wrap=True
-        )
+        Syntax(shown, listing.language, theme=theme, background_color="default", word_wrap=True)
     )
 
 

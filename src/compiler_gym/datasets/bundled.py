@@ -63,7 +63,7 @@ class BundledPrograms(Dataset):
         """Return the program at `uri`."""
         name = uri.path.strip("/")
         if name not in _names():
-            raise UnknownNameError(unknown_name(f"program of {self.name}", name, _names()))
+            raise UnknownNameError(unknown_name("program", name, _names(), where=self.name))
         return BundledProgram(uri, name)
 
 
