@@ -83,10 +83,8 @@ def run(
             "pipeline": pipeline,
             "commandline": made.commandline(),
             "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
-            "observations": {
-                n: {"before": before[n], "after": after[n], "levels": levels.get(n, {})}
-                for n in observations
-            },
+            "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
+            "levels": levels,
             "rewards": dict(zip(rewards, result[1] or [], strict=True)),
         }
         _write(made, write_ir, write_bitcode)
@@ -180,7 +178,7 @@ def _show(document: dict[str, Any], *, to_errors: bool) -> None:
     console.print(f"applied: {applied}", soft_wrap=True)
     if document["had_no_effect"] and document["actions"]:
         console.print("the program is exactly as it was", style="yellow")
-    _show_observations(document["observations"], console)
+    _show_observations(document["observations"], document["levels"], console)
     rows = table("Reward", "Earned", right=("Earned",), typed=("Reward",))
     for name, value in document["rewards"].items():
         rows.add_row(name, f"{value:.4f}".rstrip("0").rstrip("."))
@@ -188,14 +186,16 @@ def _show(document: dict[str, Any], *, to_errors: bool) -> None:
         show(rows, console)
 
 
-def _show_observations(observations: dict[str, Any], console: "Console") -> None:
-    options = dict.fromkeys(o for value in observations.values() for o in value["levels"])
+def _show_observations(
+    observations: dict[str, Any], levels: dict[str, dict[str, Any]], console: "Console"
+) -> None:
+    options = dict.fromkeys(option for found in levels.values() for option in found)
     numbers = ("Before", *options, "After", "Change")
     rows = table("Observation", *numbers, right=numbers, typed=("Observation",))
     for name, value in observations.items():
         before, after = value["before"], value["after"]
-        levels = [_brief(value["levels"].get(option, "")) for option in options]
-        rows.add_row(name, _brief(before), *levels, _brief(after), _change(before, after))
+        at = [_brief(levels.get(name, {}).get(option, "")) for option in options]
+        rows.add_row(name, _brief(before), *at, _brief(after), _change(before, after))
     show(rows, console)
 
 
