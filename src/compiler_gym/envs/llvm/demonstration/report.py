@@ -41,7 +41,8 @@ def print_commands(console: Console, rows: Sequence[Comparison]) -> None:
 def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None) -> None:
     """Print the comparison and the geometric means."""
     table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold", show_footer=True,
+        box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold",
+        show_footer=True,
         title="Instructions of each program", title_justify="left", title_style="bold",
     )  # fmt: skip
     means = summary(rows)
