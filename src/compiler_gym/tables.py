@@ -194,6 +194,12 @@ def cost_rewards(costs: Iterable[Cost]) -> "list[Reward]":
             "initial": cost.initial,
             "deterministic": cost.deterministic,
             "platform_dependent": cost.platform_dependent,
+            "unit": cost.unit,
+            "levels": {
+                f"-{level.option.lstrip('-')}": f"{cost.name}{level.name}"
+                for level in cost.levels
+                if level.name in cost.scales
+            },
         }
         rewards.append(CostReward(cost.observation, **shared))
         if cost.normalized:

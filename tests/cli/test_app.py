@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: MIT
+import inspect
 import os
 import re
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import compiler_gym.cli
+from compiler_gym.cli._app import COMMANDS
+from compiler_gym.cli._output import output, show, table
 
 from .conftest import Run
 
@@ -94,12 +101,112 @@ def test_an_unexpected_option_is_a_usage_error(cli: Run) -> None:
     assert cli("envs", "--colour").status == 2
 
 
-def test_a_reader_that_leaves_early_gets_no_traceback() -> None:
-    command = [sys.executable, "-m", "compiler_gym.cli", "describe", "llvm-v0", "--json"]
+def test_the_help_of_each_command_is_the_first_sentence_of_its_own() -> None:
+    for name, row in COMMANDS.items():
+        command = row.load(name)
+        assert command.name == name
+        first = " ".join(inspect.cleandoc(command.help).partition("\n\n")[0].split())
+        assert row.help == first
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_loads_no_other(command: str) -> None:
+    program = (
+        "import sys; from compiler_gym.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('loaded:', *sys.modules)"
+    )
+    words = [command, "--help"] if command != "cc" else [command, "--version"]
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True)
+    loaded = set(done.stdout.partition("loaded:")[2].split())
+    mine = COMMANDS[command].path.partition(":")[0]
+    assert f"compiler_gym.cli.{mine}" in loaded
+    others = {f"compiler_gym.cli.{row.path.partition(':')[0]}" for row in COMMANDS.values()}
+    # One may use another's words, as bisect does replay's status.
+    assert len(others & loaded) <= 2
+    assert not set(HEAVY) & loaded
+
+
+def test_brackets_in_help_stay(cli: Run) -> None:
+    assert "[default: one per processor]" in cli("search", "--help").output
+
+
+def test_the_nearest_environment_and_command_are_named(cli: Run) -> None:
+    assert "did you mean llvm-v0" in cli("describe", "lvm-v0").errors
+    assert "Did you mean 'search'" in cli("serach").errors
+
+
+@pytest.mark.parametrize("arguments", [("envs",), ("describe", "llvm-v0"), ("--help",)])
+def test_output_into_a_closed_pipe_ends_as_it_does_for_other_tools(
+    arguments: tuple[str, ...],
+) -> None:
+    command = [sys.executable, "-m", "compiler_gym.cli", *arguments]
     read, write = os.pipe()
-    process = subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE)
-    os.close(write)
-    os.close(read)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
+    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE) as process:
+        os.close(write)
+        os.close(read)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGPIPE
     assert errors == b""
+
+
+def test_no_command_reads_its_text_as_markup() -> None:
+    markup = re.compile(r"\[/|\[(bold|dim|red|green|yellow)\b")
+    folder = Path(compiler_gym.cli.__file__).parent
+    for path in folder.glob("*.py"):
+        assert not markup.search(path.read_text()), path
+
+
+def test_what_stands_in_brackets_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = table("Program", "[bold]", title="[red]title", typed=("Program",))
+    rows.add_row("[plot]", "compiler_gym[plot] :bug:")
+    show(rows)
+    output().print("[/nothing] :smile:")
+    printed = capsys.readouterr().out
+    for text in ("[plot]", "[bold]", "[red]title", "compiler_gym[plot] :bug:", "[/nothing]"):
+        assert text in printed
+    assert ":smile:" in printed
+
+
+@pytest.mark.parametrize("width", ["40", "80"])
+def test_what_must_be_typed_is_whole_on_any_screen(cli: Run, width: str) -> None:
+    ids = [env["id"] for env in cli("envs", "--json").json["environments"]]
+    shown = cli("envs", COLUMNS=width).output
+    assert all(re.search(rf"^ *{id} ", shown, re.MULTILINE) for id in ids)
+    shown = cli("datasets", COLUMNS=width).output
+    names = [d["name"] for d in cli("datasets", "--json").json["datasets"] if not d["hidden"]]
+    assert all(name.removeprefix("benchmark://") in shown for name in names)
+
+
+def run_in_terminal(*arguments: str, pager: str) -> str:
+    """Return what a command shows in a terminal of 24 lines."""
+    ours, theirs = os.openpty()
+    environment = {**os.environ, "PAGER": pager, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
+    command = [sys.executable, "-m", "compiler_gym.cli", *arguments]
+    shown = b""
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, env=environment) as run:
+        os.close(theirs)
+        while True:
+            try:
+                part = os.read(ours, 1 << 16)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            shown += part
+    os.close(ours)
+    assert run.returncode == 0
+    return shown.decode()
+
+
+def test_a_terminal_shows_what_is_long_in_the_pager() -> None:
+    shown = run_in_terminal("describe", "llvm-v0", pager="sed s/^/paged:/")
+    assert shown.count("paged:") > 24
+    short = run_in_terminal("describe", "llvm-v0", "--filter", "gvn-sink", pager="sed s/^/paged:/")
+    assert "gvn-sink" in short
+    assert "paged:" not in short
+
+
+def test_without_a_pager_it_is_printed(cli: Run) -> None:
+    assert "Autophase" in run_in_terminal("describe", "llvm-v0", pager="no-such-pager")
+    assert "Autophase" in run_in_terminal("describe", "llvm-v0", pager="")
+    assert "paged" not in cli("describe", "llvm-v0", PAGER="sed s/^/paged:/").output

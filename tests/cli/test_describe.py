@@ -22,7 +22,7 @@ def test_people_see_the_first_actions_and_how_to_see_all(cli: Run) -> None:
     assert "more: add --actions" in short.output
     assert "vector-combine" not in short.output
     assert "vector-combine" in whole.output
-    for text in ("IrInstructionCountOz", "Autophase", "benchmark://cbench-v1"):
+    for text in ("IrInstructionCountOz", "Autophase", "cbench-v1"):
         assert text in short.output
 
 
@@ -39,3 +39,19 @@ def test_versions_are_those_of_the_library_and_the_compiler(cli: Run) -> None:
         assert versions["llvm"] == env.compiler_version
     assert versions["compiler_gym"] == compiler_gym.__version__
     assert compiler_gym.__version__ in cli("version").output
+
+
+def test_a_filter_keeps_what_holds_it_in_its_name_or_description(cli: Run) -> None:
+    found = cli("describe", "llvm-v0", "--filter", "TextSize", "--json").json
+    names = [spec["name"] for spec in found["observation_spaces"] + found["reward_spaces"]]
+    assert "ObjectTextSizeOz" in names
+    assert "Autophase" not in names
+    shown = cli("describe", "llvm-v0", "--filter", "newgvn").output
+    assert "newgvn" in shown  # of another space than the first
+    assert "sroa" not in shown
+
+
+def test_a_filter_that_finds_nothing_says_what_is_near(cli: Run) -> None:
+    ran = cli("describe", "llvm-v0", "--filter", "srao")
+    assert ran.status == 2
+    assert "nothing of llvm-v0 holds 'srao': did you mean sroa" in ran.errors

@@ -62,7 +62,32 @@ def test_a_search_starts_from_what_it_is_given(cli: Run) -> None:
 def test_people_see_the_command_that_repeats_the_result(cli: Run) -> None:
     shown = cli("search", PROGRAM, "--steps", "20").output
     assert "-passes=" in shown
-    assert "benchmark://cbench-v1/crc32" in shown
+    assert "cbench-v1/crc32" in shown
+
+
+def test_a_result_is_shown_in_the_units_of_its_cost(cli: Run) -> None:
+    ran = cli("search", PROGRAM, "--steps", "20", "--json").json
+    (cost,), (result,) = ran["costs"], ran["results"]
+    with compiler_gym.make("llvm-v0", action_space=result["action_space"]) as env:
+        env.reset(benchmark=PROGRAM)
+        assert cost["observation"] == "IrInstructionCount"
+        assert cost["unit"] == "instructions"
+        assert cost["before"] == env.observation["IrInstructionCount"]
+        for option in ("-Oz", "-O3"):
+            name = f"IrInstructionCount{option[1:]}"
+            assert cost["levels"][option] == env.observation[name]
+        env.multistep(result["actions"])
+        assert cost["found"] == env.observation["IrInstructionCount"]
+    shown = cli("search", PROGRAM, "--steps", "20", COLUMNS="80").output
+    assert "IrInstructionCount (instructions)" in shown
+    for text in ("Before", "-Oz", "-O3", "Found", "IrInstructionCountOz", f"{cost['found']:,}"):
+        assert text in shown
+
+
+def test_a_search_for_bytes_of_gcc_shows_bytes(cli: Run) -> None:
+    shown = cli("search", PROGRAM, "--env", "gcc-v0", "--steps", "3", COLUMNS="80").output
+    assert "(bytes)" in shown
+    assert all(text in shown for text in ("Before", "-Os", "-O3", "Found"))
 
 
 def test_an_output_that_cannot_be_written_is_refused_before_the_search(cli: Run) -> None:

@@ -86,7 +86,7 @@ def test_random_programs_repeat_with_the_seed(make_env: MakeEnv) -> None:
     ("arguments", "error", "match"),
     [
         ({"isolation": "thread"}, InvalidParameterError, "isolation is 'thread'"),
-        ({"render_mode": "rgb_array"}, InvalidParameterError, "expected human or ansi"),
+        ({"render_mode": "rgb_array"}, InvalidParameterError, "expected human, ansi, diff or ansi"),
         ({"action_space": "Passes"}, UnknownNameError, "no action space 'Passes'"),
         ({"observation_space": "Passes"}, UnknownNameError, "no observation space 'Passes'"),
         ({"reward_space": "Passes"}, UnknownNameError, "no reward space 'Passes'"),
@@ -205,7 +205,9 @@ def test_an_environment_is_rendered_as_text(
     assert env.render("ansi") == "benchmark://fake-v0/7 after 1 actions\n8"
     assert env.render() is None
     assert capsys.readouterr().out == "benchmark://fake-v0/7 after 1 actions\n8\n"
-    with pytest.raises(InvalidParameterError, match="render mode is 'rgb': expected human or ansi"):
+    with pytest.raises(
+        InvalidParameterError, match="render mode is 'rgb': expected human, ansi, diff or"
+    ):
         env.render("rgb")
     with pytest.raises(UnknownNameError, match="FakeEnv has no validator"):
         env.validate()

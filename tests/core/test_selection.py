@@ -307,3 +307,16 @@ def test_what_is_added_to_a_copy_is_its_own(selection: Selection) -> None:
     assert "mine" not in selection.reward
     assert selection.plan.is_bare
     assert twin.observation["double"] == 6, "it asks for itself"
+
+
+def test_an_action_by_name_is_answered_with_what_to_write(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.reset()
+    name = env.action_space.names[0]
+    with pytest.raises(InvalidActionError, match=rf"env\.action_space\['{name}'\] \(0\)"):
+        env.step(name)
+    with pytest.raises(InvalidActionError, match=rf"did you mean (.*, )?{name}\b"):
+        env.step(name[:-1] + "x" + name[-1])
+    with pytest.raises(InvalidActionError, match=r"is not an action of [^:]*$"):
+        env.step("zzzzzz")
+    assert env.actions == []

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Reads what the user calls an action: its name, its number or its text."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.nearest import did_you_mean, nearest
 
 __all__ = ["close_names", "find_action", "find_actions"]
 
@@ -28,20 +28,19 @@ def find_action(space: Any, word: str) -> Any:
         if int(word) in space:
             return int(word)
         raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
-    close = close_names(names, word, most=3)
-    hint = f"did you mean {', '.join(close)}?" if close else "expected the name or number of one"
+    hint = did_you_mean(word, names) or "expected the name or number of one"
     elsewhere = space.advice(word) if hasattr(space, "advice") else ""
     raise InvalidActionError(
         f"no action {word!r} in {space_name(space) or space}: {hint}{elsewhere}"
     )
 
 
-def close_names(names: Iterable[str], pattern: str, *, most: int | None = None) -> list[str]:
+def close_names(names: Iterable[str], pattern: str) -> list[str]:
     """Return the names that hold `pattern`, look like it or hold its letters in order."""
     wanted, names = pattern.lower(), list(names)
     loose = re.compile(".*?".join(map(re.escape, wanted)))
     inside = [name for name in names if wanted in name.lower()]
     inside.sort(key=lambda name: (not name.lower().startswith(wanted), len(name)))
-    misspelt = difflib.get_close_matches(pattern, names, n=5, cutoff=0.7)
+    misspelt = nearest(pattern, names, most=5)
     spread = sorted((name for name in names if loose.search(name.lower())), key=len)
-    return list(dict.fromkeys(inside + misspelt or spread))[:most]
+    return list(dict.fromkeys(inside + misspelt or spread))

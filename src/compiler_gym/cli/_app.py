@@ -1,73 +1,186 @@
 # SPDX-License-Identifier: MIT
-"""The list of commands, and the entrance that the shell calls."""
+"""The list of commands, and the entrance that the shell calls.
+
+A command is a row: its module is loaded when it is called, and the help is written
+without it. Help is plain text: Typer's panels load more than all the rest, and read
+what stands in brackets as markup.
+"""
 
 import sys
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from compiler_gym.cli._failures import exit_status_of
-from compiler_gym.cli._programs import SUFFIXES
-from compiler_gym.cli.bisect import bisect
-from compiler_gym.cli.cc import cc
-from compiler_gym.cli.datasets import datasets
-from compiler_gym.cli.demo import demo
-from compiler_gym.cli.describe import describe
-from compiler_gym.cli.envs import envs
-from compiler_gym.cli.explore import explore
-from compiler_gym.cli.leaderboard import leaderboard
-from compiler_gym.cli.new import new
-from compiler_gym.cli.reduce import reduce
-from compiler_gym.cli.replay import replay
-from compiler_gym.cli.run import run
-from compiler_gym.cli.runs import runs
-from compiler_gym.cli.search import search
-from compiler_gym.cli.validate import validate
-from compiler_gym.cli.version import version
+from compiler_gym.cli._pipes import leaving_with_the_reader
+from compiler_gym.lazy import named
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "Row", "app", "main"]
 
-app = typer.Typer(
-    name="compiler-gym",
-    help="Optimise programs with a compiler, one action at a time.",
-    epilog=f"A program is a URI (cbench-v1/qsort), a path ({SUFFIXES}) or - for standard input.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (
-    demo,
-    envs,
-    describe,
-    search,
-    replay,
-    validate,
-    bisect,
-    reduce,
-    runs,
-    explore,
-    new,
-    version,
-):
-    app.command()(command)
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One command, or one group of them."""
+
+    path: str
+    """What it is, as ``"module:name"``."""
+    help: str
+    """The first sentence of its help; a test compares them."""
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    """How it is parsed, where that is unusual."""
+
+    def load(self, name: str) -> Any:
+        """Return the command."""
+        found = named(f"compiler_gym.cli.{self.path}")
+        if isinstance(found, typer.Typer):
+            group = typer.Typer(rich_markup_mode=None, add_completion=False)
+            group.add_typer(found)
+            return typer.main.get_group(group).commands[name]
+        lone = typer.Typer(rich_markup_mode=None, add_completion=False)
+        lone.command(name, **_HELP | self.settings)(found)
+        return typer.main.get_command(lone)
+
+
+_HELP: dict[str, Any] = {"context_settings": {"help_option_names": ["-h", "--help"]}}
 # An action may look like an option: -Oz is one.
-app.command(context_settings={"ignore_unknown_options": True})(run)
-app.add_typer(datasets)
-app.add_typer(leaderboard)
-app.command(
-    add_help_option=False,
-    context_settings={
+_ACTIONS: dict[str, Any] = {
+    "context_settings": {**_HELP["context_settings"], "ignore_unknown_options": True}
+}
+_VERBATIM: dict[str, Any] = {
+    "add_help_option": False,
+    "context_settings": {
         "ignore_unknown_options": True,
         "allow_extra_args": True,
         "allow_interspersed_args": False,
     },
-)(cc)
+}
+COMMANDS = {
+    "demo": Row(
+        "demo:demo",
+        "Search for pass sequences that beat -Oz on real programs, and check them with opt.",
+    ),
+    "envs": Row("envs:envs", "List the environments."),
+    "describe": Row(
+        "describe:describe",
+        "Show what an environment offers: actions, observations, rewards and datasets.",
+    ),
+    "search": Row(
+        "search:search", "Look for the sequence of actions that earns most on each program."
+    ),
+    "replay": Row(
+        "replay:replay", "Apply recorded states again and show what comes out differently."
+    ),
+    "validate": Row(
+        "validate:validate",
+        "Prove that recorded states replay and that the programs still do their job.",
+    ),
+    "bisect": Row(
+        "bisect:bisect", "Find the first action after which two machines or versions disagree."
+    ),
+    "reduce": Row(
+        "reduce:reduce",
+        "Find the fewest actions that keep a reward, a failed validation or a crash.",
+    ),
+    "runs": Row("runs:runs", "List runs of searches, trainings and evaluations, and compare them."),
+    "explore": Row("explore:explore", "Try actions on a program by hand, with undo."),
+    "new": Row("new:new", "Write a package that makes another compiler an environment."),
+    "version": Row(
+        "version:version", "Print the versions of this library, its compilers and what they run on."
+    ),
+    "run": Row("run:run", "Apply actions to a program and show what they did.", _ACTIONS),
+    "cc": Row(
+        "cc:cc",
+        'Run clang, and keep each compilation as a program: `make CC="compiler-gym cc"`.',
+        _VERBATIM,
+    ),
+    "datasets": Row(
+        "datasets:datasets",
+        "List, install, remove, verify, import, export and sample sets of programs.",
+    ),
+    "leaderboard": Row(
+        "leaderboard:leaderboard",
+        "Evaluate policies on fixed tasks; verify and rank what was submitted.",
+    ),
+}
+
+
+class _OnUse(MutableMapping[str, Any]):
+    """The commands by name, each made when it is asked for."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = COMMANDS[name].load(name)
+        return self._made[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._made[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Commands(TyperGroup):
+    """The group of them all."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _OnUse()
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write what each does, without loading it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.help) for name, row in COMMANDS.items()])
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        """Read the command line; this is where help is printed."""
+        with leaving_with_the_reader():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with leaving_with_the_reader():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    name="compiler-gym",
+    cls=_Commands,
+    help="Optimise programs with a compiler, one action at a time.",
+    epilog="A program is a URI (cbench-v1/qsort), a path (sum.c) or - for standard input.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def compiler_gym(context: typer.Context) -> None:
+    """Optimise programs with a compiler, one action at a time."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
 
 
 def main() -> None:
     """Run the command line and leave with its exit status; errors are one line each."""
     try:
         app(standalone_mode=True)
+    except SystemExit:
+        raise
     except BaseException as error:
+        from compiler_gym.cli._failures import exit_status_of
+
         status = exit_status_of(error)
         if status is None:
             raise

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from rich.console import RenderableType
+from rich.table import Table
 
 from compiler_gym.cli._action_words import close_names, find_action
-from compiler_gym.cli._output import output, table, to_plain
+from compiler_gym.cli._output import output, show, table, to_plain
 from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
@@ -28,7 +28,7 @@ __all__ = ["Explorer"]
 class Reply:
     """What a command answers, for people and for programs."""
 
-    text: RenderableType
+    text: "str | Table"
     data: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
@@ -127,7 +127,7 @@ class Explorer:
             (self._names[action], reward)
             for reward, action in self._earnings()[: self._number(words, 10)]
         ]
-        rows = table("Action", "Would earn", right=("Would earn",))
+        rows = table("Action", "Would earn", right=("Would earn",), typed=("Action",))
         for name, reward in best:
             rows.add_row(name, _number_text(reward))
         return Reply(rows, {"best": [{"action": n, "reward": r} for n, r in best]})
@@ -138,7 +138,7 @@ class Explorer:
         descriptions = dict(
             zip(self._names, action_descriptions(self._env.action_space), strict=False)
         )
-        rows = table("#", "Action", "Description", right=("#",))
+        rows = table("#", "Action", "Description", right=("#",), typed=("Action",))
         for name in found:
             rows.add_row(str(self._names.index(name)), name, descriptions.get(name, ""))
         return Reply(rows if found else "no such action", {"actions": found})
@@ -236,7 +236,7 @@ class Explorer:
 
     def history(self, words: list[str]) -> Reply:
         """history: show the actions so far and what each earned; also: stack."""
-        rows = table("Step", "Action", "Earned", right=("Step", "Earned"))
+        rows = table("Step", "Action", "Earned", right=("Step", "Earned"), typed=("Action",))
         steps: list[dict[str, Any]] = [
             {"action": self._name(action), "reward": reward}
             for action, reward in zip(self._env.actions, self._rewards, strict=True)
@@ -268,7 +268,7 @@ class Explorer:
         """help: show this."""
         shown = dict.fromkeys(_COMMANDS.values())
         lines = [(Explorer.apply.__doc__ or "")] + [(f.__doc__ or "") for f in shown]
-        rows = table("Type", "What it does")
+        rows = table("Type", "What it does", typed=("Type",))
         for line in lines:
             usage, _, what = line.partition(": ")
             rows.add_row(usage, what)
@@ -351,9 +351,9 @@ class Explorer:
             sys.stdout.write(json.dumps(to_plain(reply.data)) + "\n")
             sys.stdout.flush()
         elif isinstance(reply.text, str):
-            output().print(reply.text, markup=False, soft_wrap=True)
+            output().print(reply.text, soft_wrap=True)
         else:
-            output().print(reply.text)
+            show(reply.text)
 
 
 def _uris_of(dataset: Dataset) -> Iterator[str]:

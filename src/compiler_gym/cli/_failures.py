@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Turns an error into one clear line, the next step and an exit status: no tracebacks."""
 
+import re
 import sys
 
 from compiler_gym.cli._programs import SUFFIXES
@@ -10,6 +11,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     UnknownNameError,
 )
+from compiler_gym.nearest import did_you_mean
 from compiler_gym.registration import compilers
 
 __all__ = ["INTERRUPTED", "REFUSED", "exit_status_of"]
@@ -45,8 +47,12 @@ def exit_status_of(error: BaseException) -> int | None:
 
 
 def _unknown_environment(error: BaseException) -> str:
-    """Return Gymnasium's words without its guess, which knows all environments but ours."""
-    return str(error).partition(" Did you mean")[0]
+    """Return Gymnasium's words with a guess of ours: its own is for other libraries."""
+    words = str(error).partition(" Did you mean")[0]
+    asked = re.search(r"`([^`]+)`", words)
+    ids = [environment.id for one in compilers().values() for environment in one.environments]
+    hint = did_you_mean(asked[1], ids) if asked else ""
+    return f"{words.rstrip('.')}: {hint}" if hint else words
 
 
 def _next_step(error: BaseException) -> str | None:
@@ -57,21 +63,15 @@ def _next_step(error: BaseException) -> str | None:
 
 
 def _report(message: str, next_step: str | None, reproducer: str | None) -> None:
-    from compiler_gym.cli._output import errors
+    from compiler_gym.cli._output import errors, styled
 
     lines = message.strip().splitlines() or ["failed without a message"]
-    errors().print(f"[bold red]error:[/] {_plain(lines[0])}", soft_wrap=True)
+    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
     for line in lines[1:_MOST_LINES]:
-        errors().print(f"  {_plain(line)}", soft_wrap=True, style="dim")
+        errors().print(f"  {line}", soft_wrap=True, style="dim")
     if len(lines) > _MOST_LINES:
         errors().print(f"  ... {len(lines) - _MOST_LINES} more lines", style="dim")
     if reproducer:
-        errors().print(f"[bold]shown by:[/] {_plain(reproducer)}", soft_wrap=True)
+        errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
     if next_step:
-        errors().print(f"[bold]next step:[/] {_plain(next_step)}", soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)

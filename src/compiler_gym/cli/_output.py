@@ -1,19 +1,44 @@
 # SPDX-License-Identifier: MIT
-"""Where output goes: results to standard output, everything else to standard error."""
+"""Where output goes: results to standard output, everything else to standard error.
+
+Text is printed as it is: nothing in it is read as markup, so that a name in brackets
+stays. What is to have a colour is said by a style.
+"""
 
 import json
+import os
+import shutil
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from compiler_gym.cli._pipes import reader_left
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-__all__ = ["Json", "errors", "output", "print_json", "table", "to_plain"]
+__all__ = [
+    "Json",
+    "errors",
+    "heading",
+    "output",
+    "paged",
+    "print_json",
+    "show",
+    "styled",
+    "table",
+    "to_plain",
+]
+
+_LEAST_WIDTH = 12
+"""The columns of a screen that a column of prose may be squeezed to."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
@@ -22,7 +47,9 @@ def output() -> "Console":
     """Return the console of standard output."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.on_broken_pipe = reader_left
+    return console
 
 
 @cache
@@ -30,7 +57,34 @@ def errors() -> "Console":
     """Return the console of standard error."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+    console.on_broken_pipe = reader_left
+    return console
+
+
+@contextmanager
+def paged() -> "Generator[Console]":
+    """Give a console for what may be long: a terminal shows it in the user's pager."""
+    console = output()
+    if not console.is_terminal or console.is_dumb_terminal or not sys.stdin.isatty():
+        yield console
+        return
+    with console.capture() as printed:
+        yield console
+    text = printed.get()
+    if text.count("\n") < console.height or not _page(text):
+        sys.stdout.write(text)
+
+
+def _page(text: str) -> bool:
+    """Show `text` in the pager; return whether there is one."""
+    command = os.environ.get("PAGER", "less")
+    if command in ("", "cat") or shutil.which(command.split()[0]) is None:
+        return False
+    # As git does: colours are kept, and the text stays on the screen afterwards.
+    environment = {"LESS": "FRX", **os.environ}
+    subprocess.run(command, shell=True, input=text.encode(), env=environment, check=False)
+    return True
 
 
 def print_json(document: Any) -> None:
@@ -54,15 +108,65 @@ def to_plain(value: Any) -> Any:
     return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
 
 
-def table(*columns: str, title: str | None = None, right: tuple[str, ...] = ()) -> "Table":
-    """Return an empty table in the house style; `right` names the columns of numbers."""
+def styled(text: str, style: str) -> "Text":
+    """Return `text` in a colour or weight, for a cell or a line."""
+    from rich.text import Text
+
+    return Text(text, style=style)
+
+
+def heading(name: str, rest: str = "") -> "Text":
+    """Return a line that begins with `name` in bold."""
+    return styled(name, "bold").append(rest, style="not bold")
+
+
+def table(
+    *columns: str, title: str | None = None, right: Sequence[str] = (), typed: Sequence[str] = ()
+) -> "Table":
+    """Return an empty table in the house style, for `show`.
+
+    `right` names the columns of numbers, `typed` those of what a user types: they are
+    shown in full on any screen, and what else there is makes room.
+    """
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     made = Table(
-        title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold",
-        header_style="bold", pad_edge=False,
+        title=None if title is None else Text(title), box=box.SIMPLE_HEAD,
+        title_justify="left", title_style="bold", header_style="bold", pad_edge=False,
     )  # fmt: skip
     for column in columns:
-        made.add_column(column, justify="right" if column in right else "left")
+        whole = column in typed or column in right
+        made.add_column(
+            Text(column), justify="right" if column in right else "left",
+            no_wrap=column in typed, overflow="fold",
+            min_width=None if whole else min(_LEAST_WIDTH, len(column)),
+        )  # fmt: skip
     return made
+
+
+def show(rows: "Table", console: "Console | None" = None) -> None:
+    """Print a table, wider than the screen if what must be typed does not fit."""
+    console = output() if console is None else console
+    title, rows.title = rows.title, None
+    if title is not None:
+        console.print()
+        console.print(title, style="bold", soft_wrap=True)
+    screen = console.width
+    console.width = max(screen, _least_width(rows))
+    console.print(rows)
+    console.width = screen
+
+
+def _least_width(rows: "Table") -> int:
+    """Return the width at which no column that must be whole is cut."""
+    from rich.cells import cell_len
+
+    width = 1
+    for column in rows.columns:
+        lines = [str(column.header), *(str(cell) for cell in column.cells)]
+        longest = max(cell_len(line) for line in lines)
+        is_whole = column.no_wrap or column.justify == "right"
+        width += 3 + (longest if is_whole else min(longest, _LEAST_WIDTH))
+    return width

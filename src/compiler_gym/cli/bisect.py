@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._output import Json, print_json, show, table
 from compiler_gym.cli._state_files import StatesEnvName, env_for, program_name
 from compiler_gym.cli.replay import DIFFERS
 
@@ -83,7 +83,10 @@ def _row(one: "Trace", other: "Trace", after: int | None) -> dict[str, Any]:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    shown = table("Program", "Actions", "Versions", "First disagreement", right=("Actions",))
+    shown = table(
+        "Program", "Actions", "Versions", "First disagreement",
+        right=("Actions",), typed=("Program",),
+    )  # fmt: skip
     for row in rows:
         after = row["after"]
         words = "none" if after is None else "before any action"
@@ -96,4 +99,4 @@ def _show(rows: list[dict[str, Any]]) -> None:
             " / ".join(dict.fromkeys(row["versions"])),
             f"{words} ({errors})" if errors else words,
         )
-    output().print(shown)
+    show(shown)

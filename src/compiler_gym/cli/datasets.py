@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._importing import programs_at, starter
-from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._output import Json, errors, heading, output, paged, print_json, show, table
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
 from compiler_gym.errors import DatasetInitError
 
@@ -48,13 +48,13 @@ def list_datasets(env: EnvName = _ENV, json: Json = False) -> None:
         return
     columns = ("Dataset", "Programs", "Size", "Licence", "Needs", "What it is")
     wide = output().width >= _WIDE
-    rows = table(*columns[: 6 if wide else 5], right=("Programs", "Size"))
-    rows.columns[0].no_wrap = True
+    rows = table(*columns[: 6 if wide else 5], right=("Programs", "Size"), typed=("Dataset",))
     for fact in listed:
         if not fact["hidden"]:
             rows.add_row(*_cells(fact, wide=wide))
-    output().print(rows)
-    output().print("Fetch one: [bold]compiler-gym datasets install NAME[/]", highlight=False)
+    with paged() as console:
+        show(rows, console)
+        console.print("Fetch one:", heading("compiler-gym datasets install NAME"))
 
 
 @datasets.command()
@@ -103,7 +103,7 @@ def verify(
     for name, found in () if json else findings.items():
         output().print(f"{name}: {'as it should be' if not found else ''}", soft_wrap=True)
         for finding in found:
-            output().print(f"  {finding}", markup=False, soft_wrap=True)
+            output().print(f"  {finding}", soft_wrap=True)
     if any(findings.values()):
         raise typer.Exit(1)
 
@@ -158,9 +158,9 @@ def import_dataset(
     if json:
         print_json({field: getattr(done, field) for field in done.__dataclass_fields__})
         return
-    output().print(f"{name}: {done}", markup=False, soft_wrap=True)
+    output().print(f"{name}: {done}", soft_wrap=True)
     for key, reason in done.problems:
-        errors().print(f"  not read: {key}: {reason}", markup=False, soft_wrap=True, style="dim")
+        errors().print(f"  not read: {key}: {reason}", soft_wrap=True, style="dim")
 
 
 @datasets.command()
@@ -213,7 +213,7 @@ def sample(
         print_json({"programs": found})
         return
     for entry in found:
-        output().print(entry["uri"], markup=False, soft_wrap=True)
+        output().print(entry["uri"], soft_wrap=True)
 
 
 @contextmanager
@@ -250,8 +250,6 @@ def _facts(dataset: "Dataset") -> dict[str, Any]:
 
 
 def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
-    from rich.markup import escape
-
     kept = _size(fact["bytes"]) if fact["bytes"] or fact["needs"] else "bundled"
     size = kept if fact["installed"] else "-"
     no_number = "-" if fact["damage"] else "no end"
@@ -259,10 +257,9 @@ def _cells(fact: dict[str, Any], *, wide: bool) -> list[str]:
     needs = "nothing" if fact["installed"] else fact["needs"]
     name = fact["name"].removeprefix("benchmark://")
     if wide:
-        texts = (name, programs, size, fact["license"], needs, fact["description"])
-    else:  # the host, and the end of a long licence, are in the JSON
-        texts = (name, programs, size, _shortened(fact["license"]), needs.partition(" from ")[0])
-    return [escape(text) for text in texts]
+        return [name, programs, size, fact["license"], needs, fact["description"]]
+    # The host, and the end of a long licence, are in the JSON.
+    return [name, programs, size, _shortened(fact["license"]), needs.partition(" from ")[0]]
 
 
 def _shortened(text: str) -> str:

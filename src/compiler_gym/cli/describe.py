@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._output import Json, heading, paged, print_json, show, styled, table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from compiler_gym.core import CompilerEnv
 
 __all__ = ["describe"]
 
 _SHOWN = 12
+_KINDS = ("observation_spaces", "reward_spaces", "datasets")
 
 
 def describe(
@@ -20,17 +23,29 @@ def describe(
     actions: Annotated[
         bool, typer.Option("--actions", help="List every action, not the first few.")
     ] = False,
+    filter: Annotated[
+        str | None,
+        typer.Option(help="Show only what has this text in its name or description."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Show what an environment offers: actions, observations, rewards and datasets."""
+    """Show what an environment offers: actions, observations, rewards and datasets.
+
+    compiler-gym describe llvm-v0 --filter loop
+    """
     from compiler_gym.registration import make
 
     with make(env) as made:
         description = _description(env, made)
+    if filter is not None:
+        description = _filtered(description, filter)
     if json:
         print_json(description)
-    else:
-        _show(description, every_action=actions)
+        return
+    if filter is not None and not actions:
+        description["action_spaces"] = _without_repetition(description["action_spaces"])
+    with paged() as console:
+        _show(description, console, every_action=actions, is_filtered=filter is not None)
 
 
 def _description(id: str, env: "CompilerEnv") -> dict[str, Any]:
@@ -86,41 +101,108 @@ def _action_space(space: Any) -> dict[str, Any]:
     }
 
 
-def _show(description: dict[str, Any], *, every_action: bool) -> None:
-    console = output()
-    console.print(f"[bold]{description['id']}[/]  (compiler {description['compiler_version']})")
+def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return the rows that hold `text`; raise `UnknownNameError` if there is none."""
+    from compiler_gym.errors import UnknownNameError
+    from compiler_gym.nearest import did_you_mean
+
+    found = dict(description)
+    for kind in _KINDS:
+        found[kind] = [row for row in description[kind] if _holds(row, text)]
+    spaces = [
+        {**space, "actions": [row for row in space["actions"] if _holds(row, text)]}
+        for space in description["action_spaces"]
+    ]
+    found["action_spaces"] = [space for space in spaces if space["actions"]]
+    if not any(found[kind] for kind in (*_KINDS, "action_spaces")):
+        names = [row["name"] for kind in _KINDS for row in description[kind]]
+        names += [row["name"] for space in description["action_spaces"] for row in space["actions"]]
+        hint = did_you_mean(text, names) or "try a shorter text"
+        raise UnknownNameError(f"nothing of {description['id']} holds {text!r}: {hint}")
+    return found
+
+
+def _holds(row: dict[str, Any], text: str) -> bool:
+    texts = (row["name"], row.get("flag") or "", row["description"] or "")
+    return any(text.lower() in one.lower() for one in texts)
+
+
+def _without_repetition(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leave out actions that an earlier space has too."""
+    seen: set[str] = set()
+    kept: list[dict[str, Any]] = []
+    for space in spaces:
+        fresh = [row for row in space["actions"] if row["name"] not in seen]
+        seen.update(row["name"] for row in fresh)
+        if fresh:
+            kept.append({**space, "actions": fresh})
+    return kept
+
+
+def _show(
+    description: dict[str, Any], console: "Console", *, every_action: bool, is_filtered: bool
+) -> None:
+    version = f"  (compiler {description['compiler_version']})"
+    console.print(heading(description["id"], version), soft_wrap=True)
     console.print(description["about"])
-    spaces = table("Action space", "Actions", right=("Actions",))
-    for space in description["action_spaces"]:
-        spaces.add_row(space["name"], str(len(space["actions"]) or _short(space["space"])))
-    console.print(spaces)
-    for space in description["action_spaces"] if every_action else description["action_spaces"][:1]:
-        _show_actions(space, every_action=every_action)
-    rows = table("Observation", "Space", "Description")
-    for spec in description["observation_spaces"]:
-        rows.add_row(spec["name"], _short(spec["space"]), spec["description"])
-    console.print(rows)
-    rows = table("Reward", "Of", "Description")
-    for reward in description["reward_spaces"]:
-        rows.add_row(reward["name"], ", ".join(reward["observations"]), reward["description"])
-    console.print(rows)
-    rows = table("Dataset", "Programs", "Description", right=("Programs",))
-    for dataset in description["datasets"]:
-        rows.add_row(dataset["name"], str(dataset["programs"] or "-"), dataset["description"])
-    console.print(rows)
+    spaces = description["action_spaces"]
+    if not is_filtered:
+        rows = table("Action space", "Actions", right=("Actions",), typed=("Action space",))
+        for space in spaces:
+            rows.add_row(space["name"], str(len(space["actions"]) or _short(space["space"])))
+        show(rows, console)
+    for space in spaces if every_action or is_filtered else spaces[:1]:
+        _show_actions(space, console, most=None if every_action or is_filtered else _SHOWN)
+    _show_rows(
+        console, ("Observation", "Space", "Description"),
+        [(s["name"], _short(s["space"]), s["description"])
+         for s in description["observation_spaces"]],
+    )  # fmt: skip
+    _show_rows(
+        console, ("Reward", "Of", "Description"),
+        [(r["name"], ", ".join(r["observations"]), r["description"])
+         for r in description["reward_spaces"]],
+    )  # fmt: skip
+    _show_rows(
+        console, ("Dataset", "Programs", "Description"),
+        [(_plain_name(d["name"]), f"{d['programs']:,}" if d["programs"] else "-", d["description"])
+         for d in description["datasets"]],
+        right=("Programs",),
+    )  # fmt: skip
 
 
-def _show_actions(space: dict[str, Any], *, every_action: bool) -> None:
-    listed = space["actions"] if every_action else space["actions"][:_SHOWN]
+def _show_rows(
+    console: "Console",
+    columns: tuple[str, ...],
+    found: list[tuple[str, ...]],
+    right: tuple[str, ...] = (),
+) -> None:
+    if found:
+        rows = table(*columns, right=right, typed=columns[:1])
+        for row in found:
+            rows.add_row(*row)
+        show(rows, console)
+
+
+def _show_actions(space: dict[str, Any], console: "Console", *, most: int | None) -> None:
+    listed = space["actions"][:most]
     if not listed:
         return
-    rows = table("#", "Action", "Description", title=f"Actions of {space['name']}", right=("#",))
+    rows = table(
+        "#", "Action", "Description",
+        title=f"Actions of {space['name']}", right=("#",), typed=("Action",),
+    )  # fmt: skip
     for action in listed:
         rows.add_row(str(action["index"]), action["name"], action["description"])
-    output().print(rows)
+    show(rows, console)
     rest = len(space["actions"]) - len(listed)
     if rest:
-        output().print(f"[dim]... and {rest} more: add --actions[/]")
+        more = f"... and {rest} more: add --actions, or --filter TEXT"
+        console.print(styled(more, "dim"), soft_wrap=True)
+
+
+def _plain_name(name: str) -> str:
+    return name.removeprefix("benchmark://")
 
 
 def _first_lines(docstring: str | None) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym envs``."""
 
-from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._output import Json, heading, output, print_json, show, styled, table
 
 __all__ = ["envs"]
 
@@ -24,13 +24,12 @@ def envs(json: Json = False) -> None:
     if json:
         print_json({"environments": listed})
         return
-    rows = table("Environment", "Observation", "Reward", "What it does")
-    for env in listed:
-        rows.add_row(
-            env["id"],
-            env["observation_space"] or "[dim]set your own[/]",
-            env["reward_space"] or "[dim]set your own[/]",
-            env["description"],
-        )
-    output().print(rows)
-    output().print(f"Use one: [bold]compiler-gym describe {default_environment()}[/]")
+    for description in dict.fromkeys(env["description"] for env in listed):
+        names = ("Environment", "Observation", "Reward")
+        rows = table(*names, typed=names, title=description)
+        for env in listed:
+            if env["description"] == description:
+                chosen = (env["observation_space"], env["reward_space"])
+                rows.add_row(env["id"], *(one or styled("set your own", "dim") for one in chosen))
+        show(rows)
+    output().print("Use one:", heading(f"compiler-gym describe {default_environment()}"))

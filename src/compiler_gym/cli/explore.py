@@ -7,7 +7,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from compiler_gym.cli._output import Json, errors
+from compiler_gym.cli._output import Json, errors, heading
 from compiler_gym.cli._programs import (
     DEFAULT_ENVIRONMENT,
     ActionSpaceName,
@@ -46,7 +46,7 @@ def explore(
         is_interactive = source.isatty() and not json
         if is_interactive:
             _complete_words(explorer.words())
-            errors().print("Type an action to apply it, [bold]help[/] for help.")
+            errors().print("Type an action to apply it,", heading("help", " for help."))
         explorer.show_start(as_json=json)
         for line in _lines(source, explorer, is_interactive=is_interactive):
             if not explorer.obey(line, as_json=json):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import program_name
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ def tasks(json: Json = False) -> None:
     if json:
         print_json([task.to_json() for task in TASKS.values()])
         return
-    rows = table("Task", "Limit per program", "What it is about")
+    rows = table("Task", "Limit per program", "What it is about", typed=("Task",))
     for task in TASKS.values():
         rows.add_row(task.name, str(task.limit), task.description)
-    output().print(rows)
+    show(rows)
 
 
 @leaderboard.command()
@@ -120,8 +120,9 @@ def verify(
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
     chosen = [read_submission(f) for f in folders] if folders else list(find_submissions(root))
     rows = table(
-        "Submission", "Task", "Programs", "Wrong", "Times", "", right=("Programs", "Wrong")
-    )
+        "Submission", "Task", "Programs", "Wrong", "Times", "",
+        right=("Programs", "Wrong"), typed=("Submission", "Task"),
+    )  # fmt: skip
     details: list[tuple[str, ValidationError]] = []
     for submission in chosen:
         found = verify_submission(submission, sample=sample, rungs=names, rerun=rerun)
@@ -132,11 +133,11 @@ def verify(
             str(len(submission.outcomes)),
             str(len(found)),
             "reproduced" if submission.is_reproduced else "claimed",
-            "[bold red]WRONG[/]" if found else "[green]ok[/]",
+            styled("WRONG", "bold red") if found else styled("ok", "green"),
         )
-    output().print(rows)
+    show(rows)
     for name, error in details:
-        output().print(f"{name}: {error}", soft_wrap=True, markup=False)
+        output().print(f"{name}: {error}", soft_wrap=True)
     if details:
         raise typer.Exit(WRONG)
 
@@ -177,14 +178,13 @@ def _progress(outcome: "Outcome") -> None:
         f"{name}: {outcome.found:g} (baseline {outcome.baseline:g}), "
         f"{outcome.walltime:.1f} s, {outcome.compilations} compilations{late} {outcome.error}",
         soft_wrap=True,
-        markup=False,
     )
 
 
 def _show(evaluation: "Evaluation", name: str) -> None:
     summary = evaluation.summary
     console = output()
-    console.print(f"[bold]{name}[/] on {evaluation.task.name}: {summary.programs} programs")
+    console.print(heading(name, f" on {evaluation.task.name}: {summary.programs} programs"))
     rows = table("Metric", "Geometric mean and 95 % interval")
     for metric, interval in (
         ("(C0-C)/(C0-Cb)", summary.share),
@@ -192,8 +192,8 @@ def _show(evaluation: "Evaluation", name: str) -> None:
         ("(Cb-C)/Cb", summary.saving),
         ("Cb/C without outliers", summary.ratio_without_outliers),
     ):
-        rows.add_row(metric, "not defined" if interval is None else str(interval), style="")
-    console.print(rows, markup=False)
+        rows.add_row(metric, "not defined" if interval is None else str(interval))
+    show(rows, console)
     console.print(
         f"improved: {summary.improved:.0%} of programs; {evaluation.walltime:.2f} s and "
         f"{evaluation.compilations:,.0f} compilations per program"

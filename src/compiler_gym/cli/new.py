@@ -44,8 +44,8 @@ def new(
     console = output()
     console.print(f"{target}: {len(written)} files, which work as they are. Next:")
     steps = f"  cd {target} && uv pip install -e '.[test]' && python -m pytest"
-    console.print(steps, markup=False, highlight=False)
-    console.print(f"  compiler-gym describe {words['env_id']}", highlight=False)
+    console.print(steps, soft_wrap=True)
+    console.print(f"  compiler-gym describe {words['env_id']}", soft_wrap=True)
 
 
 def _words(name: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._state_files import (
     RewardName,
     StatesEnvName,
@@ -190,15 +190,20 @@ def _write_json(path: Path, document: dict[str, Any]) -> None:
 
 def _show(document: dict[str, Any], folder: Path) -> None:
     console = output()
-    console.print(f"[bold]{program_name(document['benchmark'])}[/]", soft_wrap=True)
+    console.print(heading(program_name(document["benchmark"])), soft_wrap=True)
     console.print(
         f"{len(document['actions'])} of {document['actions_before']} actions keep the "
         f"{document['kept']}, after {document['tests']} tests"
     )
-    console.print(f"  {document['commandline']}", soft_wrap=True, markup=False)
+    console.print(f"  {document['commandline']}", soft_wrap=True)
     if "contributions" in document:
         rows = table(
-            "", "Action", "Gained", "Cost of removal", right=("", "Gained", "Cost of removal")
+            "",
+            "Action",
+            "Gained",
+            "Cost of removal",
+            right=("", "Gained", "Cost of removal"),
+            typed=("Action",),
         )
         for item in document["contributions"]:
             cost = item["cost_of_removal"]
@@ -206,12 +211,12 @@ def _show(document: dict[str, Any], folder: Path) -> None:
                 str(item["number"]), item["action"], f"{item['gained']:.4f}",
                 "fails" if cost is None else f"{cost:.4f}",
             )  # fmt: skip
-        console.print(rows)
+        show(rows, console)
     report = document.get("report")
     if report is not None:
-        console.print(f"  {report['command']}", soft_wrap=True, markup=False)
+        console.print(f"  {report['command']}", soft_wrap=True)
         if not report["is_shown"]:
-            console.print("[yellow]the compiler's own tools do not show it[/]")
+            console.print("the compiler's own tools do not show it", style="yellow")
         else:
             console.print(f"shown by {report['lines']} lines of IR")
-    console.print(f"in {folder}", soft_wrap=True, markup=False)
+    console.print(f"in {folder}", soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._failures import REFUSED, exit_status_of
-from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._output import Json, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
     StateFiles,
@@ -19,6 +19,8 @@ from compiler_gym.cli._state_files import (
 )
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from compiler_gym.core import CompilerEnv, CompilerEnvState
 
 __all__ = ["replay"]
@@ -129,7 +131,7 @@ def _show(rows: list[_Row]) -> None:
     console = output()
     shown = table(
         "Program", "Actions", "Recorded", "Replayed", "Program reached", "",
-        right=("Recorded", "Replayed"),
+        right=("Recorded", "Replayed"), typed=("Program",),
     )  # fmt: skip
     for row in rows:
         replayed = row.replayed
@@ -141,13 +143,19 @@ def _show(rows: list[_Row]) -> None:
             _number(row.recorded.reward),
             _number(None if replayed is None else replayed.reward),
             same,
-            "[red]differs[/]" if row.differs else "[yellow]see below[/]" if row.note else "ok",
+            _verdict(row),
         )
-    console.print(shown)
+    show(shown, console)
     for row in rows:
         for line in (*filter(None, [row.note]), *row.differences):
             name = program_name(row.recorded.benchmark)
-            console.print(f"{name}: {line}", soft_wrap=True, markup=False)
+            console.print(f"{name}: {line}", soft_wrap=True)
+
+
+def _verdict(row: _Row) -> "Text":
+    if row.differs:
+        return styled("differs", "red")
+    return styled("see below", "yellow") if row.note else styled("ok", "")
 
 
 def _number(value: float | None) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._action_words import find_actions
-from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._costs import change, levels_of, number
+from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
     DEFAULT_ENVIRONMENT,
     ActionSpaceName,
@@ -17,9 +18,14 @@ from compiler_gym.cli._programs import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from compiler_gym.core import CompilerEnv
 
 __all__ = ["run"]
+
+_TEXT_WIDTH = 18
+"""The columns that a value which is no number gets."""
 
 
 def run(
@@ -68,6 +74,7 @@ def run(
         result = made.multistep(chosen)
         _check(result)
         after = {name: made.observation[name] for name in observations}
+        levels = _at_levels(made, rewards, observations)
         document: dict[str, Any] = {
             "benchmark": str(made.benchmark),
             "action_space": space_name(made.action_space) or "",
@@ -77,6 +84,7 @@ def run(
             "commandline": made.commandline(),
             "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
             "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
+            "levels": levels,
             "rewards": dict(zip(rewards, result[1] or [], strict=True)),
         }
         _write(made, write_ir, write_bitcode)
@@ -120,6 +128,26 @@ def _costs(env: "CompilerEnv", rewards: list[str]) -> list[str]:
     return list(dict.fromkeys(needed))
 
 
+def _at_levels(
+    env: "CompilerEnv", rewards: list[str], observations: list[str]
+) -> dict[str, dict[str, Any]]:
+    """Return what each cost is at the compiler's own levels, by their options."""
+    from compiler_gym.errors import ObservationError
+
+    found: dict[str, dict[str, Any]] = {}
+    for reward in rewards:
+        name = env.reward.spec(reward).observation_spaces[0]
+        if name in found or name not in observations:
+            continue
+        found[name] = {}
+        for option, level in levels_of(env, reward).items():
+            try:
+                found[name][option] = env.observation[level]
+            except ObservationError:
+                found[name][option] = None
+    return found
+
+
 def _check(result: tuple[Any, ...]) -> None:
     truncated, info = result[3:]
     if truncated and "error" in info:
@@ -145,29 +173,40 @@ def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
 
 def _show(document: dict[str, Any], *, to_errors: bool) -> None:
     console = errors() if to_errors else output()
-    console.print(f"[bold]{document['benchmark']}[/]", soft_wrap=True)
+    console.print(heading(document["benchmark"]), soft_wrap=True)
     applied = document["pipeline"] or ", ".join(document["action_names"]) or "nothing"
-    console.print(f"applied: {applied}", soft_wrap=True, markup=False)
+    console.print(f"applied: {applied}", soft_wrap=True)
     if document["had_no_effect"] and document["actions"]:
-        console.print("[yellow]the program is exactly as it was[/]")
-    rows = table("Observation", "Before", "After", "Change", right=("Before", "After", "Change"))
-    for name, value in document["observations"].items():
-        before, after = value["before"], value["after"]
-        rows.add_row(name, _brief(before), _brief(after), _change(before, after))
-    console.print(rows)
-    rows = table("Reward", "Earned", right=("Earned",))
+        console.print("the program is exactly as it was", style="yellow")
+    _show_observations(document["observations"], document["levels"], console)
+    rows = table("Reward", "Earned", right=("Earned",), typed=("Reward",))
     for name, value in document["rewards"].items():
         rows.add_row(name, f"{value:.4f}".rstrip("0").rstrip("."))
     if document["rewards"]:
-        console.print(rows)
+        show(rows, console)
+
+
+def _show_observations(
+    observations: dict[str, Any], levels: dict[str, dict[str, Any]], console: "Console"
+) -> None:
+    options = dict.fromkeys(option for found in levels.values() for option in found)
+    numbers = ("Before", *options, "After", "Change")
+    rows = table("Observation", *numbers, right=numbers, typed=("Observation",))
+    for name, value in observations.items():
+        before, after = value["before"], value["after"]
+        at = [_brief(levels.get(name, {}).get(option, "")) for option in options]
+        rows.add_row(name, _brief(before), *at, _brief(after), _change(before, after))
+    show(rows, console)
 
 
 def _brief(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if value is None or isinstance(value, (int, float)):
+        return number(value)
+    text = " ".join(str(value).split())
+    return text if len(text) <= _TEXT_WIDTH else f"{text[: _TEXT_WIDTH - 3]}..."
 
 
 def _change(before: Any, after: Any) -> str:
-    if not isinstance(before, (int, float)) or not before:
-        return "" if type(before) is not str else ("same" if before == after else "differs")
-    return f"{(after - before) / before:+.1%}"
+    if isinstance(before, (int, float)):
+        return change(before, after)
+    return "" if type(before) is not str else ("same" if before == after else "differs")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._output import Json, output, print_json, show, styled, table
 
 if TYPE_CHECKING:
     from compiler_gym.runs import RunSummary
@@ -47,10 +47,10 @@ def runs(
         return
     _show(found)
     if compare:
-        rows = table("Setting", *distinct_names([run.path for run in found]))
+        rows = table("Setting", *distinct_names([run.path for run in found]), typed=("Setting",))
         for name, values in differences(found).items():
             rows.add_row(name, *(str(value) for value in values))
-        output().print(rows)
+        show(rows)
 
 
 def _show(found: "list[RunSummary]") -> None:
@@ -60,7 +60,7 @@ def _show(found: "list[RunSummary]") -> None:
         return
     rows = table(
         "Run", "Kind", "Started", "Episodes", "Mean reward", "Seconds", "",
-        right=("Episodes", "Mean reward", "Seconds"),
+        right=("Episodes", "Mean reward", "Seconds"), typed=("Run",),
     )  # fmt: skip
     for run in found:
         rows.add_row(
@@ -70,9 +70,9 @@ def _show(found: "list[RunSummary]") -> None:
             str(run.episodes),
             "-" if run.reward is None else f"{run.reward:.4f}",
             f"{run.seconds:.1f}",
-            "done" if run.is_done else "[yellow]unfinished[/]",
+            "done" if run.is_done else styled("unfinished", "yellow"),
         )
-    console.print(rows)
+    show(rows, console)
 
 
 def _draw(found: "list[RunSummary]", path: Path) -> None:

@@ -8,12 +8,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._action_words import find_actions
+from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli._failures import INTERRUPTED
-from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._output import (
+    Json,
+    errors,
+    heading,
+    output,
+    print_json,
+    show,
+    styled,
+    table,
+)
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName, find_program
+from compiler_gym.cli._state_files import program_name
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from compiler_gym.core import CompilerEnv
+    from compiler_gym.datasets import Benchmark
     from compiler_gym.search import Improvement, Progress, ProgressLog, SearchResult
 
 __all__ = ["search"]
@@ -112,10 +126,16 @@ def search(
             keep_results(folder, results)
     if output_file is not None:
         write_results(output_file, results, env=env, algorithm=algorithm, seed=seed)
+    costs = _costs_of(make_env, benchmarks, results)
     if json:
-        print_json({"env": env, "results": [result.to_json() for result in results]})
+        document = {
+            "env": env,
+            "results": [result.to_json() for result in results],
+            "costs": [None if cost is None else cost.to_json() for cost in costs],
+        }
+        print_json(document)
     else:
-        _show(results)
+        _show(results, costs)
     if any(result.is_interrupted for result in results):
         raise typer.Exit(INTERRUPTED)
 
@@ -174,25 +194,70 @@ class _Watcher:
             self._log.close()
 
 
-def _show(results: "Sequence[SearchResult]") -> None:
+def _costs_of(
+    make_env: "Callable[[], CompilerEnv]",
+    benchmarks: "Sequence[Benchmark]",
+    results: "Sequence[SearchResult]",
+) -> "list[Costs | None]":
+    """Return what each result made of its program, in bytes, instructions or seconds."""
+    with make_env() as env:
+        return [
+            costs_of_episode(env, benchmark, result.actions, result.reward_space)
+            for benchmark, result in zip(benchmarks, results, strict=True)
+        ]
+
+
+def _show(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:
     console = output()
-    reward = results[0].reward_space
+    for rows in (_costs_table(results, costs), _work_table(results)):
+        if rows is not None:
+            show(rows, console)
+    for result in results:
+        console.print(heading(program_name(result.benchmark)), soft_wrap=True)
+        text = result.commandline or " ".join(result.action_names)
+        console.print(f"  {text}", soft_wrap=True)
+    if results[0].is_interrupted:
+        console.print("interrupted: this is what was found so far", style="yellow")
+
+
+def _costs_table(
+    results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]"
+) -> "Table | None":
+    measured = [cost for cost in costs if cost is not None]
+    if not measured:
+        return None
+    options = list(measured[0].levels)
+    versus = [f"vs {options[0]}"]
+    numbers = ("Before", *options, "Found", *versus)
+    unit = f" ({measured[0].unit})" if measured[0].unit else ""
     rows = table(
-        "Program", reward, "Actions", "Sequences tried", "Failures",
-        right=(reward, "Actions", "Sequences tried", "Failures"),
+        "Program", *numbers, right=numbers, typed=("Program",), title=f"{measured[0].name}{unit}"
+    )
+    for result, cost in zip(results, costs, strict=True):
+        if cost is None:
+            continue
+        rows.add_row(
+            program_name(result.benchmark),
+            number(cost.before),
+            *(number(cost.levels[option]) for option in options),
+            styled(number(cost.found), "bold"),
+            change(cost.levels[options[0]], cost.found),
+        )
+    return rows
+
+
+def _work_table(results: "Sequence[SearchResult]") -> "Table":
+    numbers = ("Reward", "Actions", "Tried", "Failures")
+    rows = table(
+        "Program", *numbers, right=numbers, typed=("Program",),
+        title=f"Reward {results[0].reward_space}; sequences of actions tried",
     )  # fmt: skip
     for result in results:
         rows.add_row(
-            result.benchmark,
+            program_name(result.benchmark),
             f"{result.reward:.4f}",
             str(len(result.actions)),
             f"{result.sequences:,}",
             str(result.failures),
         )
-    console.print(rows)
-    for result in results:
-        console.print(f"[bold]{result.benchmark}[/]", soft_wrap=True)
-        text = result.commandline or " ".join(result.action_names)
-        console.print(f"  {text}", soft_wrap=True, markup=False)
-    if results[0].is_interrupted:
-        console.print("[yellow]interrupted: this is what was found so far[/]")
+    return rows

@@ -11,7 +11,7 @@ import typer
 
 from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
 from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._output import Json, errors, output, print_json, table
+from compiler_gym.cli._output import Json, errors, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
     StateFiles,
@@ -22,6 +22,8 @@ from compiler_gym.cli._state_files import (
 )
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from compiler_gym.core import CompilerEnvState
     from compiler_gym.validation import ValidationResult
 
@@ -201,7 +203,10 @@ class _Counter:
 def _show(documents: list[dict[str, Any]]) -> None:
     console = output()
     names = list(dict.fromkeys(r["name"] for document in documents for r in document["rungs"]))
-    shown = table("Program", "Reward", *names, "Seconds", "", right=("Reward", "Seconds"))
+    shown = table(
+        "Program", "Reward", *names, "Seconds", "",
+        right=("Reward", "Seconds"), typed=("Program",),
+    )  # fmt: skip
     for document in documents:
         verdicts = {rung["name"]: rung["verdict"] for rung in document["rungs"]}
         state = document["state"]
@@ -212,23 +217,23 @@ def _show(documents: list[dict[str, Any]]) -> None:
             f"{document['walltime']:.2f}",
             _summary(document),
         )
-    console.print(shown)
+    show(shown, console)
     wrong = [document for document in documents if not document["okay"]]
     for document in wrong:
         for error in document["errors"]:
             facts = "".join(f", {key}={value!r}" for key, value in error["data"].items())
             name = program_name(document["state"]["benchmark"])
-            console.print(f"{name}: {error['type']}{facts}", soft_wrap=True, markup=False)
+            console.print(f"{name}: {error['type']}{facts}", soft_wrap=True)
     _show_unknown(documents)
     untold = sum(document["okay"] and _is_untold(document) for document in documents)
     rest = f", {untold} unknown" if untold else ""
     console.print(f"{len(documents)} states, {len(wrong)} wrong{rest}")
 
 
-def _summary(document: dict[str, Any]) -> str:
+def _summary(document: dict[str, Any]) -> Text:
     if not document["okay"]:
-        return "[bold red]WRONG[/]"
-    return "[yellow]unknown[/]" if _is_untold(document) else "[green]okay[/]"
+        return styled("WRONG", "bold red")
+    return styled("unknown", "yellow") if _is_untold(document) else styled("okay", "green")
 
 
 def _is_untold(document: dict[str, Any]) -> bool:
@@ -247,8 +252,8 @@ def _show_unknown(documents: list[dict[str, Any]]) -> None:
                 reasons[key] = reasons.get(key, 0) + 1
     for (name, reason), times in reasons.items():
         many = f" ({times} states)" if times > 1 else ""
-        output().print(f"{name} unknown: {reason}{many}", soft_wrap=True, markup=False)
+        output().print(f"{name} unknown: {reason}{many}", soft_wrap=True)
 
 
-def _coloured(verdict: str) -> str:
-    return f"[{_COLOURS[verdict]}]{verdict}[/]" if verdict else ""
+def _coloured(verdict: str) -> "Text":
+    return styled(verdict, _COLOURS.get(verdict, ""))

@@ -3,7 +3,7 @@
 
 import platform
 
-from compiler_gym.cli._output import Json, output, print_json, table
+from compiler_gym.cli._output import Json, print_json, show, table
 
 __all__ = ["version"]
 
@@ -30,4 +30,4 @@ def version(json: Json = False) -> None:
     rows = table("Part", "Version")
     for name, number in versions.items():
         rows.add_row(name, number)
-    output().print(rows)
+    show(rows)

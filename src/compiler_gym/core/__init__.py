@@ -19,6 +19,7 @@ from compiler_gym.core.forking import fork_of
 from compiler_gym.core.garbage import uncollected
 from compiler_gym.core.lockstep import Lockstep
 from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
+from compiler_gym.core.rendering import Listing
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
@@ -41,6 +42,7 @@ __all__ = [
     "CompilerEnvStateWriter",
     "DerivedObservation",
     "Episode",
+    "Listing",
     "Lockstep",
     "ObservationSpaceSpec",
     "ObservationView",

@@ -20,6 +20,7 @@ from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
 from compiler_gym.core.history import History
 from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
+from compiler_gym.core.rendering import Listing, counted, difference, show, show_difference
 from compiler_gym.core.selection import Selection
 from compiler_gym.core.sessions import Isolation, Sessions
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
@@ -40,11 +41,12 @@ from compiler_gym.errors import (
     warn_of_the_caller,
 )
 from compiler_gym.service import Limits, SessionSource
-from compiler_gym.spaces import Reward, action_name
+from compiler_gym.spaces import Reward, action_name, action_names
 from compiler_gym.version import __version__
 
 __all__ = ["CompilerEnv"]
 
+_RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 
@@ -61,9 +63,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     that made it; a forked child must call `reset` before anything else.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
+    metadata: dict[str, Any] = {"render_modes": list(_RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
     command_line_styles: ClassVar[Mapping[str, Callable[..., gymnasium.Space[Any]]]] = {}
     """How a plug-in's command lines are written, by the style its session names."""
+    listing: ClassVar[Listing] = Listing()
+    """How the text that `render` shows is written."""
     default_benchmark: ClassVar[str | None] = None
     """The program of a reset that was given none."""
     shown_rewards: ClassVar[tuple[str, ...] | None] = None
@@ -103,8 +107,10 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             raise InvalidParameterError(
                 f"isolation is {isolation!r}: expected 'process' or 'in-process'"
             )
-        if render_mode not in (None, "human", "ansi"):
-            raise InvalidParameterError(f"render_mode is {render_mode!r}: expected human or ansi")
+        if render_mode not in (None, *_RENDER_MODES):
+            raise InvalidParameterError(
+                f"render_mode is {render_mode!r}: expected {_one_of(_RENDER_MODES)}"
+            )
         self.render_mode = render_mode
         self._datasets = Datasets(datasets, self.uri_keys)
         sessions = Sessions(source, isolation, limits or Limits(), cache, self.state_observation)
@@ -392,14 +398,23 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         ).result()
 
     def render(self, mode: str | None = None) -> str | None:
-        """Print the program as it is now, or return it as text in mode ``ansi``."""
+        """Print the program as it is now, or return it as text in mode ``ansi``.
+
+        A terminal shows it in colour, and one that is longer than the screen with the
+        bodies of its functions left out. Mode ``diff`` prints what the last action
+        changed, with counts and the reward; ``ansi_diff`` returns that as text. For it
+        the actions before the last are replayed in another session.
+        """
         mode = mode or self.render_mode or "human"
-        if mode not in ("human", "ansi"):
-            raise InvalidParameterError(f"render mode is {mode!r}: expected human or ansi")
-        text = self._render_text()
-        if mode == "ansi":
+        if mode not in _RENDER_MODES:
+            raise InvalidParameterError(
+                f"render mode is {mode!r}: expected {_one_of(_RENDER_MODES)}"
+            )
+        is_difference = mode.endswith("diff")
+        text = self._render_difference() if is_difference else self._render_text()
+        if mode.startswith("ansi"):
             return text
-        print(text)
+        (show_difference if is_difference else show)(text, self.listing)
         return None
 
     def close(self) -> None:
@@ -561,6 +576,51 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
                 return program
         return None
 
+    def _render_difference(self) -> str:
+        """Return what the last action changed, after lines that say what it did."""
+        now, actions = self._render_text(), self.actions
+        note, where = self.listing.comment, self.episode.require().benchmark
+        if not actions:
+            return f"{note} {where}: no action yet"
+        with self._twin() as twin:
+            twin.reset(benchmark=self.episode.program, observation_space=None)
+            if actions[:-1]:
+                twin.multistep(actions[:-1])
+            before = twin._render_text()
+            costs = [twin._cost()]
+            name = twin._action_text(actions[-1])  # in the space of that step
+            earned = twin.step(actions[-1])[1]
+        costs.append(self._cost())
+        # The first line says how many actions there were: it is no part of the program.
+        lines, added, removed = difference(
+            before.partition("\n")[2], now.partition("\n")[2], self.listing
+        )
+        head = [f"{note} {where}: action {len(actions):,}, {name}"]
+        rewards = self.episode.selection.rewards.rewards
+        values = earned if isinstance(earned, list) else [earned]
+        for space, value in zip(rewards, values, strict=bool(rewards)):
+            again = "" if space.deterministic else ", measured again"
+            head.append(f"{note} reward {value:.6g} ({space.name}{again})")
+        if None not in costs:
+            cost = rewards[0].observation_spaces[0]
+            head.append(f"{note} {cost} {costs[0]} before, {costs[1]} after")
+        changed = f"{counted(added, 'line')} added, {counted(removed, 'line')} removed"
+        head.append(f"{note} {changed}" if lines else f"{note} nothing changed")
+        return "\n".join([*head, *lines])
+
+    def _action_text(self, action: Any) -> str:
+        """Return what `action` is called, in whichever space it is."""
+        space = self.action_space
+        return action_name(space, action) if action_names(space) else str(action)
+
+    def _cost(self) -> Any:
+        """Return the cost that the reward space lowers, or None."""
+        space = self.reward_space
+        if space is None or not space.deterministic or len(space.observation_spaces) != 1:
+            return None
+        value = self.observation[space.observation_spaces[0]]
+        return value if isinstance(value, (int, float)) else None
+
     def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
         if state.compiler_version in (None, self.compiler_version):
             return
@@ -607,3 +667,8 @@ class _Snapshot:
     program_random: Any
     """What random programs are drawn with: `np_random` since a reset."""
     episode: EpisodeSnapshot
+
+
+def _one_of(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} or {last}"

@@ -21,9 +21,10 @@ from compiler_gym.core.views import (
     RewardView,
 )
 from compiler_gym.errors import InvalidActionError, UnknownNameError
+from compiler_gym.nearest import did_you_mean, unknown_name
 from compiler_gym.service.messages import Description
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec
-from compiler_gym.spaces import Reward, space_name
+from compiler_gym.spaces import Reward, action_flags, action_names, space_name
 
 __all__ = ["Ask", "Selection"]
 
@@ -100,9 +101,7 @@ class Selection:
     def action_space_named(self, name: Any) -> _Space:
         """Return the action space `name`, or raise `UnknownNameError`."""
         if not isinstance(name, str) or name not in self.action_specs:
-            raise UnknownNameError(
-                f"no action space {name!r}; there are {', '.join(self.action_specs)}"
-            )
+            raise UnknownNameError(unknown_name("action space", name, self.action_specs))
         if name not in self._built:
             self._built[name] = self._build(self.action_specs[name])
         return self._built[name]
@@ -143,10 +142,7 @@ class Selection:
             return actions
         for action in actions:
             if not space.contains(action):
-                raise InvalidActionError(
-                    f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
-                    + self._advice(action)
-                )
+                raise InvalidActionError(_why_refused(space, action) + self._advice(action))
         if count:
             return list(map(int, actions))
         return [plain_from_value(space, action) for action in actions]
@@ -195,3 +191,18 @@ class Selection:
 
     def _replan(self) -> None:
         self.plan = Plan(self.observations, self.rewards, self.observation)
+
+
+def _why_refused(space: _Space, action: Any) -> str:
+    """Return what is wrong with `action`, and what to write for one that is given by name."""
+    refused = f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
+    if not isinstance(action, str):
+        return refused
+    names, flags = list(action_names(space)), list(action_flags(space))
+    for known in (names, flags):
+        if action and action in known:
+            number = known.index(action)
+            return f"{refused}: expected its number, env.action_space[{names[number]!r}] ({number})"
+    if hint := did_you_mean(action, names or filter(None, flags)):
+        return f"{refused}: {hint} Write env.action_space[NAME] for the number of a name"
+    return refused

@@ -16,6 +16,7 @@ import numpy as np
 
 from compiler_gym.core.specs import space_from_spec, value_from_plain
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.nearest import unknown_name
 from compiler_gym.session import ObservationSpec, SpaceSpec
 from compiler_gym.spaces import Reward
 
@@ -302,4 +303,4 @@ class RewardView:
 
 
 def _unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    return UnknownNameError(f"no {kind} space {name!r}; there are {', '.join(known)}")
+    return UnknownNameError(unknown_name(f"{kind} space", name, known))

@@ -17,10 +17,10 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.nearest import nearest_names
 from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.nearest import unknown_name
 
 __all__ = ["SIZES", "BundledPrograms", "bundled_folder", "run_spec_of"]
 
@@ -63,11 +63,7 @@ class BundledPrograms(Dataset):
         """Return the program at `uri`."""
         name = uri.path.strip("/")
         if name not in _names():
-            near = nearest_names(name, _names())
-            raise UnknownNameError(
-                f"no program {name!r} in {self.name}{near and ': '}{near}; "
-                f"there are {', '.join(_names())}"
-            )
+            raise UnknownNameError(unknown_name("program", name, _names(), where=self.name))
         return BundledProgram(uri, name)
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.nearest import nearest_datasets, nearest_names
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
+from compiler_gym.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -108,7 +108,7 @@ class Datasets:
         for key in uri.params:
             if key not in known:
                 there = f"known: {', '.join(known)}" if known else "expected none"
-                hint = nearest_names(key, known, 0.3) or there
+                hint = did_you_mean(key, known, cutoff=0.3) or there
                 raise BenchmarkInitError(f"{uri} has a key {key!r} that nothing reads: {hint}")
 
     def random_benchmark(
@@ -195,7 +195,8 @@ class Datasets:
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
         bare = {name.partition("://")[2]: name for name in known if not name.endswith("://")}
-        hint = nearest_datasets(uri.dataset, bare) or f"known: {', '.join(known)}"
+        close = [bare[name] for name in nearest(uri.dataset, bare)]
+        hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 
 

@@ -31,9 +31,9 @@ from msgspec import Struct
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.nearest import nearest_names
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
+from compiler_gym.nearest import did_you_mean
 
 __all__ = ["CorpusDataset", "CorpusProgram", "find_corpora"]
 
@@ -202,7 +202,7 @@ class CorpusDataset(Dataset):
         found = self._store.find(quote_path(parsed.path[1:]))
         if found is None:
             some = itertools.islice(self.benchmark_uris(), _SUGGEST_UP_TO)
-            near = nearest_names(str(parsed), some, 0.8)
+            near = did_you_mean(str(parsed), some, cutoff=0.8)
             raise UnknownNameError(
                 f"no program {parsed} among the {self.size} of {self.name}{near and ': '}{near}"
             )

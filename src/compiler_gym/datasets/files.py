@@ -13,9 +13,9 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.nearest import nearest_names
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.nearest import did_you_mean
 
 __all__ = ["FilesDataset"]
 
@@ -124,7 +124,7 @@ class FilesDataset(Dataset):
         names = self._names
         if names is None:
             names = list(itertools.islice(self._walk(), _SUGGEST_UP_TO + 1))
-        near = "" if len(names) > _SUGGEST_UP_TO else nearest_names(uri.path[1:], names)
+        near = "" if len(names) > _SUGGEST_UP_TO else did_you_mean(uri.path[1:], names)
         return f": {near}" if near else ""
 
 

@@ -30,6 +30,8 @@ class CostReward(Reward):
         initial: str,
         platform_dependent: bool,
         deterministic: bool = True,
+        unit: str = "",
+        levels: Mapping[str, str] | None = None,
         **properties: Any,
     ) -> None:
         super().__init__(
@@ -44,6 +46,10 @@ class CostReward(Reward):
         self.initial = initial
         self.origin: float | None = None
         """The cost at reset, once it is known."""
+        self.unit = unit
+        """What the cost is counted in."""
+        self.levels = dict(levels or {})
+        """The observations of the cost at the compiler's own levels, by their options."""
         self.previous: float | None = None
         """The cost of the last update."""
         self.scale: float | None = None

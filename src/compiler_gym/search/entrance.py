@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
+from compiler_gym.nearest import unknown_name
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
@@ -70,7 +71,7 @@ def run_search(
     does not exist and `BenchmarkInitError` for a program that cannot be started.
     """
     if algorithm not in ALGORITHMS:
-        raise UnknownNameError(f"no algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
+        raise UnknownNameError(unknown_name("algorithm", algorithm, ALGORITHMS))
     if jobs is not None and jobs < 1:
         raise InvalidParameterError(f"jobs is {jobs}: expected a number above 0")
     with make_env() as env:

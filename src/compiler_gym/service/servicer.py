@@ -20,6 +20,7 @@ from compiler_gym.errors import (
     SessionNotFound,
     UnknownNameError,
 )
+from compiler_gym.nearest import unknown_name
 from compiler_gym.service.messages import (
     PROTOCOL,
     Description,
@@ -131,8 +132,7 @@ class Servicer:
                 action_space = self._action_spaces[request.action_space]
             except KeyError:
                 raise UnknownNameError(
-                    f"no action space {request.action_space!r}; there are "
-                    f"{', '.join(self._action_spaces)}"
+                    unknown_name("action space", request.action_space, self._action_spaces)
                 ) from None
         self._working_dir = self._make_working_dir()
         session = self._class(self._working_dir, action_space, request.benchmark)
@@ -207,9 +207,7 @@ class Servicer:
         session = self._running()
         deterministic = self._memoable.get(name)
         if deterministic is None:
-            raise UnknownNameError(
-                f"no observation space {name!r}; there are {', '.join(self._memoable)}"
-            )
+            raise UnknownNameError(unknown_name("observation space", name, self._memoable))
         value = session.get_observation(name)
         if deterministic:
             memo[name] = value

@@ -5,11 +5,11 @@ Items may have blanks inside. Where several readings are possible the item with
 the most words wins, as long as the rest can still be read.
 """
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
 from compiler_gym.errors import InvalidActionError, UnknownNameError
+from compiler_gym.nearest import nearest
 
 __all__ = ["Words"]
 
@@ -82,7 +82,7 @@ class Words:
         return self._error(words[min(max(reached), len(words) - 1)])
 
     def _error(self, item: object) -> UnknownNameError:
-        close = difflib.get_close_matches(str(item), self.items, n=3)
+        close = nearest(item, self.items)
         expected = " or ".join(map(repr, close)) or f"one of {len(self.items)} {self.kind}"
         return UnknownNameError(f"expected {expected}, found {item!r}")
 

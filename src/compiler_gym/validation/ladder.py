@@ -21,6 +21,7 @@ from compiler_gym.datasets import (
     runs_as_expected,
 )
 from compiler_gym.errors import CompilerGymError, ServiceError, UnknownNameError
+from compiler_gym.nearest import unknown_name
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
@@ -152,8 +153,7 @@ def choose_rungs(rungs: Sequence[Rung], names: Iterable[str] | None) -> list[Run
         return list(rungs)
     wanted, known = set(names) - {REPLAY, CALLBACKS}, [rung.name for rung in rungs]
     for name in sorted(wanted - set(known)):
-        there = ", ".join([REPLAY, *known, CALLBACKS])
-        raise UnknownNameError(f"no rung {name!r}; there are {there}")
+        raise UnknownNameError(unknown_name("rung", name, [REPLAY, *known, CALLBACKS]))
     return [rung for rung in rungs if rung.name in wanted]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, UnknownNameError
+from compiler_gym.nearest import did_you_mean
 from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
 from compiler_gym.wrappers._below import Environment, attribute_of
 from compiler_gym.wrappers.conversions import ActionWrapper
@@ -238,10 +239,9 @@ def number_of(space: NamedDiscrete, action: str | int) -> int:
     flags = getattr(space, "flags", [])
     if action in flags:
         return flags.index(action)
+    hint = did_you_mean(action, space.names) or "expected a name or a flag"
     elsewhere = getattr(space, "advice", _no_advice)(action)
-    raise UnknownNameError(
-        f"no action {action!r} in {space!r}: expected a name or a flag{elsewhere}"
-    )
+    raise UnknownNameError(f"no action {action!r} in {space!r}: {hint}{elsewhere}")
 
 
 def _no_advice(action: str) -> str:

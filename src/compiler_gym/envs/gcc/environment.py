@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
+from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE, OutOfReachError, Replay
 from compiler_gym.envs.gcc.datasets import make_datasets
@@ -54,6 +54,9 @@ class GccEnv(RunnableEnv):
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     state_observation: ClassVar[str | None] = "command_line"
     uri_keys: ClassVar[tuple[str, ...] | None] = ()
+    listing: ClassVar[Listing] = Listing(
+        "gas", "#", begin=r"\s*\.type\s+([^\s,]+), *[@%]function", end=r"\s*\.size\s+[^,]+, *\.-"
+    )
 
     def __init__(
         self,

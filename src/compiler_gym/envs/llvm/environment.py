@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
+from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
@@ -186,6 +186,9 @@ class LlvmEnv(RunnableEnv):
     )
     state_observation: ClassVar[str | None] = "IrHash"
     uri_keys: ClassVar[tuple[str, ...] | None] = ("goal",)
+    listing: ClassVar[Listing] = Listing(
+        "llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"
+    )
 
     def __init__(
         self,

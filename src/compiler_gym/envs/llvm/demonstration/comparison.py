@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One program's instruction counts, and the metrics made of them."""
 
-import math
+import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -91,7 +91,7 @@ def geometric_mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     if not known or min(known) <= 0:
         return None
-    return math.exp(sum(map(math.log, known)) / len(known))
+    return statistics.geometric_mean(known)
 
 
 def summary(rows: Iterable[Comparison]) -> dict[str, float | None]:

@@ -65,11 +65,11 @@ class Demonstration:
         print_commands(self._console, self.rows)
         print_table(self._console, self.rows, opt=self.opt)
         if self.is_interrupted:
-            self._console.print("[yellow]Interrupted: this is what was found so far.[/]")
+            self._console.print("Interrupted: this is what was found so far.", style="yellow")
         elif self.opt is None:
             self._console.print(
-                "[yellow]Not checked with LLVM's own opt: it is not installed "
-                "(apt install llvm-22).[/]"
+                "Not checked with LLVM's own opt: it is not installed (apt install llvm-22).",
+                style="yellow",
             )
         self._console.print("Written: " + "  ".join(map(str, self._files)), soft_wrap=True)
 

@@ -34,18 +34,19 @@ def print_commands(console: Console, rows: Sequence[Comparison]) -> None:
     """Print the command that reproduces each result."""
     for row in rows:
         if row.command:
-            console.print(f"[bold]{row.name}[/]")
+            console.print(row.name, style="bold", markup=False)
             console.print(row.command, style="dim", markup=False, soft_wrap=True)
 
 
 def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None) -> None:
     """Print the comparison and the geometric means."""
     table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_footer=True,
+        box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold",
+        show_footer=True,
         title="Instructions of each program", title_justify="left", title_style="bold",
     )  # fmt: skip
     means = summary(rows)
-    table.add_column("Program", footer="geomean")
+    table.add_column("Program", footer="geomean", no_wrap=True)
     for level in ("-O0", "-O3", "-Oz"):
         table.add_column(level, justify="right")
     table.add_column("found", justify="right", style="bold green")

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Ends quietly when whoever reads our output has left, as in ``compiler-gym envs | head -1``."""
+
+import os
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import NoReturn
+
+__all__ = ["READER_LEFT", "leaving_with_the_reader", "reader_left"]
+
+READER_LEFT = 128 + signal.SIGPIPE
+"""The exit status then: what a shell shows for a tool that SIGPIPE ended.
+
+The signal itself stays ignored, for it would also end us where a worker has died.
+"""
+
+
+@contextmanager
+def leaving_with_the_reader() -> Generator[None]:
+    """Leave with that status if something inside can't be written any more."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _write_to_nobody()
+        raise SystemExit(READER_LEFT) from None
+
+
+def reader_left() -> NoReturn:
+    """Raise what a write to a closed pipe raises; for a library that would leave by itself."""
+    raise BrokenPipeError
+
+
+def _write_to_nobody() -> None:
+    """Let what is still to be written go nowhere, or Python complains at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

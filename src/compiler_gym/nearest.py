@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The known names that are nearest to an unknown one: one answer for every kind of name.
+
+A name is near if it is misspelt (``srao``), written with other letter case, a part of the
+known one (``autoph``), or the known one's but for the version (``npb-v0`` for
+``npb-llvm10-v0``).
+"""
+
+import difflib
+import re
+from collections.abc import Iterable
+
+__all__ = ["did_you_mean", "nearest", "unknown_name"]
+
+_MOST = 3
+_LEAST_PART = 3
+"""The letters below which a part of a name says too little."""
+_CUTOFF = 0.7
+_VERSION = re.compile(r"-v\d+$")
+
+
+def nearest(
+    name: object, known: Iterable[str], *, most: int = _MOST, cutoff: float = _CUTOFF
+) -> list[str]:
+    """Return up to `most` of the `known` names that `name` may stand for, nearest first.
+
+    `cutoff` is how alike they must be, from 0 to 1.
+
+    >>> nearest("autofase", ["Ir", "Autophase"]), nearest("irsha", ["IrSha1", "Ir"])
+    (['Autophase'], ['IrSha1', 'Ir'])
+    """
+    wanted = str(name).lower()
+    by_lower: dict[str, list[str]] = {}
+    for one in known:
+        by_lower.setdefault(one.lower(), []).append(one)
+    close = difflib.get_close_matches(wanted, by_lower, n=most, cutoff=cutoff)
+    holding = sorted(
+        (one for one in by_lower if _holds(one, wanted)),
+        key=lambda one: (not one.startswith(wanted), len(one)),
+    )
+    found = [one for lower in dict.fromkeys([*close, *holding]) for one in by_lower[lower]]
+    return found[:most]
+
+
+def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = _CUTOFF) -> str:
+    """Return the question that ends an error, or nothing if no known name is near.
+
+    >>> did_you_mean("Autophas", ["Autophase", "Ir"])
+    'did you mean Autophase?'
+    """
+    found = nearest(name, known, cutoff=cutoff)
+    return f"did you mean {', '.join(found)}?" if found else ""
+
+
+def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = "") -> str:
+    """Return what an error says of a name that is none of the `known`; `where` follows it.
+
+    >>> unknown_name("space", "Autophas", ["Autophase", "Ir"])
+    "no space 'Autophas': did you mean Autophase?"
+    >>> unknown_name("space", "Colour", ["Autophase", "Ir"])
+    "no space 'Colour'; there are Autophase, Ir"
+    """
+    known = list(known)
+    hint = did_you_mean(name, known) if isinstance(name, str) else ""
+    unknown = f"no {kind} {name!r}{where and f' in {where}'}"
+    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(known)}"
+
+
+def _holds(known: str, wanted: str) -> bool:
+    stem = _VERSION.sub("", wanted)
+    if len(stem) < _LEAST_PART:
+        return False
+    return wanted in known or (stem != wanted and known.startswith(stem))
