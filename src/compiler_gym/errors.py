@@ -13,6 +13,7 @@ Three branches tell the reader whom to ask::
     │   ├── PipelineError                a pass pipeline the compiler refuses
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   │   └── RenderModeError          a render mode that an environment does not have
     │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
     │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
@@ -72,6 +73,7 @@ __all__ = [
     "ObservationError",
     "PipelineError",
     "RecordingError",
+    "RenderModeError",
     "RequestError",
     "ServiceError",
     "ServiceInitError",
@@ -135,6 +137,13 @@ class UnknownNameError(RequestError, LookupError):
 
 class InvalidParameterError(RequestError, ValueError):
     """A session parameter does not exist or its value does not fit."""
+
+
+class RenderModeError(InvalidParameterError, TypeError):
+    """A render mode that an environment does not have.
+
+    Also a `TypeError`: libraries that try a mode, as Stable-Baselines3 does, expect one.
+    """
 
 
 class ValidationUnavailableError(RequestError):
