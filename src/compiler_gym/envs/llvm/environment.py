@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
@@ -27,6 +27,9 @@ from compiler_gym.errors import InvalidActionError, InvalidParameterError, Minim
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.observations.typed import LlvmObservationView
 
 __all__ = [
     "LlvmCommandLine",
@@ -138,6 +141,13 @@ class LlvmEnv(RunnableEnv):
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
         )
+
+    if TYPE_CHECKING:
+
+        @property
+        def observation(self) -> "LlvmObservationView":
+            """Every observation, on demand: ``env.observation["Autophase"]``."""
+            ...
 
     @property
     def ir(self) -> str:
