@@ -26,9 +26,8 @@ def sb3() -> Any:
 def test_its_own_make_vec_env_makes_our_environments(sb3: Any, id: str) -> None:
     make_vec_env = pytest.importorskip("stable_baselines3.common.env_util").make_vec_env
     assert id in compiler_gym.COMPILER_GYM_ENVS
-    envs = make_vec_env(id, n_envs=2, env_kwargs={"benchmark": "cbench-v1/crc32"},
-                        wrapper_class=compiler_gym.wrappers.TimeLimit,
-                        wrapper_kwargs={"max_episode_steps": 4})  # fmt: skip
+    arguments = {"benchmark": "cbench-v1/crc32", "max_episode_steps": 4}
+    envs = make_vec_env(id, n_envs=2, env_kwargs=arguments)
     try:
         model = sb3.PPO("MlpPolicy", envs, device="cpu", n_steps=8, batch_size=16, seed=0)
         model.learn(32)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from compiler_gym.core import ObservationView
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Arrays", "Flags", "Floats", "Integers", "LlvmObservationView", "Records", "Texts"]
@@ -110,7 +109,7 @@ class LlvmObservationView(ObservationView):
     if TYPE_CHECKING:
 
         @overload
-        def __getitem__(self, name: Arrays) -> "NDArray[np.generic]": ...
+        def __getitem__(self, name: Arrays) -> "NDArray[Any]": ...
         @overload
         def __getitem__(self, name: Integers) -> int: ...
         @overload
