@@ -41,12 +41,13 @@ def test_what_an_id_does_not_name_is_none_in_our_make(id: str) -> None:
     with compiler_gym.make(id) as env:
         assert env.observation_space is None
         assert env.reward_space is None
+        assert env.spec is not None
         assert gymnasium.make(env.spec).unwrapped.observation_space is None
     with compiler_gym.make("llvm-ic-v0") as env:
         assert env.observation_space is None
         assert str(env.reward_space) == "IrInstructionCountOz"
     with gymnasium.make("llvm-ir-codesize-v0").unwrapped as env:
-        assert str(env.reward_space) == "ObjectTextSizeOz"
+        assert str(env.get_wrapper_attr("reward_space")) == "ObjectTextSizeOz"
 
 
 def test_a_step_without_a_reward_space_says_once_what_to_set(

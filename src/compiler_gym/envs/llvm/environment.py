@@ -275,7 +275,7 @@ def compute_observation(observation_space: Any, bitcode: str | Path, timeout: fl
     """Return one observation of the module in the file `bitcode`."""
     with LlvmEnv(isolation="process") as env:
         benchmark = source.make_benchmark(bitcode)
-        name = getattr(
+        name: str = getattr(
             observation_space, "id", getattr(observation_space, "name", observation_space)
         )
         env.reset(benchmark=benchmark, timeout=timeout)
