@@ -16,6 +16,7 @@ Three branches tell the reader whom to ask::
     │   ├── PipelineError                a pass pipeline the compiler refuses
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
+    │   │   └── RenderModeError          a render mode that an environment does not have
     │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
     │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
@@ -81,6 +82,7 @@ __all__ = [
     "ObservationError",
     "PipelineError",
     "RecordingError",
+    "RenderModeError",
     "RequestError",
     "ServiceError",
     "ServiceInitError",
@@ -162,6 +164,13 @@ class UnknownNameError(RequestError, KeyError):
 
 class InvalidParameterError(RequestError, ValueError):
     """A session parameter does not exist or its value does not fit."""
+
+
+class RenderModeError(InvalidParameterError, TypeError):
+    """A render mode that an environment does not have.
+
+    Also a `TypeError`: libraries that try a mode, as Stable-Baselines3 does, expect one.
+    """
 
 
 class ValidationUnavailableError(RequestError):

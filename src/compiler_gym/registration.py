@@ -60,6 +60,9 @@ class EnvironmentId:
 
     id: str
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    for_learning: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What ``gymnasium.make`` makes it with besides, so that an agent can learn; `make` takes
+    None there unless it is told."""
     default_for: tuple[Use, ...] = ()
     """What it serves where no environment is named; the first compiler that says so counts."""
 
@@ -175,7 +178,7 @@ def register_with_gymnasium() -> None:
                         id,
                         entry_point=compiler.environment,
                         vector_entry_point=f"{_VECTORS}:{compiler.environment.replace(':', '.')}",
-                        kwargs=dict(environment.kwargs),
+                        kwargs={**environment.for_learning, **environment.kwargs},
                         nondeterministic=compiler.nondeterministic,
                         order_enforce=False,
                         disable_env_checker=True,
@@ -183,8 +186,9 @@ def register_with_gymnasium() -> None:
 
 
 def make(id: str, **kwargs: Any) -> "CompilerEnv":
-    """Return a new environment: ``gymnasium.make`` without its wrappers.
+    """Return a new environment: ``gymnasium.make`` without its wrappers and its defaults.
 
+    Spaces that the id does not name are None, and ``render()`` prints where no mode is chosen.
     Raises `gymnasium.error.NameNotFound` for an unknown id, `EnvironmentNotSupported`
     when the compiler cannot run here, and `InvalidParameterError` for a limit of steps.
     """
@@ -196,7 +200,9 @@ def make(id: str, **kwargs: Any) -> "CompilerEnv":
             "make() puts no wrapper around an environment: expected "
             "compiler_gym.wrappers.TimeLimit(env, steps), or gymnasium.make() for Gymnasium's own"
         )
-    return gymnasium.make(id, **kwargs).unwrapped  # type: ignore[return-value]  # ours
+    env: Any = gymnasium.make(id, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
+    env.renders_unasked = True
+    return env
 
 
 def make_vec(
@@ -223,6 +229,14 @@ def make_vec(
         return env
 
     return make_vector(make_env, num_envs=num_envs, **arguments)
+
+
+def _left_open(id: Any) -> Iterator[str]:
+    """Yield the arguments that only Gymnasium gives the environment `id` by default."""
+    compiler = compiler_of(id) if isinstance(id, str) else None
+    for environment in () if compiler is None else compiler.environments:
+        if id in (environment.id, f"{NAMESPACE}/{environment.id}"):
+            yield from environment.for_learning.keys() - environment.kwargs.keys()
 
 
 class _Ids:

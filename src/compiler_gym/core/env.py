@@ -7,10 +7,11 @@ derived observations and datasets to offer. What an environment does is done by 
 """
 
 import copy
+import logging
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, Self
 
 import gymnasium
@@ -36,6 +37,7 @@ from compiler_gym.errors import (
     CompilerGymWarning,
     InvalidActionError,
     InvalidParameterError,
+    RenderModeError,
     SessionNotFound,
     UnknownNameError,
     warn_of_the_caller,
@@ -47,6 +49,7 @@ from compiler_gym.version import __version__
 __all__ = ["CompilerEnv"]
 
 _RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
+_log = logging.getLogger(__name__)
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 
@@ -108,10 +111,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
                 f"isolation is {isolation!r}: expected 'process' or 'in-process'"
             )
         if render_mode not in (None, *_RENDER_MODES):
-            raise InvalidParameterError(
+            raise RenderModeError(
                 f"render_mode is {render_mode!r}: expected {_one_of(_RENDER_MODES)}"
             )
         self.render_mode = render_mode
+        self.renders_unasked: bool | None = None
+        """Whether `render` prints where no mode was chosen, as CompilerGym 0.2.5 does and
+        Gymnasium's convention forbids; None: unless `gymnasium.make` made this."""
         self._datasets = Datasets(datasets, self.uri_keys)
         sessions = Sessions(source, isolation, limits or Limits(), cache, self.state_observation)
         select = partial(
@@ -379,7 +385,14 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         Raises `InvalidActionError` for an action outside the space and
         `SessionNotFound` without an episode; never for a failing compiler.
         """
-        return self._episode.step(action, observation_spaces, reward_spaces, timeout)
+        result = self._episode.step(action, observation_spaces, reward_spaces, timeout)
+        if result[1] is None and reward_spaces is None:
+            _say_once(
+                "this step earned no reward (None), because no reward space is set: set "
+                'env.reward_space = "NAME" or call make(..., reward_space="NAME"); '
+                "`compiler-gym describe` lists them. This is said once."
+            )
+        return result
 
     def multistep(
         self,
@@ -404,12 +417,15 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         bodies of its functions left out. Mode ``diff`` prints what the last action
         changed, with counts and the reward; ``ansi_diff`` returns that as text. For it
         the actions before the last are replayed in another session.
+
+        Made by `gymnasium.make` without a mode, it does nothing, as the convention says there.
         """
+        unasked = self.spec is None if self.renders_unasked is None else self.renders_unasked
+        if mode is None and self.render_mode is None and not unasked:
+            return None
         mode = mode or self.render_mode or "human"
         if mode not in _RENDER_MODES:
-            raise InvalidParameterError(
-                f"render mode is {mode!r}: expected {_one_of(_RENDER_MODES)}"
-            )
+            raise RenderModeError(f"render mode is {mode!r}: expected {_one_of(_RENDER_MODES)}")
         is_difference = mode.endswith("diff")
         text = self._render_difference() if is_difference else self._render_text()
         if mode.startswith("ansi"):
@@ -514,6 +530,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             self._np_random,
             self._np_random_seed,
             self._datasets.generator,
+            self.renders_unasked,
             self._episode.snapshot(),
         )
         return self._remake, (*self._made_with, snapshot)
@@ -544,6 +561,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         env._next_benchmark = snapshot.next_benchmark
         env._np_random, env._np_random_seed = snapshot.np_random, snapshot.np_random_seed
         env._datasets.generator = snapshot.program_random
+        env.renders_unasked = snapshot.renders_unasked
         env._episode.restore(snapshot.episode)
         return env
 
@@ -656,6 +674,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         )
 
 
+@cache
+def _say_once(text: str) -> None:
+    _log.warning(text)
+
+
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
     """What a pickle says beyond the constructor's arguments."""
@@ -666,6 +689,7 @@ class _Snapshot:
     np_random_seed: int | None
     program_random: Any
     """What random programs are drawn with: `np_random` since a reset."""
+    renders_unasked: bool | None
     episode: EpisodeSnapshot
 
 

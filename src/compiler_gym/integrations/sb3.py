@@ -21,10 +21,12 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
     """Return `vector`, made with ``autoreset_mode="SameStep"``, as a ``VecEnv``.
 
     Rewards are float32, ``infos`` are a list, and the last observation of an episode is
-    ``infos[i]["terminal_observation"]``, all as there. ``env_method("action_masks")``
-    works, so sb3-contrib's ``MaskablePPO`` does.
+    ``infos[i]["terminal_observation"]``, all as there. Its ``VecMonitor`` is around the
+    vector: episodes are logged as ``rollout/ep_rew_mean`` and stand in ``infos[i]["episode"]``.
+    ``env_method("action_masks")`` works, so sb3-contrib's ``MaskablePPO`` does.
     """
-    base = library("stable_baselines3.common.vec_env", "rl").VecEnv
+    kinds = library("stable_baselines3.common.vec_env", "rl")
+    base = kinds.VecEnv
     if vector.autoreset_mode.value != "SameStep":
         raise InvalidParameterError(
             f"autoreset_mode is {vector.autoreset_mode.value}: expected SameStep, as "
@@ -87,7 +89,7 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
         def _chosen(self, indices: Any) -> Iterable[Any]:
             return [vector.envs[row] for row in self._get_indices(indices)]
 
-    return CompilerVecEnv()
+    return kinds.VecMonitor(CompilerVecEnv())
 
 
 def _plain_actions(vector: CompilerVectorEnv) -> Any:

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,6 @@ def test_rewards_count_from_the_program_at_reset(
         benchmark = make_benchmark(tmp_path / program, run=RunSpec((RunCase(),)))
     env = make_env(benchmark=benchmark)
     for cost in TABLE.costs:
-        noise = {"rel": 1e-12 if cost.deterministic else 1e-2}
         ends = (cost.normalized, *cost.scales) if cost.scales else ()
         for name in (cost.observation, *(f"{cost.name}{end}" for end in ends)):
             env.reset(reward_space=None)
@@ -48,7 +48,7 @@ def test_rewards_count_from_the_program_at_reset(
             env.reset(reward_space=name)
             assert env.multistep([])[1] == 0
     for cost in SCALED:
-        noise = {"rel": 1e-12 if cost.deterministic else 1e-2}
+        noise: dict[str, Any] = {"rel": 1e-12 if cost.deterministic else 1e-2}
         env.reset(reward_space=None)
         assert env.observation[cost.observation] == pytest.approx(
             env.observation[cost.initial], **noise

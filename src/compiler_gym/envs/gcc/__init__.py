@@ -51,7 +51,12 @@ gcc = Compiler(
     name="gcc",
     description="The command-line options of GCC on one program",
     environment="compiler_gym.envs.gcc.environment:GccEnv",
-    environments=(EnvironmentId("gcc-v0"),),
+    environments=(
+        EnvironmentId(
+            "gcc-v0",
+            for_learning={"observation_space": "choices", "reward_space": "obj_size_os"},
+        ),
+    ),
     formats=(C_SOURCE, CXX_SOURCE),
 )
 """What the entry point names."""

@@ -66,6 +66,7 @@ __all__ = [
 
 _OBSERVATIONS = {"autophase": "Autophase", "ir": "Ir"}
 _REWARDS = {"ic": "IrInstructionCountOz", "codesize": "ObjectTextSizeOz"}
+_FOR_LEARNING = {"observation_space": "Autophase", "reward_space": "IrInstructionCountOz"}
 _DEFAULT_FOR = {
     "llvm-v0": (Use.COMMAND,),
     "llvm-ic-v0": (Use.SEARCH,),
@@ -77,7 +78,7 @@ _BITCODE = re.compile(rb"\A(BC\xc0\xde|\xde\xc0\x17\x0b)")
 
 
 def _environment(id: str, **arguments: str) -> EnvironmentId:
-    return EnvironmentId(id, arguments, _DEFAULT_FOR.get(id, ()))
+    return EnvironmentId(id, arguments, _FOR_LEARNING, _DEFAULT_FOR.get(id, ()))
 
 
 llvm = Compiler(

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Any, ClassVar, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
@@ -35,6 +35,9 @@ from compiler_gym.errors import (
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward, command_words, is_file_name
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.observations.typed import LlvmObservationView
 
 __all__ = [
     "LlvmCommandLine",
@@ -207,6 +210,13 @@ class LlvmEnv(RunnableEnv):
             **options,
         )
 
+    if TYPE_CHECKING:
+
+        @property
+        def observation(self) -> "LlvmObservationView":
+            """Every observation, on demand: ``env.observation["Autophase"]``."""
+            ...
+
     @property
     def ir(self) -> str:
         """The module as LLVM IR text."""
@@ -337,7 +347,7 @@ def compute_observation(observation_space: Any, bitcode: str | Path, timeout: fl
     """Return one observation of the module in the file `bitcode`."""
     with LlvmEnv(isolation="process") as env:
         benchmark = source.make_benchmark(bitcode)
-        name = getattr(
+        name: str = getattr(
             observation_space, "id", getattr(observation_space, "name", observation_space)
         )
         env.reset(benchmark=benchmark, timeout=timeout)

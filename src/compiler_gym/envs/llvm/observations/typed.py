@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""The names of the observations for type checkers and completion, by the type of their values.
+
+A test compares them with the table: a checker cannot read that.
+"""
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from compiler_gym.core import ObservationView
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Arrays", "Flags", "Floats", "Integers", "LlvmObservationView", "Records", "Texts"]
+
+Arrays = Literal[
+    "Bitcode",
+    "InstCount",
+    "Autophase",
+    "IR2Vec",
+    "IR2VecFlowAware",
+    "InstCountNorm",
+    "Inst2vecEmbeddingIndices",
+    "Inst2vec",
+]
+"""A numpy array."""
+Integers = Literal[
+    "IrInstructionCount",
+    "IrInstructionCountO0",
+    "IrInstructionCountO1",
+    "IrInstructionCountO2",
+    "IrInstructionCountO3",
+    "IrInstructionCountOs",
+    "IrInstructionCountOz",
+    "IrInstructionCountInitial",
+    "ObjectTextSizeBytes",
+    "ObjectTextSizeO0",
+    "ObjectTextSizeO1",
+    "ObjectTextSizeO2",
+    "ObjectTextSizeO3",
+    "ObjectTextSizeOs",
+    "ObjectTextSizeOz",
+    "ObjectTextSizeInitial",
+    "TextSizeBytes",
+    "TextSizeO0",
+    "TextSizeO1",
+    "TextSizeO2",
+    "TextSizeO3",
+    "TextSizeOs",
+    "TextSizeOz",
+    "TextSizeInitial",
+    "ObjectInstructionCount",
+    "ObjectInstructionCountO0",
+    "ObjectInstructionCountO1",
+    "ObjectInstructionCountO2",
+    "ObjectInstructionCountO3",
+    "ObjectInstructionCountOs",
+    "ObjectInstructionCountOz",
+    "ObjectInstructionCountInitial",
+    "RuntimeInstructions",
+    "RuntimeInstructionsO0",
+    "RuntimeInstructionsO1",
+    "RuntimeInstructionsO2",
+    "RuntimeInstructionsO3",
+    "RuntimeInstructionsOs",
+    "RuntimeInstructionsOz",
+    "RuntimeInstructionsInitial",
+]
+"""An `int`."""
+Floats = Literal[
+    "McaCycles",
+    "McaCyclesO0",
+    "McaCyclesO1",
+    "McaCyclesO2",
+    "McaCyclesO3",
+    "McaCyclesOs",
+    "McaCyclesOz",
+    "McaCyclesInitial",
+]
+"""A `float`."""
+Flags = Literal["IsBuildable", "IsRunnable"]
+"""A `bool`."""
+Texts = Literal["Ir", "IrSha1", "IrHash", "BitcodeFile"]
+"""A `str`."""
+Records = Literal[
+    "CpuInfo",
+    "ProgramlArrays",
+    "LexedIrArrays",
+    "LexedIrWords",
+    "FunctionFeatures",
+    "CallGraph",
+    "LoopForest",
+    "IR2VecFunctions",
+    "IR2VecFlowAwareFunctions",
+    "PassStatistics",
+    "RuntimeComparison",
+    "AutophaseDict",
+    "InstCountDict",
+    "InstCountNormDict",
+    "LexedIr",
+    "ProgramlJson",
+]
+"""A dictionary by column."""
+
+
+class LlvmObservationView(ObservationView):
+    """``env.observation`` of an `LlvmEnv`: the same view, whose values have types."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, name: Arrays) -> "NDArray[Any]": ...
+        @overload
+        def __getitem__(self, name: Integers) -> int: ...
+        @overload
+        def __getitem__(self, name: Floats) -> float: ...
+        @overload
+        def __getitem__(self, name: Flags) -> bool: ...
+        @overload
+        def __getitem__(self, name: Texts) -> str: ...
+        @overload
+        def __getitem__(self, name: Records) -> dict[str, Any]: ...
+        @overload
+        def __getitem__(self, name: str) -> Any: ...
+        def __getitem__(self, name: str) -> Any: ...
