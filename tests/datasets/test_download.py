@@ -156,9 +156,9 @@ def test_a_passing_failure_is_tried_again(
 def test_nobody_listening_and_no_address_are_typed_errors(
     tmp_path: Path, options: DownloadOptions, waits: list[float]
 ) -> None:
-    with pytest.raises(DownloadFailed, match="ConnectError"):
+    with pytest.raises(DownloadFailed, match="cannot connect to 127.0.0.1: Connection refused"):
         download_file("http://127.0.0.1:9/f.bin", tmp_path / "f.bin", options=options)
-    assert waits == [0.5, 1.0]
+    assert waits == []
     with pytest.raises(DownloadFailed, match="no address given"):
         download_file([], tmp_path / "f.bin", options=options)
     with pytest.raises(DownloadFailed, match="UnsupportedProtocol"):

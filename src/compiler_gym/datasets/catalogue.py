@@ -194,8 +194,7 @@ class Datasets:
 
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
-        bare = {name.partition("://")[2]: name for name in known if not name.endswith("://")}
-        hint = nearest_datasets(uri.dataset, bare) or f"known: {', '.join(known)}"
+        hint = nearest_datasets(uri.dataset, known) or f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 
 

@@ -33,9 +33,9 @@ class Dataset:
 
     - `benchmark_uris` and `benchmark_from_parsed_uri` are written. The first
       yields addresses one by one, always in the same order, holding no more
-      than it yields; both raise `NotImplementedError` here. The second returns one program or raises
+      than it yields. The second returns one program or raises
       `UnknownNameError`; it is asked without query and fragment, and the caller
-      puts these back.
+      puts these back. Both raise `NotImplementedError` here.
     - `size` is the number of programs, or 0 when there is no end.
     - A dataset that must be fetched says so by `installed`, and its `install`
       may be called at any time, by several processes at once.

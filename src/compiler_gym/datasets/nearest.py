@@ -23,15 +23,17 @@ def nearest_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 def nearest_datasets(name: str, known: Iterable[str]) -> str:
     """Return the hint for the name of a dataset: its other versions come first.
 
-    >>> nearest_datasets("npb-v0", ["cbench-v1", "npb-llvm10-v0"])
-    'did you mean npb-llvm10-v0?'
+    >>> nearest_datasets("npb-v0", ["benchmark://cbench-v1", "benchmark://npb-llvm10-v0"])
+    'did you mean benchmark://npb-llvm10-v0?'
     """
-    names, stem = list(known), _VERSION.sub("", name)
-    same = [other for other in names if _VERSION.sub("", other) == stem]
+    names = {other.partition("://")[2]: other for other in known}
+    stems = {bare: _VERSION.sub("", bare) for bare in names}
+    stem = _VERSION.sub("", name)
+    same = [bare for bare, other in stems.items() if other == stem]
     close = difflib.get_close_matches(name, names, n=_MOST, cutoff=0.7)
-    stems = {_VERSION.sub("", other): other for other in names}
-    close += [stems[s] for s in difflib.get_close_matches(stem, stems, n=_MOST, cutoff=0.75)]
-    return _hint(list(dict.fromkeys([*same, *close]))[:_MOST])
+    near = difflib.get_close_matches(stem, stems.values(), n=_MOST, cutoff=0.75)
+    close += [bare for bare, other in stems.items() if other in near]
+    return _hint([names[bare] for bare in dict.fromkeys([*same, *close])][:_MOST])
 
 
 def _hint(names: list[str]) -> str:
