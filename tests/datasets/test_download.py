@@ -156,7 +156,7 @@ def test_a_passing_failure_is_tried_again(
 def test_nobody_listening_and_no_address_are_typed_errors(
     tmp_path: Path, options: DownloadOptions, waits: list[float]
 ) -> None:
-    with pytest.raises(DownloadFailed, match="cannot connect to 127.0.0.1: Connection refused"):
+    with pytest.raises(DownloadFailed, match=r"cannot connect to 127\.0\.0\.1: Connection refused"):
         download_file("http://127.0.0.1:9/f.bin", tmp_path / "f.bin", options=options)
     assert waits == []
     with pytest.raises(DownloadFailed, match="no address given"):

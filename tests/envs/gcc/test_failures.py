@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A refusal, a crash, a hang and a hunger for memory end an episode and nothing else."""
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 

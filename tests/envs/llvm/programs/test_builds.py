@@ -644,7 +644,7 @@ def test_without_system_includes_no_header_of_the_system_is_found(
             ),
         ):
             assert make(True).contents
-            with pytest.raises(BenchmarkInitError, match="'stdio.h' file not found"):
+            with pytest.raises(BenchmarkInitError, match=r"'stdio\.h' file not found"):
                 make(False)
     own = llvm.make_benchmark_from_source("#include <stddef.h>", lang=lang, system_includes=False)
     assert own.contents
