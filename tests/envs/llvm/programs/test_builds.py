@@ -619,7 +619,7 @@ def test_a_bundled_program_is_run_under_a_name_of_its_users_own(name: str) -> No
     with compiler_gym.make("llvm-v0", observation_space="Runtime") as env:
         bundled = env.datasets.benchmark(f"cbench-v1/{name}")
         mine = Benchmark(f"user-v0/{name}", bundled.contents, run=bundled.run)
-        assert env.reset(benchmark=mine)[0] > 0
+        assert env.reset(benchmark=mine)[0][0] > 0
         assert env.validate().benchmark_semantics_validated
 
 
