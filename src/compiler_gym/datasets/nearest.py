@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 __all__ = ["nearest_datasets", "nearest_names"]
 
-_VERSION = re.compile(r"(-llvm\d+)?-v\d+$")
+_VERSION = re.compile(r"(-[a-z]+\d+)?-v\d+$")
+"""The number of a name, and the tool of a certain version that its programs are for."""
 _MOST = 3
 
 
@@ -23,8 +24,8 @@ def nearest_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 def nearest_datasets(name: str, known: Iterable[str]) -> str:
     """Return the hint for the name of a dataset: its other versions come first.
 
-    >>> nearest_datasets("npb-v0", ["benchmark://cbench-v1", "benchmark://npb-llvm10-v0"])
-    'did you mean benchmark://npb-llvm10-v0?'
+    >>> nearest_datasets("npb-v0", ["benchmark://cbench-v1", "benchmark://npb-tool10-v0"])
+    'did you mean benchmark://npb-tool10-v0?'
     """
     names = {other.partition("://")[2]: other for other in known}
     stems = {bare: _VERSION.sub("", bare) for bare in names}
