@@ -102,7 +102,7 @@ def test_a_wrapper_without_its_conversion_says_so(env: FakeEnv) -> None:
         (RewardWrapper, "convert_reward"),
     ):
         with pytest.raises(TypeError, match=rf"abstract method '?{method}'?$"):
-            wrapper(env)
+            wrapper(env)  # pyright: ignore[reportAbstractUsage]  # that is refused here
 
     class OneWay(ActionWrapper):
         def action(self, action: Any) -> Any:
