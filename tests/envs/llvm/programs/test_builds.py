@@ -593,7 +593,7 @@ def test_as_many_functions_are_split_off_as_asked_for_and_the_globals() -> None:
     program = llvm.make_benchmark_from_source(source, lang="c")
     assert len(llvm.split_benchmark_by_function(program)) == 3
     first, rest = llvm.split_benchmark_by_function(program, maximum_function_count=1)
-    with compiler_gym.make("llvm-v0") as env:
+    with LlvmEnv() as env:
         env.reset(benchmark=first)
         assert "define" in env.ir
         assert "@B" not in env.ir
@@ -631,7 +631,7 @@ def test_without_system_includes_no_header_of_the_system_is_found(
     suffix = {"c": ".c", "c++": ".cpp"}[lang]
     (tmp_path / f"a{suffix}").write_text(text)
     file = str(tmp_path / f"a{suffix}")
-    with compiler_gym.make("llvm-v0") as env:
+    with LlvmEnv() as env:
         for make in (
             lambda among: llvm.make_benchmark_from_source(text, lang=lang, system_includes=among),
             lambda among: llvm.make_benchmark(file, system_includes=among),
