@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 import itertools
 import pickle
+import re
 from collections import Counter
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from compiler_gym.datasets import Benchmark, Datasets
-from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
 from tests.datasets.conftest import Numbers, Words
 
 
@@ -59,8 +60,35 @@ def test_an_unknown_name_lists_close_matches(datasets: Datasets) -> None:
         datasets["word-v1"]
     with pytest.raises(UnknownNameError, match=r"did you mean generator://numbers-v0\?"):
         datasets.benchmark("numbers-v0/1")
+    datasets.add(Words("npb-llvm10-v0", ["x"]))
+    with pytest.raises(UnknownNameError, match=r"did you mean benchmark://npb-llvm10-v0\?"):
+        datasets.benchmark("npb-v0/1")
     with pytest.raises(LookupError, match="known: benchmark://few-v0"):
         datasets.benchmark("zzzzz://qqqqqqqqqqqqqqqqq/1")
+
+
+class Reading(Words):
+    uri_keys = ("part",)
+
+
+@pytest.mark.parametrize(
+    ("uri", "says"),
+    [
+        ("few-v0/a?gaol=speed", "key 'gaol' that nothing reads: did you mean goal?"),
+        ("few-v0/a?goal=x&xyzzy=1", "key 'xyzzy' that nothing reads: known: goal"),
+        ("few-v0/a?part=1", "'part' that nothing reads"),
+        ("reading-v0/a?parts=1", "did you mean part?"),
+    ],
+)
+def test_a_key_that_nothing_reads_is_refused(uri: str, says: str) -> None:
+    datasets = Datasets([Words("few-v0", ["a"]), Reading("reading-v0", ["a"])], ["goal"])
+    for known in (datasets, datasets.copy()):
+        with pytest.raises(BenchmarkInitError, match=re.escape(says)):
+            known.benchmark(uri)
+        assert known.benchmark("reading-v0/a?goal=size&part=2")
+    assert Datasets([Words("few-v0", ["a"])]).benchmark("few-v0/a?anything=goes")
+    with pytest.raises(BenchmarkInitError, match="reads: expected none"):
+        Datasets([Words("few-v0", ["a"])], ()).benchmark("few-v0/a?goal=size")
 
 
 def test_a_program_keeps_the_query_it_was_asked_for_with(datasets: Datasets) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compiler_gym.datasets import BenchmarkUri
+from compiler_gym.datasets import BenchmarkUri, Dataset
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 from tests.datasets.conftest import Numbers, Words
 
@@ -120,3 +120,26 @@ def test_datasets_are_ordered_by_their_number_then_by_name() -> None:
 def test_a_dataset_can_be_pickled() -> None:
     words = pickle.loads(pickle.dumps(Words("words-v0", ["a"])))
     assert words["a"].contents == b"a"
+
+
+def test_a_dataset_is_made_by_hand_and_compared() -> None:
+    one = Dataset(name="benchmark://a-v0", description="Nothing", license="MIT")
+    same = Dataset(name="a-v0", description="The same", license="none")
+    other = Dataset(name="benchmark://b-v0", description="Nothing", license="MIT")
+    assert one == same == "benchmark://a-v0"
+    assert one != other
+    assert one != "benchmark://b-v0"
+    assert one < other
+    assert one <= other
+    assert one <= same
+    assert other > one
+    assert other >= one
+    assert one < "benchmark://b-v0"
+    assert one <= "benchmark://a-v0"
+    assert other > "benchmark://a-v0"
+    assert sorted([other, one]) == [one, other]
+    assert (one.size, one.version, one.references, one.deprecated) == (0, 0, {}, False)
+    with pytest.raises(NotImplementedError, match=r"Dataset defines no benchmark_uris\(\)"):
+        next(iter(one.benchmark_uris()))
+    with pytest.raises(NotImplementedError, match="defines no benchmark_from_parsed_uri"):
+        one.benchmark("a-v0/x")

@@ -126,6 +126,20 @@ def test_an_llvm_program_is_validated_after_every_step() -> None:
         assert reward > 0
 
 
+def test_a_callback_ends_the_episode_of_a_checked_program() -> None:
+    base = compiler_gym.make("llvm-ic-v0")
+    program = base.datasets.benchmark("cbench-v1/crc32")
+    program.add_validation_callback(lambda env: None)
+    program.add_validation_callback(
+        lambda env: ["shrunk"] if env.observation["IrInstructionCount"] < 100_000 else []
+    )
+    with ValidateBenchmarkAfterEveryStep(base, reward_penalty=-5) as checked:
+        checked.reset(benchmark=program)
+        _, reward, terminated, _, info = checked.step(checked.action_space["sroa"])
+        assert (reward, terminated) == (-5, True)
+        assert "shrunk" in info["error_details"]
+
+
 class Timed(FakeEnv):
     """Runs as long as the number says."""
 

@@ -104,10 +104,11 @@ def _fetch_any(
 ) -> None:
     import httpx
 
-    reasons = unreachable(urls)
-    if len(reasons) == len(urls):
-        _give_up(path, reasons, busy=False)
-    reasons, busy = [], False
+    silent = unreachable(urls)
+    if len(silent) == len(urls):
+        _give_up(path, silent, busy=False)
+    reasons: list[str] = []
+    busy = False
     timeout = httpx.Timeout(options.stall_timeout)
     with httpx.Client(follow_redirects=True, timeout=timeout) as client:
         for url in urls:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A refusal, a crash, a hang and a hunger for memory end an episode and nothing else."""
 
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -257,3 +258,39 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
     with pytest.warns(CacheWarning, match="cannot be written"):
         env.reset(benchmark="cbench-v1/crc32")
     assert env.obj_hash == wanted
+
+
+def test_a_timeout_lasts_over_resets_forks_and_pickles(env: GccEnv) -> None:
+    assert env.timeout == 60
+    env.timeout = 7.5
+    for _ in range(2):
+        env.reset()
+        assert env.timeout == 7.5
+        assert float(env.send_param("timeout", "")) == 7.5
+    with env.fork() as fork:
+        assert fork.timeout == 7.5
+        fork.reset()
+        assert float(fork.send_param("timeout", "")) == 7.5
+        fork.timeout = 8
+    assert env.timeout == 7.5
+    with pickle.loads(pickle.dumps(env)) as again:
+        assert again.timeout == 7.5
+        again.reset()
+        assert float(again.send_param("timeout", "")) == 7.5
+    with pytest.raises(InvalidParameterError, match="expected seconds above 0"):
+        env.timeout = float("nan")
+
+
+@pytest.mark.parametrize("key", ["gaol", "goal"])
+def test_gcc_reads_no_key_of_an_address(env: GccEnv, key: str) -> None:
+    with pytest.raises(BenchmarkInitError, match=f"key '{key}' that nothing reads"):
+        env.reset(benchmark=f"cbench-v1/crc32?{key}=speed")
+
+
+def test_a_callback_of_a_gcc_program_is_asked(env: GccEnv) -> None:
+    program = env.datasets.benchmark("cbench-v1/crc32")
+    program.add_validation_callback(lambda env: ["too big"] if env.obj_size > 10 else None)
+    env.reset(benchmark=program)
+    result = env.validate()
+    assert result.benchmark_semantics_validation_failed
+    assert "too big" in result.error_details

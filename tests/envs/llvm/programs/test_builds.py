@@ -286,7 +286,7 @@ def test_a_program_that_was_split_can_be_merged_again() -> None:
         whole, _ = env.reset(benchmark=program)
         of_parts = sum(env.reset(benchmark=part)[0] for part in parts)
         merged, _ = env.reset(benchmark=llvm.merge_benchmarks(parts))
-        assert len(parts) == 21
+        assert len(parts) == 22
         assert whole == of_parts == merged
 
 
@@ -360,3 +360,71 @@ def test_shared_libraries_and_partial_links_do_not_hide_a_program(project: Path)
         record(command.split(), project, folder)
     names = sorted(path.name.partition("-")[0] for path in (folder / "programs").iterdir())
     assert names == ["libpart.so", "run"]
+
+
+def test_a_program_without_functions_cannot_be_split() -> None:
+    program = llvm.make_benchmark_from_source("int only;", lang="c")
+    with pytest.raises(ValueError, match="No functions found"):
+        llvm.split_benchmark_by_function(program)
+
+
+def test_as_many_functions_are_split_off_as_asked_for_and_the_globals() -> None:
+    source = "int x; int A() {return x;} int B() {return A();}"
+    program = llvm.make_benchmark_from_source(source, lang="c")
+    assert len(llvm.split_benchmark_by_function(program)) == 3
+    first, rest = llvm.split_benchmark_by_function(program, maximum_function_count=1)
+    with LlvmEnv() as env:
+        env.reset(benchmark=first)
+        assert "define" in env.ir
+        assert "@B" not in env.ir
+        env.reset(benchmark=rest)
+        assert "@x = " in env.ir
+        assert "define" not in env.ir
+
+
+@pytest.mark.parametrize("name", ["adpcm", "blowfish", "qsort", "patricia"])
+def test_a_merged_program_does_what_the_whole_did(name: str) -> None:
+    with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
+        program = env.datasets.benchmark(f"cbench-v1/{name}")
+        parts = llvm.split_benchmark_by_function(program)
+        env.reset(benchmark=llvm.merge_benchmarks(parts, run=program.run))
+        env.step(env.action_space["sroa"])
+        result = env.validate()
+        assert result.okay(), result.error_details
+        assert result.benchmark_semantics_validated
+
+
+@pytest.mark.parametrize("name", ["adpcm", "blowfish"])
+def test_a_bundled_program_is_run_under_a_name_of_its_users_own(name: str) -> None:
+    with compiler_gym.make("llvm-v0", observation_space="Runtime") as env:
+        bundled = env.datasets.benchmark(f"cbench-v1/{name}")
+        mine = Benchmark(f"user-v0/{name}", bundled.contents, run=bundled.run)
+        assert env.reset(benchmark=mine)[0][0] > 0
+        assert env.validate().benchmark_semantics_validated
+
+
+@pytest.mark.parametrize("lang", ["c", "c++"])
+def test_without_system_includes_no_header_of_the_system_is_found(
+    lang: str, tmp_path: Path
+) -> None:
+    text = "#include <stdio.h>\nint main() { return 0; }\n"
+    suffix = {"c": ".c", "c++": ".cpp"}[lang]
+    (tmp_path / f"a{suffix}").write_text(text)
+    file = str(tmp_path / f"a{suffix}")
+    with LlvmEnv() as env:
+        for make in (
+            lambda among: llvm.make_benchmark_from_source(text, lang=lang, system_includes=among),
+            lambda among: llvm.make_benchmark(file, system_includes=among),
+            lambda among: env.make_benchmark([file], system_includes=among),
+            lambda among: llvm.make_benchmark(
+                llvm.ClangInvocation.from_c_file(file, system_includes=among)
+            ),
+            lambda among: env.make_benchmark_from_command_line(
+                ["cc", "-c", file], system_includes=among
+            ),
+        ):
+            assert make(True).contents
+            with pytest.raises(BenchmarkInitError, match=r"'stdio\.h' file not found"):
+                make(False)
+    own = llvm.make_benchmark_from_source("#include <stddef.h>", lang=lang, system_includes=False)
+    assert own.contents
