@@ -3,6 +3,7 @@
 
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -12,12 +13,14 @@ from compiler_gym.errors import CompilerGymError, InvalidParameterError, Unknown
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
+from compiler_gym.search.known import default_starts
 from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
-from compiler_gym.search.search_result import SearchResult
+from compiler_gym.search.search_result import FailureReason, SearchResult
+from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
@@ -54,6 +57,7 @@ def run_search(
     seed: int = 0,
     starts: Iterable[Sequence[int]] = (),
     step_seconds: float = 10.0,
+    level_seconds: float = 300.0,
     watcher: Watcher | None = None,
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.
@@ -61,9 +65,13 @@ def run_search(
     `make_env` builds environments with a reward space: each of the `jobs` threads
     drives its own, and the first confirms the results and is closed where it confirmed
     the last of them. A benchmark is what ``reset`` takes; None is the environment's
-    own. `starts` are sequences to begin with, as numbers of actions from zero:
-    the result is never worse than the best of them that the compiler accepts.
-    An action that takes longer than `step_seconds` counts as failed.
+    own. `starts` are sequences to begin with, as numbers of actions from zero; the
+    standard levels (-Oz, ...) and known sequences follow them where they are actions.
+    The result is never worse than the best of them that the compiler accepts.
+    An action that takes longer than `step_seconds` counts as failed, and a level after
+    `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
+    the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
+    best of the levels, and a step is one compilation.
 
     A ``KeyboardInterrupt``, also one that a watcher raises, ends the search and
     returns what was found so far. Raises `UnknownNameError` for an algorithm that
@@ -76,14 +84,15 @@ def run_search(
     with make_env() as env:
         prepared = _prepare(env)
         moves = Moves(env.action_space, seed=seed)
-        moveset = Moveset(len(moves), _checked(starts, len(moves)))
+        given = _checked([*starts, *default_starts(env.action_space)], len(moves))
+        moveset = Moveset(len(moves), given, sets=moves.sets, pack=moves.pack)
         campaigns: list[Campaign] = []
         for index, benchmark in enumerate(benchmarks):
             env.reset(benchmark=benchmark)
             name = str(env.benchmark)
-            strategy = ALGORITHMS[algorithm](moveset, random.Random(f"{seed} {name}"))
+            strategy = _maker(algorithm, moves)(moveset, random.Random(f"{seed} {name}"))
             program = Program(env.benchmark)
-            campaigns.append(Campaign(index, program, name, strategy, budget.steps))
+            campaigns.append(Campaign(index, program, name, strategy, budget.steps, moves))
         if budget.steps is None:
             for campaign in campaigns:
                 campaign.others = [other for other in campaigns if other is not campaign]
@@ -94,6 +103,7 @@ def run_search(
             budget=budget,
             jobs=jobs or available_jobs(),
             step_seconds=step_seconds,
+            level_seconds=level_seconds,
             watcher=watcher or Silent(),
         )
         interrupted = False
@@ -114,6 +124,13 @@ def run_search(
         ]
 
 
+def _maker(algorithm: str, moves: Moves) -> MakeStrategy:
+    """Return what makes the strategy: sequences of settings are no sequences of steps."""
+    if moves.sets and algorithm in ("local", "portfolio"):
+        return SettingsSearch
+    return ALGORITHMS[algorithm]
+
+
 def _prepare(env: CompilerEnv) -> CompilerEnv:
     if env.reward_space is None:
         raise InvalidParameterError(
@@ -126,7 +143,7 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
 
 
 def _checked(starts: Iterable[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
-    checked = tuple(tuple(start) for start in starts)
+    checked = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in checked:
         for move in start:
             if not 0 <= move < size:
@@ -144,7 +161,7 @@ def _result(
     interrupted: bool,
 ) -> SearchResult:
     best, reward = _reproduced(walker, campaign)
-    actions = best.actions()
+    actions = moves.flat(best.actions())
     assert env.reward_space is not None
     return SearchResult(
         benchmark=campaign.name,
@@ -162,7 +179,17 @@ def _result(
         failures=campaign.counts.failures,
         is_interrupted=interrupted,
         improvements=tuple(campaign.improvements),
+        failure_reasons=_reasons(campaign, moves),
     )
+
+
+def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
+    """Return why sequences failed, what happened most first; equal reasons are counted."""
+    counted: Counter[tuple[str, str, str]] = Counter()
+    for failure, times in campaign.failures.items():
+        action = moves.name(failure.move) if failure.move >= 0 else ""
+        counted[action, failure.type, failure.details] += times
+    return tuple(FailureReason(*reason, times) for reason, times in counted.most_common())
 
 
 def _reproduced(walker: Walker, campaign: Campaign) -> tuple[Node, float]:
