@@ -28,6 +28,9 @@ from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
 from compiler_gym.spaces import space_name
 
+_MOST_WORDS = 300
+"""Of a compiler's complaint that a result holds."""
+
 __all__ = ["ALGORITHMS", "available_jobs", "run_search"]
 
 ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
@@ -187,8 +190,9 @@ def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
     """Return why sequences failed, what happened most first; equal reasons are counted."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for failure, times in campaign.failures.items():
-        action = moves.name(failure.move) if failure.move >= 0 else ""
-        counted[action, failure.type, failure.details] += times
+        action = moves.name(failure.move) if 0 <= failure.move < len(moves) else ""
+        first_line = failure.details.strip().partition("\n")[0][:_MOST_WORDS]
+        counted[action, failure.type, first_line] += times
     return tuple(FailureReason(*reason, times) for reason, times in counted.most_common())
 
 

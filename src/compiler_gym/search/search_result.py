@@ -19,10 +19,11 @@ class FailureReason:
     """Why the compiler could not finish some sequences."""
 
     action: str
-    """The name of the action at which it failed; empty where a replay of several did."""
+    """The name of the action at which it failed; empty where several together did."""
     type: str
     """The name of the error's class."""
     details: str
+    """The first line of what it says."""
     count: int
     """How many sequences ended so."""
 
