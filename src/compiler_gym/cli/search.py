@@ -81,6 +81,7 @@ def search(
     from compiler_gym.search import (
         Budget,
         KeepingWatcher,
+        default_starts,
         keep_results,
         kept_starts,
         left_of,
@@ -95,6 +96,7 @@ def search(
     with make_env() as made:
         benchmarks = [find_program(made, program) for program in programs]
         starts = [find_actions(made.action_space, words.split()) for words in start or []]
+        starts += default_starts(made.action_space)
     folder = None
     if run is not None:
         config = {
@@ -113,7 +115,7 @@ def search(
             budget=budget,
             jobs=jobs,
             seed=seed,
-            starts=starts,
+            starts=starts or None,
             step_seconds=step_seconds,
             level_seconds=level_seconds,
             watcher=watcher if folder is None else KeepingWatcher(folder, watcher),

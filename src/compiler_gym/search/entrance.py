@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import gymnasium
+
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
-from compiler_gym.search.known import default_starts
+from compiler_gym.search.known import default_starts, level_sequences
 from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
@@ -26,7 +28,7 @@ from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
-from compiler_gym.spaces import space_name
+from compiler_gym.spaces import action_names, space_name
 
 _MOST_WORDS = 300
 """Of a compiler's complaint that a result holds."""
@@ -58,7 +60,7 @@ def run_search(
     budget: Budget,
     jobs: int | None = None,
     seed: int = 0,
-    starts: Iterable[Sequence[int]] = (),
+    starts: Iterable[Sequence[int]] | None = None,
     step_seconds: float = 10.0,
     level_seconds: float = 300.0,
     watcher: Watcher | None = None,
@@ -68,9 +70,9 @@ def run_search(
     `make_env` builds environments with a reward space: each of the `jobs` threads
     drives its own, and the first confirms the results and is closed where it confirmed
     the last of them. A benchmark is what ``reset`` takes; None is the environment's
-    own. `starts` are sequences to begin with, as numbers of actions from zero; the
-    standard levels (-Oz, ...) and known sequences follow them where they are actions.
-    The result is never worse than the best of them that the compiler accepts.
+    own. `starts` are sequences to begin with, as numbers of actions from zero: by default
+    the standard levels (-Oz, ...) and known sequences, where they are actions. Levels follow
+    those that are given; an empty list starts from nothing. The result is never worse than the best of them that the compiler accepts.
     An action that takes longer than `step_seconds` counts as failed, and a level after
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
@@ -87,8 +89,12 @@ def run_search(
     with make_env() as env:
         prepared = _prepare(env)
         moves = Moves(env.action_space, seed=seed)
-        given = _checked([*starts, *default_starts(env.action_space)], len(moves))
-        moveset = Moveset(len(moves), given, sets=moves.sets, pack=moves.pack)
+        moveset = Moveset(
+            len(moves),
+            _starts(starts, env.action_space, len(moves)),
+            sets=moves.sets,
+            pack=moves.pack,
+        )
         campaigns: list[Campaign] = []
         for index, benchmark in enumerate(benchmarks):
             env.reset(benchmark=benchmark)
@@ -143,6 +149,15 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
     state = env.state_observation  # by which equal programs are recognised
     env.observation_space = state if state in env.observation else None
     return env
+
+
+def _starts(
+    given: Iterable[Sequence[int]] | None, space: gymnasium.Space[Any], size: int
+) -> tuple[tuple[int, ...], ...]:
+    if given is None:
+        return _checked(default_starts(space), size)
+    listed = list(given)
+    return _checked([*listed, *level_sequences(action_names(space))] if listed else (), size)
 
 
 def _checked(starts: Iterable[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
