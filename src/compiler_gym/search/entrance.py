@@ -72,7 +72,8 @@ def run_search(
     the last of them. A benchmark is what ``reset`` takes; None is the environment's
     own. `starts` are sequences to begin with, as numbers of actions from zero: by default
     the standard levels (-Oz, ...) and known sequences, where they are actions. Levels follow
-    those that are given; an empty list starts from nothing. The result is never worse than the best of them that the compiler accepts.
+    those that are given; an empty list starts from nothing. The result is never worse than
+    the best of them that the compiler accepts.
     An action that takes longer than `step_seconds` counts as failed, and a level after
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
