@@ -24,6 +24,10 @@ from docs.speed_page import speed_page
 
 REFERENCE = Path(__file__).with_name("reference")
 MOST_LISTED = 500
+VARYING = (
+    "Give other results in other runs, are not cached, and promise no "
+    "[replay](../guide/replay.md#actions-that-vary)"
+)
 READ_FROM_THE_COMPILER = (
     "It is made from the options that the compiler has: "
     "`compiler-gym describe ENV --actions` lists them."
@@ -79,6 +83,10 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
             lines += [f"{spec.description}.", "", READ_FROM_THE_COMPILER, ""]
             continue
         lines += [f"{space.n} actions.", ""]
+        varying = env.episode.selection.action_specs[space.name].varying
+        if varying:
+            names = ", ".join(f"`{items[number].name}`" for number in varying)
+            lines += [f"{VARYING}: {names}.", ""]
         rows = [
             (str(number), f"`{item.name}`", f"`{item.flag}`", item.description)
             for number, item in enumerate(items)

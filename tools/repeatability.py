@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--per-prefix", type=int, default=6, help="runs of every prefix")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", nargs="*", default=[], metavar="ACTION")
+    parser.add_argument("--only", action="append", default=[], metavar="ACTION")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--history", type=int, help=argparse.SUPPRESS)
@@ -140,7 +140,7 @@ def _start(folder: str, prefix: int, history: int, only: Sequence[str]) -> "subp
         sys.executable, "-m", "tools.repeatability", "--run", folder, "--seed", str(prefix),
         "--history", str(history),
     ]  # fmt: skip
-    command += ["--only", *only] if only else []
+    command += [f"--only={name}" for name in only]  # names such as -Oz look like options
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 

@@ -152,3 +152,18 @@ def _marked(mark: str) -> list[str]:
         except OSError:
             continue
     return found
+
+
+def test_failures_say_why_and_limits_are_options(cli: Run) -> None:
+    limits = ("--step-seconds", "0.0001", "--level-seconds", "0.0001")
+    done = cli("search", PROGRAM, "--steps", "6", *limits)
+    assert done.status == 0, done.errors
+    assert ": WorkerTimeoutError: no answer within" in done.output
+    assert "failed at -O" in done.output
+
+
+@pytest.mark.parametrize("command", [("run", PROGRAM, "mem2reg"), ("search", PROGRAM)])
+def test_a_limit_is_a_number_above_0(cli: Run, command: tuple[str, ...]) -> None:
+    refused = cli(*command, "--step-seconds", "0")
+    assert refused.status != 0
+    assert "--step-seconds is 0: expected a number above 0" in refused.errors

@@ -46,10 +46,13 @@ def read_states(
 
 
 def env_for(
-    environment: str | None, env: str | None, reward: str | None
+    environment: str | None, env: str | None, reward: str | None, **limits: Any
 ) -> "Callable[[], CompilerEnv]":
-    """Return what makes the environment of a state: the user's choice, its own or the default."""
-    options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
+    """Return what makes the environment of a state: the user's choice, its own or the default.
+
+    `limits` are those of `limits_of`.
+    """
+    options: dict[str, Any] = limits if reward is None else {**limits, "reward_space": reward}
     return lambda: make(env or environment or default_environment(), **options)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -40,6 +41,8 @@ def reduce(
     ),
     env: StatesEnvName = None,
     reward: RewardName = None,
+    step_seconds: StepSeconds = None,
+    memory_gib: MemoryGib = None,
     json: Json = False,
 ) -> None:
     """Find the fewest actions that keep a reward, a failed validation or a crash.
@@ -49,7 +52,7 @@ def reduce(
     each action contributed and what its removal costs.
     """
     state = _chosen(file, number)
-    with env_for(state.environment, env, reward)() as made:
+    with env_for(state.environment, env, reward, **limits_of(step_seconds, memory_gib))() as made:
         document = _reduced(made, state, keep, output_dir)
     if json:
         print_json(document)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._failures import REFUSED, exit_status_of
+from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -37,6 +38,8 @@ def replay(
         Path | None,
         typer.Option(help="Write what each action led to, for `compiler-gym bisect` elsewhere."),
     ] = None,
+    step_seconds: StepSeconds = None,
+    memory_gib: MemoryGib = None,
     json: Json = False,
 ) -> None:
     """Apply recorded states again and show what comes out differently.
@@ -45,11 +48,12 @@ def replay(
     """
     from compiler_gym.validation import trace as trace_of
 
+    limits = limits_of(step_seconds, memory_gib)
     states, damage = read_states(files)
     rows: list[_Row] = []
     traces: list[str] = []
     for state in states:
-        with env_for(state.environment, env, reward)() as made:
+        with env_for(state.environment, env, reward, **limits)() as made:
             rows.append(_replayed(made, state))
             if trace is not None:
                 traces.append(trace_of(made, state).to_line() + "\n")
@@ -113,6 +117,9 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
             f"recorded with version {state.compiler_version} of the compiler, "
             f"replayed with {replayed.compiler_version}"
         )
+    elif differences and replayed.varying_actions:
+        names = ", ".join(replayed.varying_actions)
+        note = f"{names}: other results in other runs, no replay is promised"
     elif state.has_reward and not replayed.has_reward:
         note = "the reward is not compared: name its space with --reward"
     return _Row(state, replayed, differences, note)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._action_words import find_actions
+from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._costs import change, levels_of, number
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
@@ -50,6 +51,8 @@ def run(
     write_bitcode: Annotated[
         Path | None, typer.Option(help="Write the program afterwards as bitcode.")
     ] = None,
+    step_seconds: StepSeconds = None,
+    memory_gib: MemoryGib = None,
     json: Json = False,
 ) -> None:
     """Apply actions to a program and show what they did.
@@ -61,7 +64,7 @@ def run(
     from compiler_gym.registration import make
     from compiler_gym.spaces import action_name, space_name
 
-    with make(env, action_space=action_space) as made:
+    with make(env, action_space=action_space, **limits_of(step_seconds, memory_gib)) as made:
         chosen = find_actions(made.action_space, actions or [])
         benchmark = find_program(made, program)
         rewards = reward if reward is not None else _rewards_of(made, benchmark)

@@ -10,6 +10,7 @@ import typer
 from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli._failures import INTERRUPTED
+from compiler_gym.cli._limits import MemoryGib, limits_of
 from compiler_gym.cli._output import (
     Json,
     errors,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["search"]
 
 _SECONDS = 30.0
+_SHOWN_REASONS = 5
 
 
 def search(
@@ -73,12 +75,21 @@ def search(
         Path | None,
         typer.Option(help="A run folder: a search that was killed goes on from there."),
     ] = None,
+    step_seconds: Annotated[
+        float, typer.Option(help="Seconds that one action may take; longer ones failed.")
+    ] = 10.0,
+    level_seconds: Annotated[
+        float, typer.Option(help="Seconds that a standard level (-Oz, ...) may take.")
+    ] = 300.0,
+    memory_gib: MemoryGib = None,
     json: Json = False,
 ) -> None:
     """Look for the sequence of actions that earns most on each program.
 
     The standard levels (-Oz, ...) are tried first where they are actions, so the
-    result is never worse than those. Ctrl-C ends the search with what was found.
+    result is never worse than those. Where actions are settings, as the flags of GCC,
+    local and portfolio flip a few at a time from the best level. Ctrl-C ends the search
+    with what was found.
     """
     from compiler_gym.runs import RunFolder
     from compiler_gym.search import (
@@ -93,7 +104,9 @@ def search(
     )
 
     budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
-    make_env = _factory(env, reward, action_space)
+    for seconds in (step_seconds, level_seconds):
+        limits_of(seconds)  # or it is refused
+    make_env = _factory(env, reward, action_space, limits_of(memory_gib=memory_gib))
     with make_env() as made:
         benchmarks = [find_program(made, program) for program in programs]
         starts = [find_actions(made.action_space, words.split()) for words in start or []]
@@ -116,7 +129,9 @@ def search(
             budget=budget,
             jobs=jobs,
             seed=seed,
-            starts=starts,
+            starts=starts or None,
+            step_seconds=step_seconds,
+            level_seconds=level_seconds,
             watcher=watcher if folder is None else KeepingWatcher(folder, watcher),
         )
     finally:
@@ -140,13 +155,15 @@ def search(
         raise typer.Exit(INTERRUPTED)
 
 
-def _factory(env: str, reward: str | None, action_space: str | None) -> "Callable[[], CompilerEnv]":
+def _factory(
+    env: str, reward: str | None, action_space: str | None, limits: dict[str, Any]
+) -> "Callable[[], CompilerEnv]":
     """Return what makes the environment, with defaults where nothing was said."""
     from compiler_gym.registration import compiler_of, make
 
     compiler = compiler_of(env)
     usual: Mapping[str, str] = {} if compiler is None else compiler.search_defaults
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = dict(limits)
     if chosen := action_space or usual.get("action_space"):
         options["action_space"] = chosen
     with make(env) as made:
@@ -216,6 +233,7 @@ def _show(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") ->
         console.print(heading(program_name(result.benchmark)), soft_wrap=True)
         text = result.commandline or " ".join(result.action_names)
         console.print(f"  {text}", soft_wrap=True)
+    _show_failures(results)
     if results[0].is_interrupted:
         console.print("interrupted: this is what was found so far", style="yellow")
 
@@ -261,3 +279,17 @@ def _work_table(results: "Sequence[SearchResult]") -> "Table":
             str(result.failures),
         )
     return rows
+
+
+def _show_failures(results: "Sequence[SearchResult]") -> None:
+    """Say of each program why sequences failed, what happened most first."""
+    for result in results:
+        for reason in result.failure_reasons[:_SHOWN_REASONS]:
+            at = f" at {reason.action}" if reason.action else ""
+            output().print(
+                f"{result.benchmark}: {reason.count} failed{at}: {reason.type}: {reason.details}",
+                soft_wrap=True,
+            )
+        rest = len(result.failure_reasons) - _SHOWN_REASONS
+        if rest > 0:
+            output().print(f"{result.benchmark}: and {rest} other reasons; --json has them all")

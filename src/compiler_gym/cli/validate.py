@@ -11,6 +11,7 @@ import typer
 
 from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
 from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -55,6 +56,8 @@ def validate(
             help="Append each result to FILE as a line of JSON; states in it are not done again.",
         ),
     ] = None,
+    step_seconds: StepSeconds = None,
+    memory_gib: MemoryGib = None,
     json: Json = False,
 ) -> None:
     """Prove that recorded states replay and that the programs still do their job.
@@ -63,6 +66,7 @@ def validate(
     Leaves with status 1 if a state is wrong, and with what was done so far when it is
     interrupted.
     """
+    limits = limits_of(step_seconds, memory_gib)
     states, damage = read_states(files)
     options: dict[str, Any] = {} if quick else {"rungs": None}
     if rungs is not None:
@@ -71,7 +75,7 @@ def validate(
     left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
     with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
-        for result in _results(left, env, reward, jobs, options):
+        for result in _results(left, env, reward, jobs, options, limits):
             results.append(result)
             log.add(result)
             counter.show(results)
@@ -95,6 +99,7 @@ def _results(
     reward: str | None,
     jobs: int | None,
     options: dict[str, Any],
+    limits: dict[str, Any],
 ) -> "Iterator[ValidationResult]":
     """Yield the results, one environment after the other."""
     from compiler_gym.validation import validate_states
@@ -104,7 +109,7 @@ def _results(
         key=lambda state: state.environment,
     )
     for environment, group in by_environment:
-        make_env = env_for(environment, env, reward)
+        make_env = env_for(environment, env, reward, **limits)
         with closing(validate_states(make_env, list(group), jobs, **options)) as results:
             yield from results
 

@@ -24,7 +24,13 @@ from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.nearest import did_you_mean, unknown_name
 from compiler_gym.service.messages import Description
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec
-from compiler_gym.spaces import Reward, action_flags, action_names, space_name
+from compiler_gym.spaces import (
+    NamedDiscrete,
+    Reward,
+    action_flags,
+    action_names,
+    space_name,
+)
 
 __all__ = ["Ask", "Selection"]
 
@@ -185,9 +191,11 @@ class Selection:
         """How many actions there are, if they are the numbers from 0 on; otherwise 0."""
 
     def _build(self, spec: ActionSpaceSpec) -> _Space:
-        if isinstance(spec.space, CommandlineSpec):
-            return space_from_spec(spec.space, spec.name, styles=self._styles)
-        return space_from_spec(spec.space, spec.name)
+        styles = self._styles if isinstance(spec.space, CommandlineSpec) else None
+        space = space_from_spec(spec.space, spec.name, styles=styles)
+        if isinstance(space, NamedDiscrete):
+            space.sets = spec.sets
+        return space
 
     def _replan(self) -> None:
         self.plan = Plan(self.observations, self.rewards, self.observation)

@@ -18,7 +18,13 @@ from compiler_gym.search.entrance import ALGORITHMS, available_jobs, run_search
 from compiler_gym.search.known import default_starts, known_sequences, level_sequences
 from compiler_gym.search.random_search import random_search
 from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of
-from compiler_gym.search.search_result import ProgressLog, SearchResult, write_json, write_results
+from compiler_gym.search.search_result import (
+    FailureReason,
+    ProgressLog,
+    SearchResult,
+    write_json,
+    write_results,
+)
 from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
 from compiler_gym.search.trajectory import (
     Hypothesis,
@@ -35,6 +41,7 @@ __all__ = [
     "Budget",
     "Contribution",
     "Failure",
+    "FailureReason",
     "Hypothesis",
     "Improvement",
     "KeepingWatcher",

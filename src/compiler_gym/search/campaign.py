@@ -5,14 +5,15 @@ Sequences are proposed in batches, and a batch is judged as a whole and in order
 how many threads walked it, and which was first, makes no difference.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from compiler_gym.search.minimise import Minimiser
+from compiler_gym.search.moves import Moves
 from compiler_gym.search.strategy import MoveSequence, Strategy, is_better
-from compiler_gym.search.tree import Node, Walk
+from compiler_gym.search.tree import Failure, Node, Walk
 from compiler_gym.search.walker import Program
 from compiler_gym.search.watching import Improvement, Progress
 
@@ -42,9 +43,18 @@ class Campaign:
     """The search of one program. Its methods are called under the scheduler's lock."""
 
     def __init__(
-        self, index: int, program: Program, name: str, strategy: Strategy, steps: int | None
+        self,
+        index: int,
+        program: Program,
+        name: str,
+        strategy: Strategy,
+        steps: int | None,
+        moves: Moves,
     ) -> None:
         self.index = index
+        self._moves = moves
+        self.failures: Counter[Failure] = Counter()
+        """How many sequences ended with which failure."""
         self.program = program
         self.name = name
         self.counts = _Counts()
@@ -101,7 +111,7 @@ class Campaign:
         if isinstance(self._strategy, Minimiser):
             self._remember(self._strategy.node)
             if self.best.reward > self._strategy.node.reward:
-                self._strategy = Minimiser(self.best)
+                self._strategy = self._minimiser()
         return found
 
     def conclude(self, seconds: float) -> list[Improvement]:
@@ -127,7 +137,7 @@ class Campaign:
         """Return how far this program is."""
         best, counts = self.best, self.counts
         return Progress(
-            self.name, best.reward, best.depth, counts.steps, counts.sequences, counts.failures,
+            self.name, best.reward, best.length, counts.steps, counts.sequences, counts.failures,
             self.phase,
         )  # fmt: skip
 
@@ -138,7 +148,7 @@ class Campaign:
         if not batch:
             self.minimise()
             if not isinstance(self._strategy, Minimiser):
-                self._strategy = Minimiser(self.best)
+                self._strategy = self._minimiser()
             batch = self._strategy.ask()
         if not batch:
             self.finish()
@@ -146,6 +156,9 @@ class Campaign:
         self._asked = self._strategy
         self._walks = [None] * len(batch)
         self._waiting.extend(WalkTask(self, i, sequence) for i, sequence in enumerate(batch))
+
+    def _minimiser(self) -> Minimiser:
+        return Minimiser(self.best, self._moves.pack, self._moves.flat)
 
     def _searched(self) -> Sequence[MoveSequence]:
         """Return what to try next within the budget of steps."""
@@ -168,13 +181,15 @@ class Campaign:
         # A batch without anything new counts too: a search of what is known has an end.
         self.counts.steps += max(sum(walk.new_steps for walk in walks), bool(walks))
         for walk in walks:
-            self.counts.failures += walk.failure is not None
+            if walk.failure is not None:
+                self.counts.failures += 1
+                self.failures[walk.failure] += 1
             gained = walk.best.reward > self.best.reward
             self._remember(walk.best)
             if gained:
                 yield Improvement(
                     self.index, self.name, seconds, self.counts.steps, self.counts.sequences,
-                    walk.best.reward, walk.best.actions(),
+                    walk.best.reward, self._moves.flat(walk.best.actions()),
                 )  # fmt: skip
 
     def _remember(self, node: Node) -> None:

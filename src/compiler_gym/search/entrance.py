@@ -3,9 +3,12 @@
 
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+
+import gymnasium
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
@@ -13,18 +16,23 @@ from compiler_gym.nearest import unknown_name
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
+from compiler_gym.search.known import default_starts, level_sequences
 from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
-from compiler_gym.search.search_result import SearchResult
+from compiler_gym.search.search_result import FailureReason, SearchResult
+from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
-from compiler_gym.spaces import space_name
+from compiler_gym.spaces import action_names, space_name
+
+_MOST_WORDS = 300
+"""Of a compiler's complaint that a result holds."""
 
 __all__ = ["ALGORITHMS", "available_jobs", "run_search"]
 
@@ -53,8 +61,9 @@ def run_search(
     budget: Budget,
     jobs: int | None = None,
     seed: int = 0,
-    starts: Iterable[Sequence[int]] = (),
+    starts: Iterable[Sequence[int]] | None = None,
     step_seconds: float = 10.0,
+    level_seconds: float = 300.0,
     watcher: Watcher | None = None,
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.
@@ -62,9 +71,14 @@ def run_search(
     `make_env` builds environments with a reward space: each of the `jobs` threads
     drives its own, and the first confirms the results and is closed where it confirmed
     the last of them. A benchmark is what ``reset`` takes; None is the environment's
-    own. `starts` are sequences to begin with, as numbers of actions from zero:
-    the result is never worse than the best of them that the compiler accepts.
-    An action that takes longer than `step_seconds` counts as failed.
+    own. `starts` are sequences to begin with, as numbers of actions from zero: by default
+    the standard levels (-Oz, ...) and known sequences, where they are actions. Levels follow
+    those that are given; an empty list starts from nothing. The result is never worse than
+    the best of them that the compiler accepts.
+    An action that takes longer than `step_seconds` counts as failed, and a level after
+    `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
+    the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
+    best of the levels, and a step is one compilation.
 
     A ``KeyboardInterrupt``, also one that a watcher raises, ends the search and
     returns what was found so far. Raises `UnknownNameError` for an algorithm that
@@ -77,14 +91,19 @@ def run_search(
     with make_env() as env:
         prepared = _prepare(env)
         moves = Moves(env.action_space, seed=seed)
-        moveset = Moveset(len(moves), _checked(starts, len(moves)))
+        moveset = Moveset(
+            len(moves),
+            _starts(starts, env.action_space, len(moves)),
+            sets=moves.sets,
+            pack=moves.pack,
+        )
         campaigns: list[Campaign] = []
         for index, benchmark in enumerate(benchmarks):
             env.reset(benchmark=benchmark)
             name = str(env.benchmark)
-            strategy = ALGORITHMS[algorithm](moveset, random.Random(f"{seed} {name}"))
+            strategy = _maker(algorithm, moves)(moveset, random.Random(f"{seed} {name}"))
             program = Program(env.benchmark)
-            campaigns.append(Campaign(index, program, name, strategy, budget.steps))
+            campaigns.append(Campaign(index, program, name, strategy, budget.steps, moves))
         if budget.steps is None:
             for campaign in campaigns:
                 campaign.others = [other for other in campaigns if other is not campaign]
@@ -95,6 +114,7 @@ def run_search(
             budget=budget,
             jobs=jobs or available_jobs(),
             step_seconds=step_seconds,
+            level_seconds=level_seconds,
             watcher=watcher or Silent(),
         )
         interrupted = False
@@ -115,6 +135,13 @@ def run_search(
         ]
 
 
+def _maker(algorithm: str, moves: Moves) -> MakeStrategy:
+    """Return what makes the strategy: sequences of settings are no sequences of steps."""
+    if moves.sets and algorithm in ("local", "portfolio"):
+        return SettingsSearch
+    return ALGORITHMS[algorithm]
+
+
 def _prepare(env: CompilerEnv) -> CompilerEnv:
     if env.reward_space is None:
         raise InvalidParameterError(
@@ -126,8 +153,17 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
     return env
 
 
+def _starts(
+    given: Iterable[Sequence[int]] | None, space: gymnasium.Space[Any], size: int
+) -> tuple[tuple[int, ...], ...]:
+    if given is None:
+        return _checked(default_starts(space), size)
+    listed = list(given)
+    return _checked([*listed, *level_sequences(action_names(space))] if listed else (), size)
+
+
 def _checked(starts: Iterable[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
-    checked = tuple(tuple(start) for start in starts)
+    checked = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in checked:
         for move in start:
             if not 0 <= move < size:
@@ -145,7 +181,7 @@ def _result(
     interrupted: bool,
 ) -> SearchResult:
     best, reward = _reproduced(walker, campaign)
-    actions = best.actions()
+    actions = moves.flat(best.actions())
     assert env.reward_space is not None
     return SearchResult(
         benchmark=campaign.name,
@@ -163,7 +199,18 @@ def _result(
         failures=campaign.counts.failures,
         is_interrupted=interrupted,
         improvements=tuple(campaign.improvements),
+        failure_reasons=_reasons(campaign, moves),
     )
+
+
+def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
+    """Return why sequences failed, what happened most first; equal reasons are counted."""
+    counted: Counter[tuple[str, str, str]] = Counter()
+    for failure, times in campaign.failures.items():
+        action = moves.name(failure.move) if 0 <= failure.move < len(moves) else ""
+        first_line = failure.details.strip().partition("\n")[0][:_MOST_WORDS]
+        counted[action, failure.type, first_line] += times
+    return tuple(FailureReason(*reason, times) for reason, times in counted.most_common())
 
 
 def _reproduced(walker: Walker, campaign: Campaign) -> tuple[Node, float]:

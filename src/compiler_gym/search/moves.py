@@ -6,6 +6,8 @@ from typing import Any
 
 import gymnasium
 
+from compiler_gym.search.known import level_sequences
+from compiler_gym.search.strategy import MoveSequence
 from compiler_gym.spaces import action_names
 
 __all__ = ["Moves"]
@@ -17,7 +19,8 @@ class Moves:
     """A fixed list of actions.
 
     A discrete space is taken whole. Of any other space 256 members are drawn once,
-    from `seed`: the search then combines those.
+    from `seed`: the search then combines those. Where the actions are settings, several
+    of them can be packed into one move, so that what they make together is compiled once.
     """
 
     def __init__(self, space: gymnasium.Space[Any], *, seed: int) -> None:
@@ -28,18 +31,45 @@ class Moves:
         else:
             space.seed(seed)
             self._actions = [space.sample() for _ in range(_SAMPLES)]
+        self.sets: tuple[int, ...] = tuple(getattr(space, "sets", ()))
+        """The number of the option that each action sets; empty where actions are steps."""
+        self.levels = frozenset(level for (level,) in level_sequences(self._names))
+        """The standard levels, which take as long as all of a compiler."""
+        self._groups: list[MoveSequence] = []
+        self._group_of: dict[MoveSequence, int] = {}
 
     def __len__(self) -> int:
         return len(self._actions)
 
+    def pack(self, moves: Sequence[int]) -> MoveSequence:
+        """Return `moves` as one move, if they are settings; otherwise as they are."""
+        flat = self.flat(moves)
+        if not self.sets or len(flat) < 2:
+            return flat
+        if flat not in self._group_of:
+            self._group_of[flat] = len(self) + len(self._groups)
+            self._groups.append(flat)
+        return (self._group_of[flat],)
+
+    def flat(self, moves: Sequence[int]) -> MoveSequence:
+        """Return `moves` as single actions."""
+        size = len(self)
+        return tuple(
+            single
+            for move in moves
+            for single in (self._groups[move - size] if move >= size else (move,))
+        )
+
     def action(self, move: int) -> Any:
-        """Return what the environment's ``step`` takes for `move`."""
+        """Return what the environment's ``step`` takes for `move`, a single action."""
         return self._actions[move]
 
     def actions(self, moves: Sequence[int]) -> list[Any]:
         """Return what the environment's ``multistep`` takes for `moves`."""
-        return [self._actions[move] for move in moves]
+        return [self._actions[move] for move in self.flat(moves)]
 
     def name(self, move: int) -> str:
-        """Return the name of the action, or how it is written."""
+        """Return the name of the action, or how it is written; of several, in a row."""
+        if move >= len(self):
+            return " ".join(map(self.name, self.flat([move])))
         return self._names[move] if self._names else str(self._actions[move])

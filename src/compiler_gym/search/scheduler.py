@@ -39,6 +39,7 @@ class Scheduler:
         budget: Budget,
         jobs: int,
         step_seconds: float,
+        level_seconds: float,
         watcher: Watcher,
     ) -> None:
         self._make_env = make_env
@@ -47,6 +48,7 @@ class Scheduler:
         self._budget = budget
         self._jobs = jobs
         self._step_seconds = step_seconds
+        self._level_seconds = level_seconds
         self._watcher = watcher
         self._changed = threading.Condition()
         self._news: list[Improvement] = []
@@ -131,6 +133,7 @@ class Scheduler:
                 self._snapshots,
                 step_seconds=self._step_seconds,
                 seconds_left=self._seconds_left,
+                level_seconds=self._level_seconds,
             )
             while (task := self._next()) is not None:
                 self._walk(walker, task)

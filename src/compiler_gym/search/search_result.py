@@ -11,7 +11,21 @@ from compiler_gym.errors import CacheError
 from compiler_gym.files import write_whole
 from compiler_gym.search.watching import Improvement
 
-__all__ = ["ProgressLog", "SearchResult", "write_json", "write_results"]
+__all__ = ["FailureReason", "ProgressLog", "SearchResult", "write_json", "write_results"]
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReason:
+    """Why the compiler could not finish some sequences."""
+
+    action: str
+    """The name of the action at which it failed; empty where several together did."""
+    type: str
+    """The name of the error's class."""
+    details: str
+    """The first line of what it says."""
+    count: int
+    """How many sequences ended so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,8 @@ class SearchResult:
     """Whether the search was stopped before its budget was used."""
     improvements: tuple[Improvement, ...]
     """How the best grew over time."""
+    failure_reasons: tuple[FailureReason, ...] = ()
+    """Why sequences failed, what happened most first."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""

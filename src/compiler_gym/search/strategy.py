@@ -6,15 +6,20 @@ reads no clock: with the same seed and the same answers it proposes the same aga
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from compiler_gym.search.tree import Node, Walk
 
-__all__ = ["MoveSequence", "Moveset", "Strategy", "is_better"]
+__all__ = ["MoveSequence", "Moveset", "Strategy", "as_it_is", "is_better"]
 
 MoveSequence = tuple[int, ...]
+
+
+def as_it_is(sequence: Sequence[int]) -> MoveSequence:
+    """Return `sequence`, each of whose moves is a step of its own."""
+    return tuple(sequence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,10 @@ class Moveset:
     """Sequences known to be good: tried first, and used as material."""
     longest: int = 64
     """The length that no proposal should pass."""
+    sets: tuple[int, ...] = ()
+    """Where actions are settings: the number of the option that each sets."""
+    pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
+    """Writes actions as a proposal: settings become one move, which is compiled once."""
 
 
 class Strategy(Protocol):
@@ -58,4 +67,4 @@ def is_better(node: Node, than: Node | None) -> bool:
     """Return whether `node` earns more, or as much with fewer actions."""
     if than is None:
         return True
-    return (node.reward, -node.depth) > (than.reward, -than.depth)
+    return (node.reward, -node.length) > (than.reward, -than.length)

@@ -19,14 +19,16 @@ class Failure:
     type: str
     """The name of the error's class."""
     details: str
+    move: int = -1
+    """The number of the action; -1 where it was not one alone."""
 
 
 class Node:
     """The program after a sequence of actions."""
 
     __slots__ = (
-        "action", "children", "departures", "depth", "parent", "reward", "seconds", "state",
-        "terminal",
+        "action", "children", "departures", "depth", "length", "parent", "reward", "seconds",
+        "state", "terminal",
     )  # fmt: skip
 
     def __init__(
@@ -38,6 +40,7 @@ class Node:
         seconds: float = 0.0,
         state: Hashable = None,
         terminal: bool = False,
+        count: int = 1,
     ) -> None:
         self.parent = parent
         self.action = action
@@ -51,6 +54,8 @@ class Node:
         self.terminal = terminal
         """Whether the episode ended here."""
         self.depth: int = 0 if parent is None else parent.depth + 1
+        self.length: int = 0 if parent is None else parent.length + count
+        """How many of the environment's actions lead here: one move may be several."""
         self.children: dict[int, Node | Failure] = {}
         self.departures = 0
         """How often a walk had to bring an environment here to go on."""

@@ -49,11 +49,13 @@ class Walker:
         *,
         step_seconds: float,
         seconds_left: Callable[[], float],
+        level_seconds: float = 300.0,
     ) -> None:
         self._env = env
         self._moves = moves
         self._snapshots = snapshots
         self._step_seconds = step_seconds
+        self._level_seconds = max(level_seconds, step_seconds)
         self._seconds_left = seconds_left
         self._program: Program | None = None
         self._at: Node | None = None
@@ -102,15 +104,18 @@ class Walker:
         if failure is not None:
             return failure
         started = time.monotonic()
+        actions, timeout = self._moves.actions([move]), self._timeout([move])
         try:
-            state, reward, terminated, truncated, info = self._env.step(
-                self._moves.action(move), timeout=self._timeout()
+            state, reward, terminated, truncated, info = (
+                self._env.step(actions[0], timeout=timeout)
+                if len(actions) == 1
+                else self._env.multistep(actions, timeout=timeout)
             )
         except InvalidActionError as error:  # a space that changed during the episode
-            return Failure(type(error).__name__, str(error))
+            return Failure(type(error).__name__, str(error), move)
         if truncated:
             self._at = None
-            return self._failure(info)
+            return self._failure(info, move)
         if info.get("action_had_no_effect") and not terminated:
             return node
         self._at = Node(
@@ -120,6 +125,7 @@ class Walker:
             seconds=node.seconds + time.monotonic() - started,
             state=state if isinstance(state, (str, bytes, int)) else None,
             terminal=terminated,
+            count=len(actions),
         )
         return self._at
 
@@ -174,13 +180,11 @@ class Walker:
         moves = [step.action for step in node.path()[start.depth :]]
         if not moves:
             return None
-        timeout = self._timeout() * len(moves)
+        timeout = self._timeout(moves)
         self._at = None
-        _, _, _, truncated, info = self._env.multistep(
-            self._moves.actions(moves), timeout=min(timeout, max(self._seconds_left(), 0.0) + 1)
-        )
+        _, _, _, truncated, info = self._env.multistep(self._moves.actions(moves), timeout=timeout)
         if truncated:
-            return self._failure(info)
+            return self._failure(info, -1)
         self._at = node
         return None
 
@@ -192,19 +196,29 @@ class Walker:
         except (CompilerGymError, OSError):
             self._at = None  # no process to spare is no failure of the program
 
-    def _failure(self, info: dict[str, Any]) -> Failure:
-        if self._seconds_left() <= 0:
+    def _failure(self, info: dict[str, Any], move: int) -> Failure:
+        if self._seconds_left() <= 0 and move not in self._moves.levels:
             raise _TimeIsUp
         return Failure(
             str(info.get("error_type", "truncated")),
             str(info.get("error_details", "the episode was truncated")),
+            move,
         )
 
-    def _timeout(self) -> float:
+    def _timeout(self, moves: Sequence[int] = ()) -> float:
+        """Return how long `moves` may take; raise `_TimeIsUp` if nothing may begin any more.
+
+        A level that has begun may end after the search would: it is what no result may be
+        worse than, and takes as long as all of a compiler.
+        """
         left = self._seconds_left()
         if left <= 0:
             raise _TimeIsUp
-        return min(self._step_seconds, left + 0.1)
+        if len(moves) == 1 and moves[0] in self._moves.levels:
+            return self._level_seconds
+        has_level = not self._moves.levels.isdisjoint(self._moves.flat(moves))
+        seconds = self._step_seconds * max(len(moves), 1) + has_level * self._level_seconds
+        return min(seconds, left + (1.0 if len(moves) > 1 else 0.1))
 
 
 def _average(old: float, new: float) -> float:

@@ -30,6 +30,10 @@ class NamedDiscrete(Discrete):
     ('licm dce', [2, 0])
     """
 
+    sets: tuple[int, ...] = ()
+    """Where values are settings: the number of the option that each sets. Of several that set
+    one option the last counts. Empty where values are steps, whose order counts."""
+
     def __init__(
         self,
         items: Iterable[str],

@@ -104,6 +104,7 @@ def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
             CATEGORICAL,
             CommandlineSpec(items),
             f"Set an option that has up to {SMALL} settings, bump another by 1, 10, 100 or 1000",
+            sets=tuple(move.option for move in moves(options)),
         ),
         ActionSpaceSpec(
             CHOICES,

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Search among settings: flip a few at a time, from the best that is known.
+
+Where actions set options, their order says nothing and the last of an option counts. So a
+proposal is a whole configuration, compiled once, however many flips made it.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from compiler_gym.search.strategy import MoveSequence, Moveset
+from compiler_gym.search.tree import Walk
+
+__all__ = ["SettingsSearch"]
+
+_BATCH = 6
+_FLIPS: Sequence[int] = (1, 2, 4, 8, 16, 32)
+_PARENTS = 4
+_PATIENCE = 240
+"""Proposals without a gain after which one of the other good configurations is the base."""
+
+_Settings = dict[int, MoveSequence]
+"""The actions that set an option, by its number; more than one where they count up or down."""
+
+
+class SettingsSearch:
+    """Hold the best configuration, flip one to many options of it, keep what is no worse.
+
+    Most flips change nothing that counts: many are tried together, and a proposal that is as
+    good becomes the base, so that the search wanders. How many are flipped follows what has
+    paid off. What several proposals of a batch gained is tried together next.
+    """
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        self._options: dict[int, list[int]] = defaultdict(list)
+        for move, option in enumerate(moves.sets):
+            self._options[option].append(move)
+        self._whole = {start[0] for start in moves.starts if len(start) == 1}
+        self._base: _Settings = {}
+        self._level = float("-inf")
+        self._reward = float("-inf")
+        self._others: list[tuple[float, _Settings]] = []
+        self._weights = dict.fromkeys(_FLIPS, 1.0)
+        self._doubts = dict.fromkeys(self._options, 1.0)
+        self._asked: list[tuple[_Settings, int]] = []
+        self._next: list[_Settings] = [{}, *map(self._settings, moves.starts)]
+        self._stale = 0
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return configurations near the best."""
+        given, self._next = self._next, []
+        self._asked = [(settings, 0) for settings in given]
+        while len(self._asked) < _BATCH:
+            flips = self._random.choices(_FLIPS, list(self._weights.values()))[0]
+            self._asked.append((self._flipped(flips), flips))
+        return [self._moves.pack(self._actions(settings)) for settings, _ in self._asked]
+
+    def suggest(self, sequence: MoveSequence) -> None:
+        """Ignore it: it may be packed, and what other programs like is near the levels."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Take the best as the base, and combine what helped."""
+        before, level = self._base, self._reward
+        gained: list[tuple[float, _Settings]] = []
+        for walk, (settings, flips) in zip(walks, self._asked, strict=False):
+            if walk.failure is not None:
+                self._doubt(settings, before)
+                continue
+            reward = walk.last.reward
+            if flips:
+                self._weights[flips] = 0.9 * self._weights[flips] + 0.1
+                if reward > level:
+                    self._weights[flips] += 1.0
+                elif reward < level:
+                    self._weights[flips] = max(0.8 * self._weights[flips], 0.1)
+            if reward > level:
+                gained.append((reward, settings))
+            if reward >= self._reward:
+                self._reward, self._base = reward, settings
+        self._stale = 0 if gained else self._stale + len(walks)
+        if len(gained) > 1 and level > float("-inf"):
+            self._combine(before, gained)
+
+    def _combine(self, before: _Settings, gained: list[tuple[float, _Settings]]) -> None:
+        together = dict(before)
+        for _, settings in sorted(gained, key=lambda item: item[0]):
+            changed = {o: s for o, s in settings.items() if before.get(o) != s}
+            together.update(changed)
+            for option in before.keys() - settings.keys():
+                together.pop(option, None)
+        self._next.append(together)
+
+    def _doubt(self, settings: _Settings, before: _Settings) -> None:
+        """Propose less often what a compiler failed at."""
+        changed = [option for option, moves in settings.items() if before.get(option) != moves]
+        for option in changed:
+            self._doubts[option] *= 1 - 1 / (1 + len(changed))
+
+    def _flipped(self, count: int) -> _Settings:
+        settings = dict(self._base)
+        options = list(self._options)
+        weights = [self._doubts[option] for option in options]
+        for option in self._random.choices(options, weights, k=count):
+            if option in settings and self._random.random() < 0.3:
+                if not self._is_level(settings[option]):
+                    del settings[option]
+                continue
+            settings[option] = (self._random.choice(self._options[option]),)
+        return settings
+
+    def _is_level(self, moves: MoveSequence) -> bool:
+        return not self._whole.isdisjoint(moves)
+
+    def _settings(self, sequence: Sequence[int]) -> _Settings:
+        found: _Settings = {}
+        for move in sequence:
+            found[self._moves.sets[move]] = (move,)
+        return found
+
+    def _actions(self, settings: _Settings) -> list[int]:
+        return [move for option in sorted(settings) for move in settings[option]]
