@@ -116,6 +116,7 @@ def test_nothing_stands_before_or_within_the_command(make_env: MakeEnv, text: st
 def shared_env() -> Iterator[LlvmEnv]:
     """Return one environment for many examples."""
     with compiler_gym.make("llvm-v0") as env:
+        assert isinstance(env, LlvmEnv)
         yield env
 
 
