@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvStateReader
-from compiler_gym.errors import StateFileError
+from compiler_gym.errors import InvalidParameterError, StateFileError
 from compiler_gym.leaderboard import (
     Limit,
     Submission,
@@ -291,3 +291,11 @@ def test_the_tables_of_the_pages_are_those_of_the_submissions(page: Path) -> Non
     text = page.read_text(encoding="utf-8")
     assert "<!-- leaderboard" in text
     assert with_tables(text, list(find_submissions(ROOT / "leaderboard"))) == text
+
+
+@pytest.mark.parametrize("value", [float("nan"), -1])
+def test_a_limit_bounds_something(value: float) -> None:
+    with pytest.raises(InvalidParameterError, match="expected a number >= 0"):
+        Limit(seconds=value)
+    with pytest.raises(InvalidParameterError, match="expected a number >= 0"):
+        Limit(compilations=value)  # type: ignore[arg-type]  # NaN is no whole number
