@@ -109,6 +109,7 @@ with scratch_directory("build") as directory:
         subprocess.Popen(command, env=variables, **pipes) as alive,  # type: ignore[call-overload]
     ):
         for process in (killed, alive):
+            assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
         killed.kill()
         killed.wait()
@@ -117,5 +118,5 @@ with scratch_directory("build") as directory:
         subprocess.run([sys.executable, "-c", start], env=variables, check=True)
         assert list(tmp_path.glob(f"*-{killed.pid}-*")) == []
         assert len(list(tmp_path.glob(f"*-{alive.pid}-*"))) == 2
-        alive.stdin.close()
+        alive.communicate()
     assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvStateReader
-from compiler_gym.errors import StateFileError
+from compiler_gym.errors import InvalidParameterError, StateFileError
 from compiler_gym.leaderboard import (
     Limit,
     Submission,
@@ -252,3 +252,11 @@ def test_a_sample_of_every_submission_replays(folder: Path) -> None:
 @pytest.mark.parametrize("folder", SUBMISSIONS, ids=lambda p: f"{p.parent.name}-{p.name}")
 def test_every_submission_replays_and_its_programs_do_their_jobs(folder: Path) -> None:
     assert verify(read_submission(folder), rungs=("verify", "run")) == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), -1])
+def test_a_limit_bounds_something(value: float) -> None:
+    with pytest.raises(InvalidParameterError, match="expected a number >= 0"):
+        Limit(seconds=value)
+    with pytest.raises(InvalidParameterError, match="expected a number >= 0"):
+        Limit(compilations=value)  # type: ignore[arg-type]  # NaN is no whole number

@@ -238,7 +238,7 @@ def state_from_fields(values: Mapping[str, Any]) -> CompilerEnvState:
         >>> state_from_fields({"benchmark": "cbench-v1/qsort", "reward": "0.5"}).reward
         0.5
     """
-    plain = {
+    plain: dict[str, Any] = {
         key: _number(key, value) if key in _NUMBERS else _text(key, value)
         for key, value in values.items()
         if value is not None and value not in ("", "None")

@@ -16,7 +16,7 @@ import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.files import write_whole
 from compiler_gym.leaderboard.evaluation import Outcome, Policy, evaluate
@@ -69,7 +69,9 @@ def has_note(folder: Path, results: Path) -> bool:
     """Return whether these results were reproduced, as they are now."""
     try:
         note: Any = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
-        return isinstance(note, dict) and note.get("results") == _digest(results)  # pyright: ignore[reportUnknownMemberType]
+        if not isinstance(note, dict):
+            return False
+        return cast("dict[str, Any]", note).get("results") == _digest(results)
     except (OSError, ValueError, RecursionError):
         return False
 

@@ -27,6 +27,9 @@ class Limit:
     def __post_init__(self) -> None:
         if self.seconds is None and self.compilations is None:
             raise InvalidParameterError("a limit needs a bound: expected seconds or compilations")
+        for name, bound in (("seconds", self.seconds), ("compilations", self.compilations)):
+            if bound is not None and not bound >= 0:
+                raise InvalidParameterError(f"{name} is {bound}: expected a number >= 0")
 
     def __str__(self) -> str:
         seconds = [] if self.seconds is None else [f"{self.seconds:g} s"]

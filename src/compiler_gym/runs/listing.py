@@ -49,8 +49,11 @@ def summarise(path: Path) -> RunSummary:
     """Return the run in `path` at a glance; a damaged line counts as none."""
     document = _document(path / "run.json")
     last = {str(line.get("key")): line for line in whole_lines(path / "episodes.jsonl")}
-    found = [line.get("result") for line in last.values()]
-    results = [result for result in found if isinstance(result, dict)]
+    results = [
+        cast("dict[str, Any]", line["result"])
+        for line in last.values()
+        if isinstance(line.get("result"), dict)
+    ]
     rewards = [r["reward"] for r in results if isinstance(r.get("reward"), (int, float))]
     times = [r["walltime"] for r in results if isinstance(r.get("walltime"), (int, float))]
     curve = [

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A state says how it was made, and is replayed wherever it can be."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import compiler_gym
 from compiler_gym import CompilerEnvState
 from compiler_gym.core import StateVersionWarning
 from compiler_gym.envs.llvm import LlvmEnv
@@ -111,12 +112,21 @@ def test_nothing_stands_before_or_within_the_command(make_env: MakeEnv, text: st
         make_env().apply(CompilerEnvState(CRC, text))
 
 
+@pytest.fixture(scope="module")
+def shared_env() -> Iterator[LlvmEnv]:
+    """Return one environment for many examples."""
+    with compiler_gym.make("llvm-v0") as env:
+        assert isinstance(env, LlvmEnv)
+        yield env
+
+
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.sampled_from(sorted(";&|<>`$\n#-,('")), st.integers(0, 70), st.booleans())
 def test_a_command_line_with_anything_in_it_is_read_or_refused(
-    make_env: MakeEnv, junk: str, at: int, is_old: bool
+    shared_env: LlvmEnv, junk: str, at: int, is_old: bool
 ) -> None:
-    space = make_env().action_spaces["CompilerGymV0" if is_old else "Passes"]
+    name = "CompilerGymV0" if is_old else "Passes"
+    space = next(space for space in shared_env.action_spaces if space.name == name)
     passes = "-mem2reg -simplifycfg" if is_old else "-passes='function(dce),globaldce'"
     whole = f"opt {passes} input.bc -o output.bc"
     text = whole[:at] + junk + whole[at:]
