@@ -6,7 +6,6 @@ equivalent is not found, and the error says what to write instead. Real modules 
 """
 
 import importlib
-import importlib.util
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -99,10 +98,10 @@ _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "ser
 
 _GONE = {
     "config": "compiler_gym.COMPILER_GYM_ENVS: what is installed is there",
-    "envs.gcc.gcc_rewards": 'a reward by its name: env.reward["obj_size"]',
+    "envs.gcc.gcc_rewards": 'a reward by its name: env.reward[NAME]',
     "envs.gcc.service": "gymnasium.make or compiler_gym.make: there is no server",
-    "envs.llvm.lexed_ir": 'env.observation["LexedIr"]',
-    "envs.llvm.llvm_rewards": 'a reward by its name: env.reward["IrInstructionCountOz"]',
+    "envs.llvm.lexed_ir": 'an observation by its name: env.observation[NAME]',
+    "envs.llvm.llvm_rewards": 'a reward by its name: env.reward[NAME]',
     "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.loop_tool": "no environment of this name: loop_tool is not here",
     "envs.mlir": "no environment of this name: MLIR is not here",

@@ -63,11 +63,13 @@ class Record:
         return type(self)(**(copy.deepcopy(given) if deep else given))
 
     @classmethod
-    def parse_obj(cls, obj: Mapping[str, Any]) -> Self:
+    def parse_obj(cls, fields: Mapping[str, Any]) -> Self:
         """Return the record of a dictionary; raise `ValueError` for one that is none."""
-        given = dict(obj) if isinstance(obj, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+        given = dict(fields) if isinstance(fields, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
         if given is None:
-            raise ValueError(f"expected the fields of a {cls.__name__}, found {type(obj).__name__}")
+            raise ValueError(
+                f"expected the fields of a {cls.__name__}, found {type(fields).__name__}"
+            )
         known = {name: value for name, value in given.items() if name not in cls.derived}
         try:
             return cls(**{name: cls._field(name, value) for name, value in known.items()})

@@ -68,8 +68,11 @@ def test_the_terminal_action_ends_the_episode_and_hides_what_follows(env: FakeEn
     end = wrapped.action_space["end-of-episode"]
     assert end == CHILD + 1
     wrapped.reset(benchmark="fake-v0/7")
-    assert wrapped.step(ADD)[2] is False
-    observation, reward, terminated, truncated, _ = wrapped.multistep([ADD, end, ADD])
+    *_, terminated, _, info = wrapped.step(ADD)
+    assert terminated is False
+    assert "terminal_action" not in info
+    observation, reward, terminated, truncated, info = wrapped.multistep([ADD, end, ADD])
+    assert info["terminal_action"] is True
     assert (terminated, truncated) == (True, False)
     assert (observation[0], reward) == (9, -1)
     assert wrapped.actions == [ADD, ADD]

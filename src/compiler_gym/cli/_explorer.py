@@ -312,7 +312,8 @@ class Explorer:
     def _state(self, what: str) -> Reply:
         reward = self._env.reward_space
         total = sum(self._rewards)
-        names = dict.fromkeys([*(reward.observation_spaces if reward else []), *self._shown])
+        needed = reward.observation_spaces if reward else []
+        names: dict[str, None] = dict.fromkeys([*needed, *self._shown])
         costs = {name: self._env.observation[name] for name in names}
         parts = [f"{name} {value}" for name, value in costs.items()]
         if reward is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from compiler_gym.cli._app import main
 from compiler_gym.cli._output import errors
+from compiler_gym.registration import default_environment
 
 __all__ = ["run", "todays_command"]
 
@@ -52,7 +53,7 @@ _COMMANDS = {
         _PROGRAM,
         frozenset({"skip_done"}),  # a run folder goes on from what it has
     ),
-    "service": _Command(("describe",), {"env": "env"}, "llvm-v0"),
+    "service": _Command(("describe",), {"env": "env"}, default_environment()),
     "validate": _Command(
         ("validate",),
         {"env": "--env", "nproc": "--jobs", "reward": "--reward", "validation_logfile": "--output"},
@@ -81,8 +82,8 @@ def run(name: str) -> None:
 def todays_command(name: str, given: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the words of today's command, and the old options that it has not.
 
-    >>> todays_command("manual_env", ["--env=llvm-v0", "--benchmark", "cbench-v1/sha"])
-    (['explore', '--env', 'llvm-v0', 'cbench-v1/sha'], [])
+    >>> todays_command("manual_env", ["--env=mine-v0", "--benchmark", "cbench-v1/sha"])
+    (['explore', '--env', 'mine-v0', 'cbench-v1/sha'], [])
     >>> todays_command("random_search", ["--patience=9"])[1]
     ['--patience']
     """

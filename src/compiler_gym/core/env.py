@@ -223,7 +223,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @observation_space_spec.setter
     def observation_space_spec(self, value: Any) -> None:
-        self.observation_space = value
+        self.observation_space = value  # type: ignore[override]  # an attribute there
 
     @property
     def reward_space(self) -> Reward | None:

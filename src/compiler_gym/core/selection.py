@@ -5,12 +5,13 @@ It turns names into spaces and plans. It makes no request to a session.
 """
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
 from compiler_gym.core.specs import plain_from_value, space_from_spec
@@ -155,10 +156,11 @@ class Selection:
 
     def _advice(self, action: Any) -> str:
         """Return what to write instead, where `action` is a list of actions."""
-        is_list = isinstance(action, (list, tuple, np.ndarray))
-        several = list(cast("Sequence[Any]", action)) if is_list and np.ndim(action) == 1 else []
+        if isinstance(action, np.ndarray):
+            action = cast("NDArray[Any]", action).tolist()
+        several = cast("list[Any]", action) if isinstance(action, (list, tuple)) else []
         if several and all(map(self.action_space.contains, several)):
-            return f": several actions are for multistep({several!r})"
+            return f": several actions are for multistep({list(several)!r})"
         return ""
 
     def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> Plan:

@@ -8,10 +8,11 @@ single step, with ``observation_spaces`` or ``reward_spaces``, comes as it is.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.spaces import Reward
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
@@ -97,6 +98,8 @@ class ObservationWrapper(CompilerEnvWrapper, ABC):
 class Earnings(CompilerEnvWrapper):
     """A wrapper whose rewards differ from those below, and that adds up its own."""
 
+    earns_from_below: ClassVar[bool] = True
+    """Whether its rewards are made of those below."""
     _earned: float = 0.0
 
     def episode_began(self) -> None:
@@ -113,6 +116,18 @@ class Earnings(CompilerEnvWrapper):
     def episode_reward(self, value: float | None) -> None:
         self.below.episode_reward = value
         self._earned = value or 0.0
+
+    @property
+    def reward_space(self) -> Reward | None:
+        """The reward of the environment below. With another, what was earned starts anew."""
+        return self.below.reward_space
+
+    @reward_space.setter
+    def reward_space(self, value: Any) -> None:
+        before = self.below.reward_space
+        self.below.reward_space = value
+        if self.earns_from_below and self.below.reward_space is not before:
+            self._earned = self.below.episode_reward or 0.0
 
     def earn(self, reward: _Earned) -> _Earned:
         """Add `reward` to the episode's and return it."""

@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,8 @@ class RelativeSavings(Earnings):
         >>> round(math.exp(earned), 2)
         1.63
     """
+
+    earns_from_below: ClassVar[bool] = False
 
     def __init__(self, env: Environment, cost: str) -> None:
         super().__init__(env)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The action spaces: what they hold, and that their text means what it says."""
 
+import copy
+import pickle
 import random
 import shlex
 from collections.abc import Callable
@@ -11,6 +13,7 @@ import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.wrappers import ConstrainedCommandline
 
 MakeEnv = Callable[..., LlvmEnv]
 SPACES = ("Passes", "PassesAll", "Pipelines", "PassesAndPipelines", "CompilerGymV0")
@@ -37,6 +40,49 @@ def test_the_old_actions_keep_their_names_and_order(env: LlvmEnv) -> None:
     assert old["-mem2reg"] == 103
     assert old.names[-1] == "-mergereturn"
     assert len(set(old.names)) == 124
+
+
+def test_the_old_actions_have_their_flags_and_todays_pipelines(make_env: MakeEnv) -> None:
+    env = make_env(action_space="CompilerGymV0")
+    space = env.action_space
+    assert space.flags == space.names
+    assert [space.flags.index(flag) for flag in ("-mem2reg", "-adce")] == [103, 1]
+    assert "-mem2reg" in space.flags
+    assert space.pipelines[103] == "function(mem2reg)"
+    env.reset()
+    env.multistep([103, 111])
+    text = env.commandline()
+    assert "function(mem2reg)" in text
+    assert space.to_string(env.commandline_to_actions(text)) == text
+    old = env.commandline_to_actions("opt -mem2reg -sroa input.bc -o output.bc")
+    assert old == [103, 111]
+    narrowed = ConstrainedCommandline(env, flags=["-sroa", "-mem2reg"])
+    assert narrowed.action_space.flags == ["-sroa", "-mem2reg"]
+    assert "function(sroa)" in narrowed.action_space.to_string([0])
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(space)))
+    assert copied == space
+    assert copied.flags.index("-mem2reg") == 103
+
+
+OLD_LINES: dict[str, Callable[[LlvmEnv], object]] = {
+    "index": lambda env: env.action_space.flags.index("-mem2reg"),
+    "item": lambda env: env.action_space["-mem2reg"],
+    "command line": lambda env: env.commandline_to_actions("opt -mem2reg input.bc -o output.bc"),
+    "wrapper": lambda env: ConstrainedCommandline(env, flags=["-mem2reg"]),
+}
+
+
+@pytest.mark.parametrize("line", OLD_LINES)
+def test_an_old_flag_on_another_space_says_where_it_is(env: LlvmEnv, line: str) -> None:
+    with pytest.raises((ValueError, LookupError), match='expected action_space="CompilerGymV0"'):
+        OLD_LINES[line](env)
+
+
+def test_a_flag_that_never_was_is_not_said_to_be_old(env: LlvmEnv) -> None:
+    for ask in (env.action_space.flags.index, env.action_space.__getitem__):
+        with pytest.raises((ValueError, LookupError)) as failure:
+            ask("-frobnicate")
+        assert "CompilerGymV0" not in str(failure.value)
 
 
 def test_old_sequences_replay(make_env: MakeEnv) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What users hold: the environment, its command line, and programs made by hand."""
 
+import copy
 import operator
 import re
 import shlex
@@ -139,6 +140,10 @@ class _Flags(list[str]):
     def __init__(self, flags: Iterable[str], advice: Callable[[object], str]) -> None:
         super().__init__(flags)
         self._advice = advice
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Flags":
+        """Return a copy of the copied space's: texts are not copied one by one for each fork."""
+        return _Flags(self, copy.deepcopy(self._advice, memo))
 
     def index(self, value: str, *bounds: SupportsIndex) -> int:
         """Return the place of `value`, or raise a `ValueError` that says where it is."""

@@ -29,7 +29,7 @@ def make_benchmark(
     if not items:
         raise BenchmarkInitError("expected at least one file, found none")
     for item in items:
-        if not isinstance(item, (str, Path)):
+        if not isinstance(item, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise BenchmarkTypeError(f"expected a path, found {type(item).__name__}: {item!r}")
     return benchmark_of(collect([Path(item).expanduser() for item in items], copt or ()), run=run)
 
