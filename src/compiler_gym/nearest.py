@@ -23,7 +23,7 @@ def nearest(name: object, known: Iterable[str], *, most: int = _MOST) -> list[st
     """Return up to `most` of the `known` names that `name` may stand for, nearest first.
 
     >>> nearest("autofase", ["Ir", "Autophase"]), nearest("irsha", ["IrSha1", "Ir"])
-    (['Autophase'], ['IrSha1', 'Ir'])
+    (['Autophase'], ['IrSha1'])
     """
     wanted = str(name).lower()
     by_lower: dict[str, list[str]] = {}
