@@ -14,7 +14,7 @@ __all__ = ["did_you_mean", "nearest", "unknown_name"]
 
 _MOST = 3
 _LEAST_PART = 3
-"""The letters below which a part of a name says too little."""
+"""The letters below which a part says too little; one fewer do at the start of a name."""
 _CUTOFF = 0.7
 _VERSION = re.compile(r"-v\d+$")
 
@@ -27,7 +27,7 @@ def nearest(
     `cutoff` is how alike they must be, from 0 to 1.
 
     >>> nearest("autofase", ["Ir", "Autophase"]), nearest("irsha", ["IrSha1", "Ir"])
-    (['Autophase'], ['IrSha1', 'Ir'])
+    (['Autophase'], ['IrSha1'])
     """
     wanted = str(name).lower()
     by_lower: dict[str, list[str]] = {}
@@ -69,5 +69,5 @@ def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = 
 def _holds(known: str, wanted: str) -> bool:
     stem = _VERSION.sub("", wanted)
     if len(stem) < _LEAST_PART:
-        return False
+        return len(stem) == _LEAST_PART - 1 and known.startswith(stem)
     return wanted in known or (stem != wanted and known.startswith(stem))

@@ -92,7 +92,7 @@ COMMANDS = {
     "run": Row("run:run", "Apply actions to a program and show what they did.", _ACTIONS),
     "cc": Row(
         "cc:cc",
-        'Run clang, and keep each compilation as a program: `make CC="compiler-gym cc"`.',
+        'Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.',
         _VERBATIM,
     ),
     "datasets": Row(

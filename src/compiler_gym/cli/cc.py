@@ -25,7 +25,7 @@ _COMPILER = "COMPILER_GYM_CC"
 
 
 def cc(context: typer.Context) -> None:
-    """Run clang, and keep each compilation as a program: `make CC="compiler-gym cc"`.
+    """Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.
 
     The bitcode goes below the folder that COMPILER_GYM_CC_OUTPUT names; import it with
     `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.

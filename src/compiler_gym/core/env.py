@@ -615,7 +615,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         )
         head = [f"{note} {where}: action {len(actions):,}, {name}"]
         rewards = self.episode.selection.rewards.rewards
-        values = earned if isinstance(earned, list) else [earned]
+        values: list[Any] = earned if isinstance(earned, list) else [earned]  # pyright: ignore[reportUnknownVariableType]  # as a step gives it
         for space, value in zip(rewards, values, strict=bool(rewards)):
             again = "" if space.deterministic else ", measured again"
             head.append(f"{note} reward {value:.6g} ({space.name}{again})")
