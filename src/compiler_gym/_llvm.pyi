@@ -94,7 +94,9 @@ def link_modules(modules: Sequence[bytes]) -> bytes:
     """Link modules into one, or raise `BenchmarkInitError`."""
 
 def split_functions(data: bytes) -> list[tuple[str, bytes]]:
-    """One module for each defined function, as (name, bitcode), and one for the rest."""
+    """
+    One module for each defined function, as (name, bitcode), and one for the rest.
+    """
 
 def strip_noop_bitcasts(data: bytes) -> bytes:
     """The same module without casts from a type to itself."""
