@@ -30,9 +30,10 @@ def env() -> Iterator[CompilerEnv]:
 
 
 def campaigns(env: CompilerEnv, count: int, steps: int | None = None) -> list[Campaign]:
+    moves = Moves(env.action_space, seed=0)
     strategies = [RandomSearch(Moveset(6), random.Random(seed)) for seed in range(count)]
     return [
-        Campaign(index, Program(env.benchmark), f"program {index}", strategy, steps)
+        Campaign(index, Program(env.benchmark), f"program {index}", strategy, steps, moves)
         for index, strategy in enumerate(strategies)
     ]
 
@@ -53,6 +54,7 @@ def scheduler(
         budget=budget,
         jobs=jobs,
         step_seconds=5.0,
+        level_seconds=5.0,
         watcher=watcher or Silent(),
     )
 
