@@ -235,7 +235,7 @@ def _show(documents: list[dict[str, Any]]) -> None:
     console.print(f"{len(documents)} states, {len(wrong)} wrong{rest}")
 
 
-def _summary(document: dict[str, Any]) -> Text:
+def _summary(document: dict[str, Any]) -> "Text":
     if not document["okay"]:
         return styled("WRONG", "bold red")
     return styled("unknown", "yellow") if _is_untold(document) else styled("okay", "green")
