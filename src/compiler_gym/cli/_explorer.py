@@ -266,8 +266,8 @@ class Explorer:
 
     def help(self, words: list[str]) -> Reply:
         """help: show this."""
-        shown = dict.fromkeys(_COMMANDS.values())
-        lines = [(Explorer.apply.__doc__ or "")] + [(f.__doc__ or "") for f in shown]
+        shown = dict.fromkeys((Explorer.apply, *_COMMANDS.values()))
+        lines = [command.__doc__ or "" for command in shown]
         rows = table("Type", "What it does", typed=("Type",))
         for line in lines:
             usage, _, what = line.partition(": ")
