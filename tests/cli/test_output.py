@@ -58,4 +58,7 @@ def test_consoles_write_where_they_say(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_numbers_stand_to_the_right() -> None:
     made = table("Name", "Count", right=("Count",), title="Programs")
-    assert [(str(c.header), c.justify) for c in made.columns] == [("Name", "left"), ("Count", "right")]
+    assert [(str(c.header), c.justify) for c in made.columns] == [
+        ("Name", "left"),
+        ("Count", "right"),
+    ]

@@ -7,7 +7,6 @@ actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox
 and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
 ``action_names`` answers what any space says of its actions.
-``command_words`` reads a command line that was recorded.
 ``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
 arrays.
 """
@@ -26,7 +25,6 @@ from compiler_gym.spaces.action_names import (
 )
 from compiler_gym.spaces.action_space import ActionSpace
 from compiler_gym.spaces.box import Box, FreeBox
-from compiler_gym.spaces.command_words import command_words, is_file_name
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
 from compiler_gym.spaces.containers import Dict, Tuple
 from compiler_gym.spaces.discrete import Discrete, MultiBinary, MultiDiscrete
@@ -66,8 +64,6 @@ __all__ = [
     "action_name",
     "action_names",
     "array_of",
-    "command_words",
-    "is_file_name",
     "space_name",
     "to_plain",
 ]

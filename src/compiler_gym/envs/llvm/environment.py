@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
+from compiler_gym.command_words import command_words, is_file_name
 from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
@@ -34,7 +35,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces import Commandline, CommandlineFlag, Reward, command_words, is_file_name
+from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 
 if TYPE_CHECKING:

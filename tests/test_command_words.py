@@ -3,8 +3,8 @@
 
 import pytest
 
+from compiler_gym.command_words import command_words, is_file_name
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import command_words, is_file_name
 
 
 @pytest.mark.parametrize(
