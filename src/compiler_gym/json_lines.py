@@ -5,6 +5,7 @@ import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -35,7 +36,8 @@ def append_line(path: Path, document: Mapping[str, Any], *, sync: bool = True) -
             if sync:
                 os.fsync(descriptor)
         except OSError as error:
-            os.ftruncate(descriptor, before)
+            with suppress(OSError):  # a device
+                os.ftruncate(descriptor, before)
             raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         os.close(descriptor)

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Literal, Self, TextIO, cast
@@ -28,7 +28,6 @@ COLUMNS = ("benchmark", "reward", "walltime", "commandline")
 _FIELDS = frozenset(field.name for field in fields(CompilerEnvState))
 _URL = re.compile(r"^https?://", re.IGNORECASE)
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
-_NUMBERS = ("reward", "walltime")
 _SHOWN = 300
 _MOST_CSV_BYTES = (1 << 31) - 1
 """Of one field: a command line of thousands of passes is longer than `csv` takes by itself."""
@@ -239,7 +238,7 @@ def state_from_fields(values: Mapping[str, Any]) -> CompilerEnvState:
         0.5
     """
     plain: dict[str, Any] = {
-        key: _number(key, value) if key in _NUMBERS else _text(key, value)
+        key: _READERS.get(key, _text)(key, value)
         for key, value in values.items()
         if value is not None and value not in ("", "None")
     }
@@ -263,8 +262,18 @@ def _number(key: str, value: Any) -> float:
     return number
 
 
+def _names(key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise ValueError(f"{key} is {value!r:.80}: expected a list of names")
+    return tuple(_text(key, name) for name in cast("Sequence[Any]", value))
+
+
 def _text(key: str, value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{key} is {value!r:.80}: expected text")
     value.encode()  # a lone surrogate could not be written again
     return value
+
+
+_READERS = {"reward": _number, "walltime": _number, "varying_actions": _names}
+"""How a field that is no text is read."""

@@ -30,7 +30,7 @@ def test_smaller_programs_are_rewarded(make_env: MakeEnv, name: str) -> None:
     actions = [env.action_space[n] for n in ("sroa", "instcombine", "simplifycfg")]
     _, reward, _, _, _ = env.multistep(actions)
     saved = before - env.observation["TextSizeBytes"]
-    initial = env.observation["TextSizeO0"]
+    initial = before
     scale = {
         "TextSizeBytes": 1,
         "TextSizeNorm": initial,

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
-from compiler_gym.envs.llvm.environment import LlvmCommandLine
+from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import SessionConformance
 
@@ -14,7 +14,7 @@ PROGRAM = Path(__file__).parents[3] / "programs" / "crc32" / "crc32.bc"
 
 
 class _Env(CompilerEnv):
-    command_line_styles: ClassVar = {"opt": LlvmCommandLine}
+    command_line_styles: ClassVar = LlvmEnv.command_line_styles
 
 
 class TestLlvmSession(SessionConformance):

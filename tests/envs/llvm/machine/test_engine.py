@@ -31,10 +31,10 @@ def test_modules_are_linked_as_llvm_link_does(tool: Tool, tmp_path: Path) -> Non
     assert b"declare" not in ours
 
 
-def test_a_module_is_split_into_its_functions(tool: Tool) -> None:
+def test_a_module_is_split_into_its_functions_and_its_globals(tool: Tool) -> None:
     (whole,) = run_engine("link", [MAIN, PART])
     parts = [defined(tool("llvm-dis-22", "-o", "-", input=p)) for p in run_engine("split", [whole])]
-    assert sorted(parts) == [["main"], ["part"]]
+    assert sorted(parts) == [[], ["main"], ["part"]]
 
 
 def test_symbols_are_what_is_defined_and_what_is_needed() -> None:

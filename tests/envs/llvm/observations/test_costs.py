@@ -95,7 +95,7 @@ def test_a_cost_has_its_observation_before_it_and_a_baseline_at_every_level(cost
         cost.deterministic, cost.platform_dependent,
     )  # fmt: skip
     assert cost.baselines == tuple(f"{cost.name}{level}" for level in LEVELS)
-    assert cost.initial == f"{cost.name}O0"
+    assert cost.initial == f"{cost.name}Initial"
 
 
 def test_only_what_perf_counts_is_not_deterministic() -> None:

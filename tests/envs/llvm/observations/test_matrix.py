@@ -18,7 +18,7 @@ from tests.envs.llvm.edge_modules import EDGE_MODULES, edge_module
 
 MakeEnv = Callable[..., LlvmEnv]
 SPACES = [space.name for space in observation_spaces]
-BASELINES = {name for cost in TABLE.costs for name in cost.baselines}
+BASELINES = {name for cost in TABLE.costs for name in (*cost.baselines, cost.initial)}
 RUNS = {"Runtime", "RuntimeComparison", "RuntimeInstructions", "IsRunnable", "Buildtime"}
 QUICK = [name for name in SPACES if name not in BASELINES | RUNS]
 PROGRAMS = [str(uri).rsplit("/", 1)[-1] for uri in BundledPrograms().benchmark_uris()]

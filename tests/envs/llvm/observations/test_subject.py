@@ -7,7 +7,6 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.observations.subject import Subject
-from compiler_gym.errors import ObservationError
 from compiler_gym.session import BenchmarkSpec
 
 IR = (
@@ -80,5 +79,4 @@ def test_a_module_that_is_let_go_is_gone(subject: Subject) -> None:
 def test_a_program_that_nobody_can_run_is_not_run(subject: Subject) -> None:
     assert subject.program.is_buildable(subject.module)
     assert not subject.program.is_runnable(subject.module)
-    with pytest.raises(ObservationError, match="does not say how to run it"):
-        subject.program.times(subject.module)
+    assert len(subject.program.times(subject.module)) == 0

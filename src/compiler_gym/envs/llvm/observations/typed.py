@@ -22,6 +22,8 @@ Arrays = Literal[
     "InstCountNorm",
     "Inst2vecEmbeddingIndices",
     "Inst2vec",
+    "Buildtime",
+    "Runtime",
 ]
 """A numpy array."""
 Integers = Literal[
