@@ -228,7 +228,7 @@ class GccEnv(RunnableEnv):
         `rungs` names the checks: see ``compiler_gym.envs.gcc.validation.RUNGS``. None
         makes all of them.
         """
-        return validate(self.state if state is None else state, self._sibling, rungs)
+        return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
         """Link the program as it is now, run it on its inputs and return what is wrong.
@@ -259,12 +259,6 @@ class GccEnv(RunnableEnv):
             needs = ".ii" if is_cxx(program) else ".i", compile_flags(program)
             self._known_needs = benchmark, needs
         return self._known_needs[1]
-
-    def _sibling(self) -> "GccEnv":
-        """Return a new environment with these spaces and no episode."""
-        twin = self._twin()
-        assert isinstance(twin, GccEnv)
-        return twin
 
     def _state_hash(self) -> str | None:
         return self.observation["obj_hash"]

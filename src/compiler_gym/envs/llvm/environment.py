@@ -287,7 +287,7 @@ class LlvmEnv(RunnableEnv):
         `rungs` names the checks: see ``compiler_gym.envs.llvm.validation.RUNGS``. None
         makes all of them, the sanitizers too, which takes seconds.
         """
-        return validate(self.state if state is None else state, self._sibling, rungs)
+        return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
         """Build the program as it is now, run it on its inputs and return what is wrong.
@@ -313,7 +313,7 @@ class LlvmEnv(RunnableEnv):
         names = [str(error.data["case"]) for error in errors if "case" in error.data]
         if kind == "miscompile" and not names:
             raise MinimizationError("the program does what it should: there is nothing to report")
-        with self._sibling() as start:
+        with self._twin() as start:
             start.reset(benchmark=benchmark, action_space=self.episode.selection.action_space_name)
             module = start.observation["Bitcode"].tobytes()
             assert isinstance(start.action_space, LlvmCommandLine)
@@ -329,12 +329,6 @@ class LlvmEnv(RunnableEnv):
             link=tuple(spec.link) if spec else (),
             details="; ".join(map(str, errors)),
         )
-
-    def _sibling(self) -> "LlvmEnv":
-        """Return a new environment with these spaces and no episode."""
-        twin = self._twin()
-        assert isinstance(twin, LlvmEnv)
-        return twin
 
     def _goal(self) -> str | None:
         history = self.episode.require()
