@@ -18,6 +18,7 @@ def test_an_episode_is_measured_at_the_levels_of_its_reward() -> None:
         assert costs.levels["-Oz"] == env.observation["IrInstructionCountOz"]
         assert costs.found == env.observation["IrInstructionCount"]
         assert costs.before is not None
+        assert costs.found is not None
         assert costs.found < costs.before
         assert costs.to_json()["levels"] == costs.levels
 
