@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Lines are whole or not there, whatever a kill left behind."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -54,5 +53,5 @@ def test_damage_is_raised_or_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": 1}\nbroken\n[2]\n\n{"b": 2}\n')
     assert list(whole_lines(path)) == [{"a": 1}, {"b": 2}]
-    with pytest.raises(json.JSONDecodeError, match="Expecting value"):
+    with pytest.raises(ValueError, match=r"x.jsonl, line 2 is damaged: Expecting value"):
         list(lines(path))

@@ -6,7 +6,7 @@ import socket
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -170,8 +170,9 @@ def test_nobody_listening_and_no_address_are_typed_errors(
 def test_a_host_that_never_answers_is_given_up_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*args: Any, **kwargs: Any) -> None:
+    def never(*args: Any, **kwargs: Any) -> NoReturn:
         time.sleep(20)
+        raise OSError(errno.ETIMEDOUT, "much later")
 
     monkeypatch.setattr(socket, "getaddrinfo", never)
     started = time.monotonic()

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from compiler_gym import random_search
-from compiler_gym.paths import cache_path
 
 from .puzzle import make_puzzle
 
@@ -36,9 +35,12 @@ def test_what_is_done_is_not_searched_again(tmp_path: Path) -> None:
         random_search(refuse, tmp_path, skip_done=False)  # type: ignore[arg-type]
 
 
-def test_results_go_to_the_cache_where_no_folder_is_named() -> None:
+def test_results_go_to_the_logs_where_no_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPILER_GYM_LOGS", str(tmp_path))
     random_search(make_puzzle, total_runtime=0.2, nproc=1)
-    assert list(cache_path("random_search").glob("*/results.json"))
+    assert (tmp_path / "random_search/latest/results.json").is_file()
 
 
 def test_random_search_keeps_its_signature_and_its_results(tmp_path: Path) -> None:

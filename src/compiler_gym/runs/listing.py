@@ -48,12 +48,9 @@ def find_runs(roots: Sequence[Path]) -> Iterator[Path]:
 def summarise(path: Path) -> RunSummary:
     """Return the run in `path` at a glance; a damaged line counts as none."""
     document = _document(path / "run.json")
-    last = {str(line.get("key")): line for line in whole_lines(path / "episodes.jsonl")}
-    results = [
-        cast("dict[str, Any]", line["result"])
-        for line in last.values()
-        if isinstance(line.get("result"), dict)
-    ]
+    lines = enumerate(whole_lines(path / "episodes.jsonl"))
+    last = {str(line["key"]) if "key" in line else number: line for number, line in lines}
+    results = [_object(line.get("result")) for line in last.values()]
     rewards = [r["reward"] for r in results if isinstance(r.get("reward"), (int, float))]
     times = [r["walltime"] for r in results if isinstance(r.get("walltime"), (int, float))]
     curve = [
@@ -113,4 +110,9 @@ def _document(path: Path) -> dict[str, Any]:
         found: Any = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return {}
+    return _object(found)
+
+
+def _object(found: Any) -> dict[str, Any]:
+    """Return what was read if it is an object of JSON, or nothing."""
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}

@@ -78,6 +78,8 @@ def _release(descriptor: int, owner: int) -> None:
     if owner == os.getpid():
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
+        # Closing is not enough while a process forked just now has not forgotten it yet.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
     os.close(descriptor)
 
 
