@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A door fetches each name once, from where it is told, and no other."""
 
+import subprocess
 import sys
 from types import ModuleType
 
@@ -31,6 +32,19 @@ def test_another_name_is_refused(house: ModuleType) -> None:
     with pytest.raises(AttributeError, match="module 'house' has no attribute 'table'"):
         _ = house.table
     assert not hasattr(house, "__path__")
+
+
+def test_modules_of_a_package_need_no_import_of_their_own() -> None:
+    program = """
+import sys, compiler_gym
+assert "compiler_gym.envs" not in sys.modules
+print(compiler_gym.envs.llvm.make_benchmark.__name__, compiler_gym.spaces.Scalar.__name__)
+print(compiler_gym.errors.ValidationError.__name__, hasattr(compiler_gym, "nothing_of_that_name"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["make_benchmark", "Scalar", "ValidationError", "False"]
 
 
 def test_a_part_is_found_by_its_module_and_its_name() -> None:
