@@ -143,4 +143,5 @@ _WHERE = {
 __getattr__ = door(
     __name__,
     {name: f"{__name__}.{_WHERE.get(name, 'environment')}" for name in __all__ if name != "llvm"},
+    folders=("datasets",),
 )
