@@ -34,8 +34,9 @@ def test_a_state_without_a_program_is_none() -> None:
 )
 def test_a_field_of_another_kind_is_no_state(fields: dict[str, Any]) -> None:
     (name,) = fields
+    state_of: Any = CompilerEnvState
     with pytest.raises(ValueError, match=f"{name} is .*: expected "):
-        CompilerEnvState(**({"benchmark": "a/b"} | fields))
+        state_of(**{"benchmark": "a/b", **fields})
 
 
 @pytest.mark.parametrize("walltime", [-1.0, float("nan"), float("-inf"), float("inf")])
