@@ -51,3 +51,19 @@ def test_a_part_is_found_by_its_module_and_its_name() -> None:
     assert named("compiler_gym.lazy:named") is named
     with pytest.raises(AttributeError, match="nothing"):
         named("compiler_gym.lazy:nothing")
+
+
+def test_folders_are_there_without_an_import_of_their_own() -> None:
+    program = (
+        "import sys, compiler_gym\n"
+        "assert 'compiler_gym.errors' not in vars(compiler_gym)\n"
+        "print(compiler_gym.errors.ServiceError.__name__, compiler_gym.envs.CompilerEnv.__name__,"
+        " compiler_gym.spaces.Reward.__name__, compiler_gym.datasets.Benchmark.__name__,"
+        " compiler_gym.views.RewardView.__name__, compiler_gym.wrappers.TimeLimit.__name__,"
+        " compiler_gym.service.Limits.__name__, compiler_gym.leaderboard.__name__,"
+        " compiler_gym.envs.llvm.datasets.CBenchDataset.__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split()[:2] == ["ServiceError", "CompilerEnv"]

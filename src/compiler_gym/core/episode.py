@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compiler_gym.core.arguments import require_seconds
 from compiler_gym.core.history import History
 from compiler_gym.core.pending import ResetPending, ResetResult, StepPending, StepResult
 from compiler_gym.core.plan import Plan
@@ -126,6 +127,7 @@ class Episode:
             selection.plan.is_bare
             and observation_spaces is None
             and reward_spaces is None
+            and timeout is None
             and type(action) is int
             and 0 <= action < selection.action_count
             and history is not None
@@ -158,6 +160,7 @@ class Episode:
         Raises `InvalidActionError` if one is not in the action space, `UnknownNameError` for
         a space that does not exist and `SessionNotFound` without an episode.
         """
+        require_seconds(timeout)
         history, connection, selection = self.history, self.connection, self.selection
         if history is None or not history.running or connection is None:
             raise self._refusal()
@@ -170,6 +173,7 @@ class Episode:
 
     def begin_reset(self, program: Benchmark, timeout: float | None = None) -> ResetPending:
         """Forget the last episode and return what will be the start of one on `program`."""
+        require_seconds(timeout)
         self.history = None
         selection = self.selection
         return self._starting(program, selection.action_space_name, selection.plan.names, timeout)

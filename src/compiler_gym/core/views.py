@@ -210,7 +210,7 @@ class ObservationView(Mapping[str, Any]):
 
     def __getattr__(self, name: str) -> Callable[[], Any]:
         if name.startswith("_") or name not in self.spaces:
-            raise AttributeError(name)
+            raise AttributeError(unknown_name("observation space", name, self.spaces))
         return lambda: self[name]
 
     def __contains__(self, name: object) -> bool:
@@ -271,7 +271,7 @@ class RewardView:
 
     def __getattr__(self, name: str) -> Callable[[], float]:
         if name.startswith("_") or name not in self.spaces:
-            raise AttributeError(name)
+            raise AttributeError(unknown_name("reward space", name, self.spaces))
         return lambda: self[name]
 
     def __contains__(self, name: object) -> bool:

@@ -7,6 +7,7 @@ by name.
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -195,7 +196,8 @@ class Datasets:
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
         bare = {name.partition("://")[2]: name for name in known if not name.endswith("://")}
-        close = [bare[name] for name in nearest(uri.dataset, bare)]
+        today = re.sub(r"(?=-v\d+$)", "-llvm10", uri.dataset)
+        close = [bare[name] for name in ([today] if today in bare else nearest(uri.dataset, bare))]
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 

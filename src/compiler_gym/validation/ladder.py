@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.core import CompilerEnv, CompilerEnvState, require_state
 from compiler_gym.datasets import (
     Benchmark,
     ValidationCallback,
@@ -161,6 +161,7 @@ def climb(
     state: CompilerEnvState, make_env: Callable[[], CompilerEnv], rungs: Sequence[Rung] = ()
 ) -> ValidationResult:
     """Return what a replay of `state`, each of `rungs` and the program's callbacks say."""
+    require_state(state)
     started = time.monotonic()
     try:
         made = make_env()

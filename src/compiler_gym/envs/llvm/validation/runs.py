@@ -39,7 +39,7 @@ def check_steps(subject: Subject) -> Finding:
         env.reset(benchmark=subject.benchmark, action_space=subject.env.action_space)
         for number, action in enumerate(subject.actions, start=1):
             name = names[action] if names else str(action)
-            _, _, _, truncated, info = env.step(action)
+            _, _, _, truncated, info = env.multistep([action])
             if truncated and "error" in info:
                 if trouble := machine_trouble(info["error"]):
                     return Finding.unknown(f"step {number}, {name}: {trouble}")
