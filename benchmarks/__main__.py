@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sections", nargs="*", metavar="SECTION")
-    parser.add_argument("--peer", type=Path, metavar="DIR", help="where CompilerGym 0.2.5 is set up")
+    parser.add_argument(
+        "--peer", type=Path, metavar="DIR", help="where CompilerGym 0.2.5 is set up"
+    )
     parser.add_argument("--store", action="store_true", help="keep the figures for the docs")
     parser.add_argument("--folder", type=Path, default=store.RESULTS, help="where they are kept")
     return parser

@@ -89,9 +89,7 @@ def steps(env, program, actions, seconds):
 
 
 def multistep(env, program, actions, seconds):
-    return least(
-        lambda: env.multistep(actions), seconds, lambda: env.reset(benchmark=program)
-    )
+    return least(lambda: env.multistep(actions), seconds, lambda: env.reset(benchmark=program))
 
 
 def forks(env, seconds):

@@ -246,6 +246,8 @@ class Layer(Enum):
     """What is measured of the program."""
     PROCESSES = "processes"
     """Processes that a session runs."""
+    PROFILER = "profiler"
+    """To say where the time went, as far as that is in the way of the rest."""
 
 
 class TimedPart(Struct, frozen=True, array_like=True):

@@ -53,7 +53,8 @@ def profile(
     ] = None,
     action_space: ActionSpaceName = None,
     observation: Annotated[
-        str | None, typer.Option(help="What each step observes; - is nothing [default: a learner's].")
+        str | None,
+        typer.Option(help="What each step observes; - is nothing [default: a learner's]."),
     ] = None,
     reward: Annotated[
         str | None, typer.Option(help="What each step earns; - is nothing [default: a learner's].")
@@ -216,7 +217,7 @@ def _show_rows(profile: "Profile", layer: Any, top: int, console: "Console") -> 
     if not found or top < 1:
         return
     numbers = ("Calls", "Total", "Mean", "Share")
-    rows = table("Name", *numbers, title=layer.value.capitalize(), right=numbers, typed=("Name",))
+    rows = table("Name", *numbers, title=layer.value.capitalize(), right=numbers)
     for row in found[:top]:
         rows.add_row(
             row.name,

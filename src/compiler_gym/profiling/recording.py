@@ -6,8 +6,7 @@ process tells between two steps what it noted of the last one, so that a worker 
 takes no more than one step's insight with it. The clock is the same in all processes.
 """
 
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +62,7 @@ class _Recording:
         self._env = env
         self._began = 0
         self._paused = 0
-        self._taken = 0
+        self._ended = 0
         self._spans: list[Span] = []
         self._timed: TimedConnection | None = None
 
@@ -71,8 +70,7 @@ class _Recording:
         """Play the episode."""
         try:
             self._start(benchmark)
-            with self._pause():
-                self._env.episode.selection.plain(actions)  # raises for one that is not there
+            self._env.episode.selection.plain(actions)  # raises for one that is not there
             names, error = self._steps(actions)
         finally:
             self._leave()
@@ -80,7 +78,7 @@ class _Recording:
         return Profile(
             benchmark="" if program is None else str(program.uri),
             actions=tuple(names),
-            nanoseconds=self._taken,
+            nanoseconds=self._ended - self._began - self._paused,
             spans=tuple(self._spans),
             error=error,
         )
@@ -89,30 +87,37 @@ class _Recording:
         episode = self._env.episode
         self._began = monotonic_ns()
         connection, is_new = episode.connect()
+        self._ended = monotonic_ns()
         if is_new:
-            taken = monotonic_ns() - self._began
+            taken = self._ended - self._began
             self._spans.append(Span(Layer.RESET, "start a worker", taken, began=0))
-        with self._pause():
-            self._listen(connection)
-        began = monotonic_ns()
+        self._listen(connection)
+        began = self._resume()
         self._env.reset(benchmark=benchmark)
         self._note("reset", began, "reset")
-        with self._pause():
-            connection = episode.connection
-            if connection is not None and connection is not self._timed:  # the reset took another
-                self._listen(connection)
+        connection = episode.connection
+        if connection is not None and connection is not self._timed:  # the reset took another
+            self._listen(connection)
 
     def _steps(self, actions: list[Any]) -> tuple[list[str], CompilerGymError | None]:
         names: list[str] = []
         for action in actions:
-            with self._pause():
-                names.append(action_name(self._env.action_space, action))
-            began = monotonic_ns()
+            names.append(action_name(self._env.action_space, action))
+            began = self._resume()
             _, _, terminated, truncated, info = self._env.step(action)
             self._note(f"step {names[-1]}", began, names[-1])
             if terminated or truncated:
                 return names, info.get("error")
         return names, None
+
+    def _resume(self) -> int:
+        """Return the time now; what was done since the last call ended is no part of the episode.
+
+        A user's program would do something else then.
+        """
+        began = monotonic_ns()
+        self._paused += began - self._ended
+        return began
 
     def _listen(self, connection: "Connection") -> None:
         """Time what goes through `connection` from now on, on both of its sides."""
@@ -133,29 +138,17 @@ class _Recording:
         except (CompilerError, ServiceError):
             pass  # there is nobody left to tell
 
-    @contextmanager
-    def _pause(self) -> Generator[None]:
-        """Leave out of the episode's time what is done within."""
-        began = monotonic_ns()
-        try:
-            yield
-        finally:
-            self._paused += monotonic_ns() - began
-
     def _note(self, name: str, began: int, action: str) -> None:
         """Keep the span of a call that ends now, with what its session tells of it."""
-        ended, start = monotonic_ns(), self._began + self._paused
-        self._taken = ended - start
-        with self._pause():
-            timed = self._timed
-            assert timed is not None
-            requests, timed.requests = timed.requests, []
-            calls = _told_by(timed.inner)
-            around = Layer.TRANSPORT if self._env.isolation == "process" else Layer.WORKER
-            parts = [_request_span(one, calls, action, around, start) for one in requests]
-            self._spans.append(
-                Span(Layer.PYTHON, name, ended - began, began=began - start, parts=tuple(parts))
-            )
+        self._ended = monotonic_ns()
+        timed, start = self._timed, self._began + self._paused
+        assert timed is not None
+        requests, timed.requests = timed.requests, []
+        calls = _told_by(timed.inner)
+        around = Layer.TRANSPORT if self._env.isolation == "process" else Layer.WORKER
+        parts = tuple(_request_span(one, calls, action, around, start) for one in requests)
+        taken = self._ended - began
+        self._spans.append(Span(Layer.PYTHON, name, taken, began=began - start, parts=parts))
 
 
 def _told_by(connection: "Connection") -> list[TimedCall] | None:
@@ -189,4 +182,3 @@ def _part_span(part: TimedPart, action: str, began: int | None = None) -> Span:
     name = action if part.layer is Layer.ACTIONS and part.name == APPLY else part.name
     parts = tuple(_part_span(inner, action) for inner in part.parts)
     return Span(part.layer, name, part.nanoseconds, part.calls, began, parts)
-

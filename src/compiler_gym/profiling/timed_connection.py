@@ -65,11 +65,12 @@ class TimedConnection:
 
     def gather(self, timeout: float | None = None) -> Reply:
         """Return the reply to the last request submitted."""
-        reply: Reply | None = None
         try:
             reply = self.inner.gather(timeout)
-        finally:
-            self._note(reply)
+        except BaseException:
+            self._note(None)
+            raise
+        self._note(reply)
         return reply
 
     def fileno(self) -> int | None:

@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from compiler_gym.errors import InvalidParameterError
 from compiler_gym.session import ActionSpaceSpec, CompilerSession, Layer, TimedPart
 
 __all__ = [
@@ -108,10 +107,12 @@ class TimedSession(CompilerSession):
         try:
             yield
         finally:
-            taken = monotonic_ns() - began
             _children.reset(token)
-            parts = [*self._parts(), *children]
-            self._stopwatch.note(TimedCall(began, TimedPart(layer, name, 1, taken, parts)))
+            ended, parts = monotonic_ns(), [*self._parts(), *children]
+            self._stopwatch.note(TimedCall(began, TimedPart(layer, name, 1, ended - began, parts)))
+            self._stopwatch.note(
+                TimedCall(ended, TimedPart(Layer.PROFILER, "profiler", 1, monotonic_ns() - ended))
+            )
 
     def _parts(self) -> list[TimedPart]:
         try:
