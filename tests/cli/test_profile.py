@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.cli.profile import profile
+from compiler_gym.errors import WorkerCrashedError
+from compiler_gym.testing import FakeEnv
+
 from .conftest import Run, States, write
 
 PROGRAM = "cbench-v1/crc32"
@@ -94,14 +98,17 @@ def test_what_cannot_be_done_is_one_clear_line(
     assert "Traceback" not in ran.errors
 
 
-def test_a_worker_that_is_lost_leaves_the_profile_so_far(cli: Run, tmp_path: Path) -> None:
-    ran = cli(
-        "profile", "cbench-v1/ghostscript", "dce", "gvn", "--reward", "-",
-        "--step-seconds", "0.15", "--output", "flame.json", "--json",
-    )  # fmt: skip
-    assert ran.status == 2
-    assert "no answer within the deadline" in ran.errors
-    if ran.output:  # the reset was quick enough
-        found = json.loads(ran.output)
-        assert found["error"]["type"] == "WorkerTimeoutError"
-        assert (tmp_path / "flame.json").exists()
+def test_a_worker_that_is_lost_leaves_the_profile_so_far(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "compiler_gym.registration.make", lambda *_, **__: FakeEnv(action_space="Behaviours")
+    )
+    path = tmp_path / "flame.json"
+    with pytest.raises(WorkerCrashedError, match="SIGSEGV"):
+        profile("fake-v0/7", ["add", "segfault", "add"], output_file=path, json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["actions"] == ["add", "segfault"]
+    assert found["error"]["type"] == "WorkerCrashedError"
+    frames = {frame["name"] for frame in json.loads(path.read_text())["shared"]["frames"]}
+    assert {"step add", "step segfault", "segfault: lost with its worker"} <= frames
