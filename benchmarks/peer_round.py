@@ -126,10 +126,10 @@ def bare_fork(env, seconds):
 
 def least(work, seconds, before=lambda: None):
     """Return the least time of `work`, repeated for `seconds` and three times at least."""
+    gc.collect()
     times = []
     while len(times) < 3 or sum(times) < seconds:
         before()
-        gc.collect()
         started = time.perf_counter()
         work()
         times.append(time.perf_counter() - started)
