@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 from pathlib import Path
+from typing import ClassVar, cast
 
 import pytest
 
 from compiler_gym.service.messages import Failed, Parameter, ParameterReply, Start, Step
 from compiler_gym.service.servicer import Servicer
 from compiler_gym.service.stopwatch import APPLY, TIMES, TimedCall, TimedSession, read_times
-from compiler_gym.session import BenchmarkSpec, Layer
+from compiler_gym.session import BenchmarkSpec, Layer, TimedPart
 from compiler_gym.testing.fakes import FakeSession
 
 START = Start(BenchmarkSpec("benchmark://fake-v0/5", b"5"), None, ["number"], {})
@@ -88,6 +89,31 @@ def test_processes_are_parts_of_the_call_that_ran_them(servicer: Servicer) -> No
     (part,) = child.parts
     assert (part.layer, part.name, part.calls) == (Layer.PROCESSES, "cat", 1)
     assert 0 < part.nanoseconds <= child.nanoseconds
+
+
+class Talkative(FakeSession):
+    """Says what its actions consist of, while somebody wants to know."""
+
+    said: ClassVar[list[bool]] = []
+
+    def time_parts(self, is_on: bool) -> None:
+        self.said.append(is_on)
+
+    def timed_parts(self) -> list[TimedPart]:
+        inner = TimedPart(Layer.ANALYSES, "count", 3, 10)
+        return [TimedPart(Layer.PASSES, "add", 1, 25, [inner])]
+
+
+def test_a_session_says_what_went_into_a_call(tmp_path: Path) -> None:
+    Talkative.said.clear()
+    servicer = Servicer(Talkative, lambda: tmp_path / "session")
+    servicer.handle(START)
+    assert Talkative.said == []
+    servicer.handle(Parameter(TIMES, "on"))
+    servicer.handle(Step([0], []))
+    assert take(servicer)[0].part.parts == Talkative.timed_parts(cast("Talkative", None))
+    servicer.handle(Parameter(TIMES, "off"))
+    assert Talkative.said == [True, False]
 
 
 def test_an_unknown_value_is_refused(servicer: Servicer) -> None:
