@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import pytest
 
@@ -91,6 +91,9 @@ def test_processes_are_parts_of_the_call_that_ran_them(servicer: Servicer) -> No
     assert 0 < part.nanoseconds <= child.nanoseconds
 
 
+SAID = [TimedPart(Layer.PASSES, "add", 1, 25, [TimedPart(Layer.ANALYSES, "count", 3, 10)])]
+
+
 class Talkative(FakeSession):
     """Says what its actions consist of, while somebody wants to know."""
 
@@ -100,8 +103,7 @@ class Talkative(FakeSession):
         self.said.append(is_on)
 
     def timed_parts(self) -> list[TimedPart]:
-        inner = TimedPart(Layer.ANALYSES, "count", 3, 10)
-        return [TimedPart(Layer.PASSES, "add", 1, 25, [inner])]
+        return SAID
 
 
 def test_a_session_says_what_went_into_a_call(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_session_says_what_went_into_a_call(tmp_path: Path) -> None:
     assert Talkative.said == []
     servicer.handle(Parameter(TIMES, "on"))
     servicer.handle(Step([0], []))
-    assert take(servicer)[0].part.parts == Talkative.timed_parts(cast("Talkative", None))
+    assert take(servicer)[0].part.parts == SAID
     servicer.handle(Parameter(TIMES, "off"))
     assert Talkative.said == [True, False]
 
