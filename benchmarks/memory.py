@@ -2,13 +2,15 @@
 """What workers weigh, and whether anything grows or leaks over many random steps.
 
 The weight of a process is its proportional set size: what it shares with others counts once
-among all of them. To find growth, random episodes over all bundled programs are interrupted
+among all of them. To find growth only what is no file's is weighed, because files are shared with whatever
+else runs: random episodes over all bundled programs are interrupted
 again and again by a reset to one and the same program, where everything is weighed: the worker,
-the client, and the client with all its descendants. ``python -m benchmarks.memory STEPS`` does
-as many steps as one likes.
+the client, and the client with all its descendants. ``python -m benchmarks.memory STEPS`` [LOG]
+does as many steps as one likes.
 """
 
 import gc
+import json
 import os
 import random
 import sys
@@ -71,9 +73,9 @@ class _Weights:
         gc.collect()
         family = [os.getpid(), *_descendants(os.getpid())]
         found = {
-            "the worker": _pss(worker_pid(env)),
-            "the client": _pss(os.getpid()),
-            "the client and all its processes": sum(_pss(pid) for pid in family),
+            "the worker": _weight(worker_pid(env), "Pss_Anon"),
+            "the client": _weight(os.getpid(), "Pss_Anon"),
+            "the client and all its processes": sum(_weight(pid, "Pss_Anon") for pid in family),
             "processes": float(len(family)),
             "open files of the client": float(len(os.listdir("/proc/self/fd"))),
         }
@@ -81,12 +83,15 @@ class _Weights:
         for name, value in found.items():
             self.series.setdefault(name, []).append(value)
 
+    def last(self) -> dict[str, float]:
+        return {"step": self.steps[-1]} | {name: found[-1] for name, found in self.series.items()}
+
     def figures(self) -> list[Figure]:
         made: list[Figure] = []
         for name in ("the worker", "the client", "the client and all its processes"):
             values = self.series[name]
             made += [
-                Figure(f"memory (PSS) of {name} at the end", values[-1], "MB"),
+                Figure(f"memory of {name} at the end", values[-1], "MB"),
                 Figure(f"growth of {name} per 1,000 steps", 1000 * self._slope(values), "MB"),
                 Figure(f"{name}: second half against first", _halves(values), "x", 1.05),
             ]
@@ -113,8 +118,11 @@ def _halves(values: list[float]) -> float:
     return median(values[middle:]) / median(values[first:middle])
 
 
-def soak(steps: int) -> list[Figure]:
-    """Return how memory changes over `steps` random steps in one process."""
+def soak(steps: int, log: Path | None = None) -> list[Figure]:
+    """Return how memory changes over `steps` random steps in one process.
+
+    Every weighing is a line of JSON in `log`.
+    """
     generator, weights, failures = random.Random(0), _Weights(), 0
     with make("llvm-v0", **SPACES) as env:
         programs = list(env.datasets["benchmark://cbench-v1"].benchmark_uris())
@@ -125,6 +133,9 @@ def soak(steps: int) -> list[Figure]:
             if step % every == 0:
                 env.reset(benchmark=REFERENCE)
                 weights.weigh(env, step)
+                if log is not None:
+                    with log.open("a") as file:
+                        file.write(json.dumps(weights.last()) + "\n")
             if step % EPISODE == 0:
                 env.reset(benchmark=generator.choice(programs))
             if env.step(generator.randrange(env.action_space.n))[3]:
@@ -147,14 +158,19 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _pss(pid: int | None) -> float:
+    return _weight(pid, "Pss")
+
+
+def _weight(pid: int | None, kind: str) -> float:
     """Return the megabytes of process `pid`; 0 if it has just ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
         return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{kind}:")), 0.0)
 
 
 if __name__ == "__main__":
-    for figure in soak(int(sys.argv[1]) if len(sys.argv) > 1 else STEPS):
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else STEPS
+    for figure in soak(count, Path(sys.argv[2]) if len(sys.argv) > 2 else None):
         print(f"{figure.name}: {figure.measured} {figure.promise}")

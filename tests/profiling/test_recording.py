@@ -62,6 +62,14 @@ def test_afterwards_the_environment_is_where_the_actions_led_and_is_timed_no_mor
     assert env.send_param("service.times", "take") == "[]"
 
 
+def test_a_fork_of_what_was_profiled_is_timed_no_more(make_env: Make) -> None:
+    env = make_env(benchmark="fake-v0/5", observation_space="number")
+    profile(env, [0, 1])
+    with env.fork() as fork:
+        assert fork.step(1)[0] == env.step(1)[0]
+        assert fork.send_param("service.times", "take") == "[]"
+
+
 def test_a_profile_is_not_in_the_next_one(make_env: Make) -> None:
     env = make_env(benchmark="fake-v0/5")
     profile(env, [0, 1, 0, 1])

@@ -91,6 +91,15 @@ def test_processes_are_parts_of_the_call_that_ran_them(servicer: Servicer) -> No
     assert 0 < part.nanoseconds <= child.nanoseconds
 
 
+def test_a_copy_of_the_process_is_not_timed(servicer: Servicer) -> None:
+    servicer.handle(Parameter(TIMES, "on"))
+    servicer.handle(START)
+    servicer.moved(False)  # what the new half of a fork does
+    assert type(servicer.session) is FakeSession
+    servicer.handle(Step([0], []))
+    assert take(servicer) == []
+
+
 SAID = [TimedPart(Layer.PASSES, "add", 1, 25, [TimedPart(Layer.ANALYSES, "count", 3, 10)])]
 
 

@@ -94,18 +94,20 @@ class _Recording:
         self._listen(connection)
         began = self._resume()
         self._env.reset(benchmark=benchmark)
-        self._note("reset", began, "reset")
+        self._note("reset", began, "reset", Layer.RESET)
         connection = episode.connection
-        if connection is not None and connection is not self._timed:  # the reset took another
-            self._listen(connection)
+        assert connection is not None
+        # The reset may have taken another worker, behind this connection or another one.
+        self._listen(connection if connection is not self._timed else self._timed.inner)
 
     def _steps(self, actions: list[Any]) -> tuple[list[str], CompilerGymError | None]:
         names: list[str] = []
+        around = Layer.TRANSPORT if self._env.isolation == "process" else Layer.WORKER
         for action in actions:
             names.append(action_name(self._env.action_space, action))
             began = self._resume()
             _, _, terminated, truncated, info = self._env.step(action)
-            self._note(f"step {names[-1]}", began, names[-1])
+            self._note(f"step {names[-1]}", began, names[-1], around)
             if terminated or truncated:
                 return names, info.get("error")
         return names, None
@@ -138,34 +140,36 @@ class _Recording:
         except (CompilerError, ServiceError):
             pass  # there is nobody left to tell
 
-    def _note(self, name: str, began: int, action: str) -> None:
-        """Keep the span of a call that ends now, with what its session tells of it."""
+    def _note(self, name: str, began: int, action: str, around: Layer) -> None:
+        """Keep the span of a call that ends now, with what its session tells of it.
+
+        What nobody knows of a request counts to the layer `around`.
+        """
         self._ended = monotonic_ns()
         timed, start = self._timed, self._began + self._paused
         assert timed is not None
         requests, timed.requests = timed.requests, []
         calls = _told_by(timed.inner)
-        around = Layer.TRANSPORT if self._env.isolation == "process" else Layer.WORKER
         parts = tuple(_request_span(one, calls, action, around, start) for one in requests)
         taken = self._ended - began
         self._spans.append(Span(Layer.PYTHON, name, taken, began=began - start, parts=parts))
 
 
 def _told_by(connection: "Connection") -> list[TimedCall] | None:
-    """Return what the session noted since it was last asked; None where nobody can say."""
+    """Return what the session noted since it was last asked; None if it was lost."""
     try:
         reply = connection.call(Parameter(TIMES, "take"))
     except (CompilerError, ServiceError):
         return None
-    if not isinstance(reply, ParameterReply) or reply.value is None:
-        return None
+    if not isinstance(reply, ParameterReply) or reply.value is None:  # it knows nothing of times
+        return []
     return read_times(reply.value)
 
 
 def _request_span(
     request: TimedRequest, calls: list[TimedCall] | None, action: str, around: Layer, start: int
 ) -> Span:
-    """Return the span of a request in the layer `around`, with those of what it led to."""
+    """Return the span of a request, with those of what it led to."""
     taken, began = request.ended - request.began, request.began - start
     if calls is None:  # lost with its worker
         lost = Span(Layer.ACTIONS, f"{action}: lost with its worker", taken)
@@ -175,6 +179,7 @@ def _request_span(
     if request.served is not None:
         sure = max(request.served, sum(part.nanoseconds for part in parts))
         parts = (Span(Layer.WORKER, "worker", min(sure, taken), parts=parts),)
+        around = Layer.TRANSPORT
     return Span(around, "request", taken, began=began, parts=parts)
 
 

@@ -119,6 +119,7 @@ class Servicer:
 
         `has_files` says whether there were any before it; later ones are another's.
         """
+        self._time("off")  # nobody has asked this one
         before, session = self._working_dir, self.session
         if before is None or session is None:
             return
