@@ -2,11 +2,11 @@
 """What workers weigh, and whether anything grows or leaks over many random steps.
 
 The weight of a process is its proportional set size: what it shares with others counts once
-among all of them. To find growth only what is no file's is weighed, because files are shared with whatever
-else runs: random episodes over all bundled programs are interrupted
+among all of them. To find growth, random episodes over all bundled programs are interrupted
 again and again by a reset to one and the same program, where everything is weighed: the worker,
-the client, and the client with all its descendants. ``python -m benchmarks.memory STEPS`` [LOG]
-does as many steps as one likes.
+the client, and the client with all its descendants. There only what is no file's counts, because
+files are shared with whatever else runs. ``python -m benchmarks.memory STEPS LOG`` does as many
+steps as one likes.
 """
 
 import gc

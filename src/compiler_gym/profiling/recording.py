@@ -95,10 +95,10 @@ class _Recording:
         began = self._resume()
         self._env.reset(benchmark=benchmark)
         self._note("reset", began, "reset", Layer.RESET)
+        # The reset may have taken another worker, behind this connection or another one.
         connection = episode.connection
         assert connection is not None
-        # The reset may have taken another worker, behind this connection or another one.
-        self._listen(connection if connection is not self._timed else self._timed.inner)
+        self._listen(connection)
 
     def _steps(self, actions: list[Any]) -> tuple[list[str], CompilerGymError | None]:
         names: list[str] = []
@@ -123,9 +123,11 @@ class _Recording:
 
     def _listen(self, connection: "Connection") -> None:
         """Time what goes through `connection` from now on, on both of its sides."""
-        self._timed = self._env.episode.connection = TimedConnection(connection)
+        if not isinstance(connection, TimedConnection):
+            connection = TimedConnection(connection)
+        self._timed = self._env.episode.connection = connection
         try:
-            connection.call(Parameter(TIMES, "on"))
+            connection.inner.call(Parameter(TIMES, "on"))
         except (CompilerError, ServiceError):
             pass  # it is for the episode to find out
 
