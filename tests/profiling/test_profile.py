@@ -34,6 +34,16 @@ def test_rows_of_a_layer_count_nothing_twice() -> None:
     assert Profile("", (), 100, (outer,)).rows(Layer.PASSES) == [Row("a", 2, 100)]
 
 
+def test_no_pass_counts_with_telling_what_it_changed() -> None:
+    asks = Span(Layer.ANALYSES, "asks", 20, parts=(Span(Layer.DETECTION, "compare", 5),))
+    fold = Span(Layer.PASSES, "fold", 100, parts=(asks, Span(Layer.DETECTION, "compare", 10)))
+    whole = Profile("", (), 100, (Span(Layer.ACTIONS, "fold", 100, parts=(fold,)),))
+    assert whole.rows(Layer.PASSES) == [Row("fold", 1, 85)]
+    assert whole.rows(Layer.ANALYSES) == [Row("asks", 1, 15)]
+    assert whole.rows(Layer.DETECTION) == [Row("compare", 2, 15)]
+    assert whole.rows(Layer.ACTIONS) == [Row("fold", 1, 100)]
+
+
 def test_parts_that_seem_longer_than_the_whole_leave_nothing_and_not_less() -> None:
     assert (
         Span(Layer.WORKER, "worker", 10, parts=(Span(Layer.PASSES, "a", 12),)).own_nanoseconds == 0

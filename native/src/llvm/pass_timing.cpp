@@ -39,11 +39,14 @@ void PassTiming::listen_to(::llvm::PassInstrumentationCallbacks& callbacks) {
   };
   callbacks.registerBeforeNonSkippedPassCallback(begins(PartKind::pass));
   callbacks.registerBeforeAnalysisCallback(begins(PartKind::analysis));
+  // Before those of others, whose time is then not the pass's.
   callbacks.registerAfterPassCallback(
-      [this](::llvm::StringRef, ::llvm::Any, const ::llvm::PreservedAnalyses&) { end(); });
+      [this](::llvm::StringRef, ::llvm::Any, const ::llvm::PreservedAnalyses&) { end(); },
+      /*ToFront=*/true);
   callbacks.registerAfterPassInvalidatedCallback(
-      [this](::llvm::StringRef, const ::llvm::PreservedAnalyses&) { end(); });
-  callbacks.registerAfterAnalysisCallback([this](::llvm::StringRef, ::llvm::Any) { end(); });
+      [this](::llvm::StringRef, const ::llvm::PreservedAnalyses&) { end(); }, /*ToFront=*/true);
+  callbacks.registerAfterAnalysisCallback([this](::llvm::StringRef, ::llvm::Any) { end(); },
+                                          /*ToFront=*/true);
 }
 
 void PassTiming::begin(PartKind kind, std::string_view name) {

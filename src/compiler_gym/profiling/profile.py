@@ -14,6 +14,8 @@ from compiler_gym.session import Layer
 
 __all__ = ["Profile", "Row", "Span"]
 
+_TOLD_APART = (Layer.PASSES, Layer.ANALYSES)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -39,9 +41,9 @@ class Span:
         for part in self.parts:
             yield from part.walk()
 
-    def without(self, layer: Layer) -> int:
-        """Return the nanoseconds less those of spans of `layer` within it, at any depth."""
-        return self.nanoseconds - sum(_outermost(self.parts, layer))
+    def without(self, *layers: Layer) -> int:
+        """Return the nanoseconds less those of spans of `layers` within it, at any depth."""
+        return self.nanoseconds - sum(_outermost(self.parts, layers))
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -104,8 +106,10 @@ class Profile:
         """Return the spans of `layer` by name, the longest first.
 
         A pass counts with its analyses, an observation with the processes it ran: with all
-        that is within it, but for what is of the same layer and so has a row of its own.
+        that is within it, but for what is of the same layer and so has a row of its own. No pass
+        counts with telling what it changed.
         """
+        apart = (layer, Layer.DETECTION) if layer in _TOLD_APART else (layer,)
         found: dict[str, Row] = {}
         for span in self.walk():
             if span.layer is layer:
@@ -113,7 +117,7 @@ class Profile:
                 found[span.name] = Row(
                     span.name,
                     known.calls + span.calls,
-                    known.nanoseconds + max(0, span.without(layer)),
+                    known.nanoseconds + max(0, span.without(*apart)),
                 )
         return sorted(found.values(), key=lambda row: -row.nanoseconds)
 
@@ -141,10 +145,10 @@ class Profile:
         }
 
 
-def _outermost(spans: Iterable[Span], layer: Layer) -> Iterator[int]:
-    """Yield the nanoseconds of spans of `layer` that lie in no other one of it."""
+def _outermost(spans: Iterable[Span], layers: tuple[Layer, ...]) -> Iterator[int]:
+    """Yield the nanoseconds of spans of `layers` that lie in no other one of them."""
     for span in spans:
-        if span.layer is layer:
+        if span.layer in layers:
             yield span.nanoseconds
         else:
-            yield from _outermost(span.parts, layer)
+            yield from _outermost(span.parts, layers)

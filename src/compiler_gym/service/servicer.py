@@ -143,11 +143,9 @@ class Servicer:
                 ) from None
         self._working_dir = self._make_working_dir()
         session = self._class(self._working_dir, action_space, request.benchmark)
-        self.session = session
+        self.session = session if self._stopwatch is None else self._stopwatch.watch(session, began)
         for key, value in request.limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
-        if self._stopwatch is not None:
-            self.session = self._stopwatch.watch(session, began)
         return Started(
             session.initial_action_space, [self._observe(name) for name in request.observations]
         )

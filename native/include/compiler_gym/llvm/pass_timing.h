@@ -41,7 +41,8 @@ class PassTiming {
   PassTiming(const PassTiming&) = delete;
   PassTiming& operator=(const PassTiming&) = delete;
 
-  // Time every pass and analysis that `callbacks` are told of, as long as both live.
+  // Time every pass and analysis that `callbacks` are told of, as long as both live. Whoever
+  // listened before is not timed.
   void listen_to(::llvm::PassInstrumentationCallbacks& callbacks);
 
   // `name` must outlive the next `take`.
