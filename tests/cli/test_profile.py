@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 import json
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -62,8 +63,11 @@ def test_actions_may_come_from_a_state(cli: Run, states: States, tmp_path: Path)
     assert other["benchmark"] == "benchmark://cbench-v1/sha"
 
 
-def test_another_compiler_is_asked_in_the_same_way(cli: Run) -> None:
-    ran = cli("profile", "--env", "gcc-v0", PROGRAM, "--random", "2", "--json")
+def test_another_compiler_is_asked_in_the_same_way(cli: Run, tmp_path: Path) -> None:
+    # What it finds of a program is remembered for good: nobody has seen this one.
+    source = tmp_path / "new.c"
+    source.write_text(f"int f{uuid4().hex}(int n) {{ return n * n; }}\n")
+    ran = cli("profile", "--env", "gcc-v0", str(source), "--random", "2", "--json")
     if "EnvironmentNotSupported" in ran.errors:
         pytest.skip("needs gcc")
     found = ran.json
