@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The LLVM session with a stopwatch on its passes, so that a step's price can be told apart."""
+"""The LLVM session with a stopwatch on its passes, and one that forks itself plainly."""
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -43,3 +44,32 @@ class TimedLlvmSession(LlvmSession):
             seconds, self._timed.seconds = self._timed.seconds, []
             return json.dumps(seconds)
         return super().handle_session_parameter(key, value)
+
+
+BARE_FORK = "benchmarks.bare_fork_seconds"
+"""The parameter that forks the worker plainly for so many seconds and returns the least time."""
+
+
+class ForkingLlvmSession(LlvmSession):
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        if key == BARE_FORK:
+            return repr(_bare_fork_seconds(float(value)))
+        return super().handle_session_parameter(key, value)
+
+
+def _bare_fork_seconds(seconds: float) -> float:
+    """Return the least time from a fork of this process to the first byte of its copy."""
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < seconds:
+        reading, writing = os.pipe()
+        started = time.perf_counter()
+        pid = os.fork()
+        if pid == 0:
+            os.write(writing, b"x")
+            os._exit(0)
+        os.read(reading, 1)
+        times.append(time.perf_counter() - started)
+        os.close(reading)
+        os.close(writing)
+        os.waitpid(pid, 0)
+    return min(times)

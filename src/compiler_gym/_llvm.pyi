@@ -190,6 +190,17 @@ def run_recorded(module: Module, pipeline: str) -> dict[str, Any]:
     Run a pipeline as Module.run() does and return what it did, remarks included.
     """
 
+def time_passes(module: Module, is_on: bool) -> None:
+    """
+    From now on note where the time of the module's pipelines goes, or no longer.
+    """
+
+def take_times(module: Module) -> list[tuple[int, str, str, int, int]]:
+    """
+    Where the time went since the last call: parent (the place of an earlier part, or -1),
+    kind (`surroundings`, `pass`, `analysis` or `detection`), name, calls, nanoseconds.
+    """
+
 def check_pipeline(pipeline: str) -> None:
     """
     Raise `PipelineError` if the text is refused, or accepted and then fatal to all programs.

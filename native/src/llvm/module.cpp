@@ -22,12 +22,26 @@ struct Module::State {
 
   PassRunner& runner() {
     if (!kept_runner) {
+      const Timed timed(timing.get(), PartKind::surroundings, "set up passes");
       kept_runner.emplace(target_machine_for(*module), module->getTargetTriple());
+      if (timing) timing->listen_to(kept_runner->callbacks());
     }
     return *kept_runner;
   }
 
+  ::llvm::ModulePassManager parse(const std::string& pipeline) {
+    auto& runner = this->runner();
+    const Timed timed(timing.get(), PartKind::surroundings, "read the pipeline");
+    return runner.parse(pipeline);
+  }
+
+  void run(::llvm::ModulePassManager passes) {
+    const Timed timed(timing.get(), PartKind::surroundings, "run it and forget analyses");
+    runner().run(*module, std::move(passes));
+  }
+
   const IrHash& current_hash() {
+    const Timed timed(timing.get(), PartKind::detection, "fingerprint");
     if (!kept_hash) kept_hash = hasher(*module);
     return *kept_hash;
   }
@@ -49,6 +63,7 @@ struct Module::State {
   std::string reported_errors;
   ::llvm::LLVMContext context;
   std::unique_ptr<::llvm::Module> module;
+  std::unique_ptr<PassTiming> timing;
   std::optional<PassRunner> kept_runner;
   Hasher hasher;
   std::optional<IrHash> kept_hash;
@@ -93,10 +108,10 @@ Module& Module::operator=(Module&&) noexcept = default;
 
 bool Module::run(const std::string& pipeline) {
   return with_state([&](State& state) {
-    auto passes = state.runner().parse(pipeline);
+    auto passes = state.parse(pipeline);
     const IrHash before = state.current_hash();
     state.kept_hash.reset();
-    state.runner().run(*state.module, std::move(passes));
+    state.run(std::move(passes));
     state.throw_reported_errors();
     const bool changed = state.current_hash() != before;
     if (changed) state.throw_if_too_large();
@@ -113,6 +128,18 @@ PassRecord Module::run_recorded(const std::string& pipeline) {
   });
   inspect([&](const ::llvm::Module& now) { before.compare(now, record); });
   return record;
+}
+
+void Module::time_passes(bool is_on) {
+  with_state([&](State& state) {
+    state.kept_runner.reset();  // the next one tells whom it must, and nobody else
+    state.timing = is_on ? std::make_unique<PassTiming>() : nullptr;
+  });
+}
+
+std::vector<TimedPart> Module::take_times() {
+  return with_state(
+      [](State& state) { return state.timing ? state.timing->take() : std::vector<TimedPart>(); });
 }
 
 void Module::limit_instructions(std::size_t most) {

@@ -12,12 +12,14 @@ import resource
 import signal
 import struct
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import SupportsFloat
 
 from compiler_gym.errors import InvalidParameterError, ServiceOSError
+from compiler_gym.service.stopwatch import note_child
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
@@ -184,7 +186,7 @@ def run_child(
     started have been ended, and `OSError` when the command cannot be started.
     `setup` runs in the child before the command.
     """
-    worker = os.getpid()
+    worker, began = os.getpid(), time.monotonic_ns()
 
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -207,6 +209,8 @@ def run_child(
             if child.returncode is None:
                 _end_tree(child.pid)
             raise
+        finally:
+            note_child(command, began)
     return subprocess.CompletedProcess(command, child.returncode, output, errors)
 
 

@@ -9,6 +9,7 @@ import errno
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic_ns
 from typing import Any
 
 from compiler_gym.errors import (
@@ -36,6 +37,7 @@ from compiler_gym.service.messages import (
     Stop,
     Stopped,
 )
+from compiler_gym.service.stopwatch import TIMES, Stopwatch, TimedSession
 from compiler_gym.session import CompilerSession
 
 __all__ = ["Servicer", "describe_session", "failed"]
@@ -70,6 +72,7 @@ class Servicer:
         self._memo: dict[str, Any] = {}
         self._memoable = {s.name: s.deterministic for s in session_class.observation_spaces}
         self._action_spaces = {s.name: s for s in session_class.action_spaces}
+        self._stopwatch: Stopwatch | None = None
 
     def handle(self, request: Request) -> Reply:
         """Return the reply to `request`; a failure is a reply too."""
@@ -79,6 +82,8 @@ class Servicer:
             if type(request) is Start:
                 return self._start(request)
             if type(request) is Parameter:
+                if request.key == TIMES:
+                    return ParameterReply(self._time(request.value))
                 session, self._memo = self._running(), {}  # a parameter may change the program
                 return ParameterReply(session.handle_session_parameter(request.key, request.value))
             if type(request) is Stop:
@@ -114,6 +119,7 @@ class Servicer:
 
         `has_files` says whether there were any before it; later ones are another's.
         """
+        self._time("off")  # nobody has asked this one
         before, session = self._working_dir, self.session
         if before is None or session is None:
             return
@@ -123,6 +129,7 @@ class Servicer:
         session.moved(self._working_dir)
 
     def _start(self, request: Start) -> Reply:
+        began = monotonic_ns()
         self.stop()
         action_spaces = self._class.action_spaces
         if request.action_space is None:
@@ -136,7 +143,7 @@ class Servicer:
                 ) from None
         self._working_dir = self._make_working_dir()
         session = self._class(self._working_dir, action_space, request.benchmark)
-        self.session = session
+        self.session = session if self._stopwatch is None else self._stopwatch.watch(session, began)
         for key, value in request.limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
         return Started(
@@ -199,6 +206,23 @@ class Servicer:
         if end is not False or new_space is not None:  # a number is for the client to refuse
             return Stepped(end, new_space, bool(no_effect), [], 1)
         return bool(no_effect)
+
+    def _time(self, value: str) -> str:
+        """Begin or end to note where the time goes, or say where it went: a text for `TIMES`."""
+        if value == "take":
+            return "[]" if self._stopwatch is None else self._stopwatch.take()
+        if value not in ("on", "off"):
+            raise InvalidParameterError(f"{TIMES} is {value!r}: expected on, off or take")
+        session = self.session
+        if isinstance(session, TimedSession):
+            self.session = session = session.session
+            session.time_parts(False)
+        self._stopwatch = None
+        if value == "on":
+            self._stopwatch = Stopwatch()
+            if session is not None:
+                self.session = self._stopwatch.watch(session)
+        return value
 
     def _observe(self, name: str) -> Any:
         memo = self._memo

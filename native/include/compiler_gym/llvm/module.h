@@ -14,11 +14,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
 #include "compiler_gym/llvm/levels.h"
 #include "compiler_gym/llvm/pass_record.h"
+#include "compiler_gym/llvm/pass_timing.h"
 
 namespace compiler_gym::llvm {
 
@@ -42,6 +44,10 @@ class Module {
 
   // The same, slower, and say what it did.
   PassRecord run_recorded(const std::string& pipeline);
+
+  // From now on note where the time of `run` goes, or no longer; see pass_timing.h.
+  void time_passes(bool is_on);
+  std::vector<TimedPart> take_times();
 
   // The bytes that opt would write.
   std::string bitcode();

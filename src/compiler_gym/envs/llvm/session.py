@@ -24,7 +24,9 @@ from compiler_gym.session import (
     BenchmarkSpec,
     CommandlineSpec,
     CompilerSession,
+    Layer,
     ObservationSpec,
+    TimedPart,
 )
 
 __all__ = ["GOALS", "LlvmSession"]
@@ -45,6 +47,12 @@ _READ_SETTINGS = {
     key.replace(".set_", ".get_"): setting
     for key, setting in _RUN_SETTINGS.items()
     if ".set_" in key
+}
+_LAYERS = {
+    "analysis": Layer.ANALYSES,
+    "detection": Layer.DETECTION,
+    "pass": Layer.PASSES,
+    "surroundings": Layer.ENGINE,
 }
 _LEVELS = {level.name: level.flag for level in PIPELINES}
 
@@ -110,6 +118,20 @@ class LlvmSession(CompilerSession):
         if key in _READ_SETTINGS:
             return self.subject.program.setting(_READ_SETTINGS[key])
         return None
+
+    def time_parts(self, is_on: bool) -> None:
+        """Note the time of passes, of their analyses and of telling changes."""
+        _llvm.time_passes(self.subject.module, is_on)
+
+    def timed_parts(self) -> list[TimedPart]:
+        """Return the parts of what ran on the module since the last call."""
+        parts: list[TimedPart] = []
+        roots: list[TimedPart] = []
+        for parent, kind, name, calls, nanoseconds in _llvm.take_times(self.subject.module):
+            part = TimedPart(_LAYERS[kind], name, calls, nanoseconds)
+            (roots if parent < 0 else parts[parent].parts).append(part)
+            parts.append(part)
+        return roots
 
     def moved(self, working_dir: Path) -> None:
         """Write bitcode files into `working_dir` from now on."""
