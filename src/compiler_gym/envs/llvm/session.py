@@ -119,6 +119,9 @@ class LlvmSession(CompilerSession):
         """Free the module at once."""
         self.subject.close()
 
+    def leave(self) -> None:
+        """Leave the module to the end of the process."""
+
     def _set_limit(self, key: str, value: str) -> None:
         try:
             number = float(value)
