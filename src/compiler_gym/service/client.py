@@ -62,7 +62,6 @@ class _Opening:
     start: Start
     key: Hashable
     """What sets it apart from the starts of other sessions."""
-    began: float
     replaced: "tuple[Channel, int] | None" = None
     """The worker that a copy of another stands in for, until the copy has answered."""
 
@@ -274,7 +273,7 @@ class WorkerConnection:
         if not self._is_forkable or self.limits.kept_programs == 0:
             return start
         key = key_of(start, self.limits.memory_bytes)
-        opening = self._opening = _Opening(start, key, time.monotonic())
+        opening = self._opening = _Opening(start, key)
         copy = self._zygote.programs.take(key)
         if copy is None:
             return start
@@ -292,8 +291,7 @@ class WorkerConnection:
             opening.replaced[0].close()
             programs.took(opening.key, names if type(reply) is Started else ())
         elif type(reply) is Started:
-            seconds = time.monotonic() - opening.began
-            programs.opened(opening.key, self, self.limits, seconds, names)
+            programs.opened(opening.key, self, self.limits, reply.seconds, names)
 
     def _takes_back(self) -> bool:
         """Return whether the worker that was replaced was asked, as the copy of another is lost."""
@@ -303,7 +301,6 @@ class WorkerConnection:
         self._zygote.programs.drop(opening.key)
         lost.close()
         (self.channel, self.pid), opening.replaced = opening.replaced, None
-        opening.began = time.monotonic()
         self.channel.hold(encode(opening.start), lost.limit)
         return True
 

@@ -20,7 +20,7 @@ from compiler_gym.service.messages import Start
 __all__ = ["KeptPrograms", "key_of"]
 
 _SHORT_SECONDS = 1e-3
-"""What opens faster is opened again rather than that a copy is waited for: forks take as long."""
+"""What opens faster is opened again: a fork takes as long, and its first steps longer."""
 _PATIENCE_SECONDS = 0.1
 """The longest that a copy is waited for: one that takes longer is not to be had."""
 
@@ -73,9 +73,7 @@ class _KeptProgram(Generic[_Worker]):
     def take(self) -> _Worker | None:
         """Return a copy; None if that would take longer than to open the program."""
         self.ask()
-        is_long = self.open_seconds > _SHORT_SECONDS
-        patience = min(self.open_seconds, _PATIENCE_SECONDS) if is_long else 0.0
-        if not self.worker.is_forked(patience):
+        if not self.worker.is_forked(min(self.open_seconds, _PATIENCE_SECONDS)):
             return None
         self._is_coming = False
         return self.worker.end_fork()
@@ -147,12 +145,11 @@ class KeptPrograms(Generic[_Worker]):
         self, key: Hashable, worker: _Worker, limits: Limits, seconds: float, names: Sequence[str]
     ) -> None:
         """Note that `worker` has started as `key` says in `seconds`; keep what was lately, too."""
-        if limits.kept_programs == 0 or limits.kept_bytes == 0:
+        if seconds < _SHORT_SECONDS or limits.kept_programs == 0:
             return
         with self._lock:
             kept = self._kept.get(key)
-            if kept is not None:
-                kept.open_seconds = min(kept.open_seconds, seconds)
+            if kept is not None:  # a copy was too slow this time
                 return
             if not self._was_recent(hash(key), limits.kept_programs):
                 return

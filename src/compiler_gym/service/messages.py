@@ -105,6 +105,8 @@ class Started(Struct, array_like=True, tag=18):
     observations: list[Any]
     warnings: list[tuple[str, str]] | None = None
     """Class names and texts of warnings that the session gave."""
+    seconds: float = 0.0
+    """The processor time that it took, with that of children."""
 
 
 class Stepped(Struct, array_like=True, tag=19):

@@ -7,10 +7,11 @@ worker when an environment is forked. It never starts anything by itself.
 
 import math
 import os
+import resource
 import signal
 import socket
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import NoReturn
 
 from compiler_gym._service import current_core
@@ -28,6 +29,8 @@ from compiler_gym.service.messages import (
     Fork,
     Forked,
     Reply,
+    Start,
+    Started,
     Step,
     Stepped,
     decode_request,
@@ -114,6 +117,11 @@ class Worker:
                 self._fork(request)
                 awake_seconds = 0.0  # the copy needs the core
                 continue
+            elif type(request) is Start:
+                began = _processor_seconds()
+                reply = handle(request)
+                if type(reply) is Started:
+                    reply.seconds = _processor_seconds() - began
             else:
                 reply = handle(request)
             if type(reply) is Failed and reply.kind == "WorkerOutOfMemoryError":
@@ -182,6 +190,12 @@ class Worker:
     def _new_directory(self) -> Path:
         self._directories += 1
         return self._scratch / f"{os.getpid()}-{self._directories}"
+
+
+def _processor_seconds() -> float:
+    """Return what this process has computed, and its children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process_time() + children.ru_utime + children.ru_stime
 
 
 def _await(theirs: socket.socket, count: int) -> None:
