@@ -23,6 +23,8 @@ _SHORT_SECONDS = 1e-3
 """What opens faster is opened again: a fork takes as long, and its first steps longer."""
 _PATIENCE_SECONDS = 0.1
 """The longest that a copy is waited for: one that takes longer is not to be had."""
+_PROCESS_BYTES = 4 << 20
+"""About what a process that stays costs beside its program, and the copy that waits."""
 
 
 class Forkable(Protocol):
@@ -210,7 +212,7 @@ class KeptPrograms(Generic[_Worker]):
         """Return about how much memory the program in worker `pid` takes."""
         if self._loaded_bytes is None:
             self._loaded_bytes = _anonymous_bytes(self._zygote)
-        return max(_anonymous_bytes(pid) - self._loaded_bytes, 0)
+        return _PROCESS_BYTES + max(_anonymous_bytes(pid) - self._loaded_bytes, 0)
 
 
 def key_of(start: Start, memory_bytes: int) -> Hashable:
