@@ -22,6 +22,7 @@ SECTIONS = (
     "observations",
     "steps",
     "start",
+    "resets",
     "fork",
     "scaling",
     "vector",
