@@ -23,6 +23,7 @@ SECTIONS = (
     "observations",
     "steps",
     "start",
+    "resets",
     "fork",
     "scaling",
     "vector",

@@ -128,7 +128,10 @@ def test_where_the_time_cannot_be_asked_for_the_policy_still_is(
     assert policy == os.SCHED_BATCH
 
 
-@pytest.mark.parametrize("name", ["step_seconds", "memory_bytes", "growth", "growth_floor"])
+@pytest.mark.parametrize(
+    "name",
+    ["step_seconds", "memory_bytes", "growth", "growth_floor", "kept_programs", "kept_bytes"],
+)
 @pytest.mark.parametrize(
     "value", [float("nan"), -1, -0.5, "10", b"1", None, True, [1], 1j, 1 << 5000]
 )

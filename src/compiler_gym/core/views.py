@@ -204,6 +204,12 @@ class ObservationView(Mapping[str, Any]):
         self._ask = ask
         self.spaces: dict[str, ObservationSpaceSpec] = {spec.id: spec for spec in specs}
 
+    def copy(self, ask: Callable[[list[str]], list[Any]]) -> "ObservationView":
+        """Return a view of the same observations, of whom `ask` asks."""
+        twin = ObservationView(ask, ())
+        twin.spaces.update(self.spaces)
+        return twin
+
     def __getitem__(self, name: str) -> Any:
         spec = self.spec(name)
         return spec.translate(self._ask([spec.base_id])[0])

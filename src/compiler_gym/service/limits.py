@@ -28,6 +28,7 @@ __all__ = [
     "bind_to_parent",
     "children_of",
     "end_within",
+    "give_back_memory",
     "keep_freed_memory",
     "limit_memory",
     "run_child",
@@ -70,13 +71,18 @@ class Limits:
     """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
     growth_floor: int = 100_000
     """Programs below this size (in the compiler's own unit) may always grow to it."""
+    kept_programs: int = 32
+    """How many programs stay loaded that were opened repeatedly, each in a process that all
+    environments of this one share: a reset to such a program is a fork of it. 0: none."""
+    kept_bytes: int = 2 << 30
+    """About how much memory these may take together. Whichever was used longest ago makes room."""
 
     def __post_init__(self) -> None:
         if not 0 < _number("step_seconds", self.step_seconds) < _MOST_SECONDS:
             raise _no_bound("step_seconds", self.step_seconds, "seconds above 0, in a century")
         if not _number("growth", self.growth) >= 0:
             raise _no_bound("growth", self.growth, "a multiple, or 0 for no bound")
-        for name in ("memory_bytes", "growth_floor"):
+        for name in ("memory_bytes", "growth_floor", "kept_programs", "kept_bytes"):
             value: object = getattr(self, name)
             whole = hasattr(value, "__index__") and not isinstance(value, bool)
             if not whole or not 0 <= getattr(self, name) < 1 << 63:
@@ -139,6 +145,15 @@ def keep_freed_memory() -> None:
     set_option(_M_TRIM_THRESHOLD, _KEPT_BYTES)
     set_option(_M_MMAP_THRESHOLD, _KEPT_BYTES)
     set_option(_M_TOP_PAD, 1 << 20)
+
+
+def give_back_memory() -> None:
+    """Give the kernel what was freed and kept, in a process that will not use it again."""
+    try:
+        trim = _libc.malloc_trim
+    except AttributeError:  # not glibc
+        return
+    trim(0)
 
 
 def limit_memory(memory_bytes: int) -> None:

@@ -30,6 +30,7 @@ from compiler_gym.service.messages import (
     ParameterReply,
     Reply,
     Request,
+    Resume,
     Start,
     Started,
     Step,
@@ -81,6 +82,8 @@ class Servicer:
         try:
             if type(request) is Start:
                 return self._start(request)
+            if type(request) is Resume:
+                return self._started(self._running(), request.observations)
             if type(request) is Parameter:
                 if request.key == TIMES:
                     return ParameterReply(self._time(request.value))
@@ -96,18 +99,30 @@ class Servicer:
             self.stop()
             return failed(error)
 
-    def stop(self) -> None:
-        """End the session, if there is one, and remove its directory."""
+    def stop(self, *, leaves: bool = False) -> None:
+        """End the session, if there is one, and remove its directory.
+
+        `leaves` says that this process ends right after.
+        """
         session, self.session = self.session, None
         self._memo = {}
         if session is not None:
             try:
-                session.close()
+                (session.leave if leaves else session.close)()
             except _RAISED:  # a broken session must not stop its own clean-up
                 pass
         working_dir, self._working_dir = self._working_dir, None
         if working_dir is not None:
             shutil.rmtree(working_dir, ignore_errors=True)
+
+    def remember(self, names: list[str]) -> None:
+        """Compute observations for the copies of this process; what fails is for who asks."""
+        for name in names:
+            try:
+                if self._memoable.get(name):
+                    self._observe(name)
+            except _RAISED:
+                continue
 
     @property
     def has_files(self) -> bool:
@@ -146,9 +161,10 @@ class Servicer:
         self.session = session if self._stopwatch is None else self._stopwatch.watch(session, began)
         for key, value in request.limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
-        return Started(
-            session.initial_action_space, [self._observe(name) for name in request.observations]
-        )
+        return self._started(session, request.observations)
+
+    def _started(self, session: CompilerSession, names: list[str]) -> Started:
+        return Started(session.initial_action_space, [self._observe(name) for name in names])
 
     def step(self, request: Step) -> Reply:
         """Return the reply to `request`, as `handle` does."""

@@ -43,6 +43,8 @@ _RUN_SETTINGS = {
 }
 
 
+_texts: dict[int, tuple[ActionSpaceSpec, tuple[str, ...], tuple[str, ...]]] = {}
+"""The pipelines and the names of action spaces, by identity: every reset needs them."""
 _READ_SETTINGS = {
     key.replace(".set_", ".get_"): setting
     for key, setting in _RUN_SETTINGS.items()
@@ -71,9 +73,7 @@ class LlvmSession(CompilerSession):
         """What is changed by actions and looked at by observations."""
         self._initial_count = self.subject.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
-        assert isinstance(action_space.space, CommandlineSpec)
-        self._pipelines = tuple(item.flag for item in action_space.space.items)
-        self._names = tuple(item.name for item in action_space.space.items)
+        self._pipelines, self._names = _texts_of(action_space)
 
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Run the pipeline of `action` on the module."""
@@ -141,6 +141,9 @@ class LlvmSession(CompilerSession):
         """Free the module at once."""
         self.subject.close()
 
+    def leave(self) -> None:
+        """Leave the module to the end of the process."""
+
     def _set_limit(self, key: str, value: str) -> None:
         try:
             number = float(value)
@@ -152,6 +155,17 @@ class LlvmSession(CompilerSession):
             self._growth_floor = number
         bound = max(self._growth * self._initial_count, self._growth_floor)
         self.subject.module.limit_instructions(int(bound) if self._growth else 0)
+
+
+def _texts_of(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the pipeline and the name of each action."""
+    known = _texts.get(id(action_space))
+    if known is None or known[0] is not action_space:
+        assert isinstance(action_space.space, CommandlineSpec)
+        items = action_space.space.items
+        pipelines, names = (tuple(item.flag for item in items), tuple(item.name for item in items))
+        known = _texts[id(action_space)] = action_space, pipelines, names
+    return known[1:]
 
 
 def _goal(benchmark: BenchmarkSpec) -> str:
