@@ -100,6 +100,10 @@ class TimedSession(CompilerSession):
         """Release what the session holds."""
         self.session.close()
 
+    def leave(self) -> None:
+        """Release what the end of the process does not."""
+        self.session.leave()
+
     @contextmanager
     def _noted(self, layer: Layer, name: str) -> Generator[None]:
         children: list[TimedPart] = []
