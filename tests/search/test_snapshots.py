@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.search.snapshots import Snapshots
-from compiler_gym.search.tree import Node
+from compiler_gym.search.snapshots import Snapshots, Weight
+from compiler_gym.search.tree import State
 from search.puzzle import make_trapped_puzzle
 
 
@@ -29,8 +29,8 @@ def test_snapshots_close_the_oldest_and_everything_at_the_end() -> None:
     snapshots = Snapshots(2)
     envs = [Env() for _ in range(4)]
     for env in envs[:3]:
-        snapshots.keep(Node(), env)
+        snapshots.keep(State(), env, Weight())
     assert [env.is_open for env in envs] == [False, True, True, True]
     snapshots.close()
-    snapshots.keep(Node(), envs[3])
+    snapshots.keep(State(), envs[3], Weight())
     assert not any(env.is_open for env in envs)

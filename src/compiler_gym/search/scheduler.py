@@ -55,7 +55,9 @@ class Scheduler:
         self._error: BaseException | None = None
         self._stopped = False
         self._started = time.monotonic()
-        self._snapshots = Snapshots(4 * jobs + 2 * len(campaigns))
+        self._snapshots = Snapshots(
+            int(__import__("os").environ.get("CAP", 4 * jobs + 2 * len(campaigns))), 1 << 30
+        )
 
     @property
     def seconds(self) -> float:
