@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.errors import ServiceError
+from compiler_gym.errors import InvalidParameterError, ServiceError
 from compiler_gym.search.tree import Node, State
 
 __all__ = ["Snapshots", "Weight"]
@@ -45,10 +45,15 @@ class Snapshots:
     """The kept environments, by state; for any number of threads.
 
     There are at most `capacity`, and together they hold about `memory_bytes` at most that
-    no other process shares.
+    no other process shares. Raises `InvalidParameterError` for a bound below 0.
     """
 
     def __init__(self, capacity: int, memory_bytes: float = float("inf")) -> None:
+        for name, bound in (("capacity", capacity), ("memory", memory_bytes)):
+            if not bound >= 0:
+                raise InvalidParameterError(
+                    f"the {name} for kept processes is {bound}: expected a number of at least 0"
+                )
         self._capacity = capacity
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
@@ -64,7 +69,7 @@ class Snapshots:
     @property
     def has_room(self) -> bool:
         """Whether it keeps anything."""
-        return self._capacity > 0
+        return self._capacity > 0 and self._memory_bytes > 0
 
     def nearest(self, node: Node) -> Node | None:
         """Return the closest ancestor of `node` (or itself) whose state is kept."""

@@ -7,7 +7,7 @@ program share its state: what is known of it is known however it was reached.
 Nothing here talks to a compiler. Several threads may add to one tree.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 __all__ = ["Arrival", "Failure", "Node", "State", "Walk"]
@@ -27,7 +27,7 @@ class Failure:
 class State:
     """A program, and what is known of it, whichever sequences lead there."""
 
-    __slots__ = ("departures", "key", "outcomes", "reward", "terminal")
+    __slots__ = ("expected", "key", "outcomes", "reward", "terminal", "visits")
 
     def __init__(
         self, key: Hashable = None, *, reward: float = 0.0, terminal: bool = False
@@ -40,8 +40,10 @@ class State:
         """Whether an episode ends here."""
         self.outcomes: dict[int, Arrival | Failure] = {}
         """What came of each action that was tried here."""
-        self.departures = 0
+        self.visits = 0
         """How often a walk had to bring an environment here to go on."""
+        self.expected = 0
+        """How many of the sequences that wait to be walked go on from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,18 @@ class Node:
         if child is not None or outcome is None:
             return child
         return self.children.setdefault(action, self._child(action, outcome))
+
+    def departure(self, actions: "Sequence[int]") -> "Node | None":
+        """Return the last node on the way of `actions` that is known; None if all of it is."""
+        node = self
+        for action in actions:
+            following = node.follow(action)
+            if following is None:
+                return node
+            if isinstance(following, Failure) or following.known.terminal:
+                return None
+            node = following
+        return None
 
     def _child(self, action: int, outcome: Arrival | Failure) -> "Node | Failure":
         if isinstance(outcome, Failure):

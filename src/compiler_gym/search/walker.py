@@ -165,13 +165,13 @@ class Walker:
     def _place(self, program: Program, node: Node) -> Failure | None:
         """Bring the environment to `node`."""
         self._timeout()
-        node.known.departures += 1
-        if self._stands_in(program) and self._at is node.known:
-            return None
-        start = self._start(program, node)
-        failure = self._replay_from(start, node)
-        cost = node.seconds - start.seconds
-        if failure is None and cost > program.fork_seconds and node.known.departures >= 2:
+        state = node.known
+        state.visits += 1
+        state.expected = max(state.expected - 1, 0)
+        failure = None
+        if not (self._stands_in(program) and self._at is state):
+            failure = self._replay_from(self._start(program, node), node)
+        if failure is None and (state.expected > 0 or state.visits >= 2):
             self._keep(program, node)
         return failure
 
@@ -189,15 +189,21 @@ class Walker:
 
     def _cheapest_start(self, program: Program, node: Node) -> Node:
         """Return where to start from to get to `node`."""
-        choices = [(program.reset_seconds + node.seconds, program.root)]
-        kept = self._snapshots.nearest(node)
-        if kept is not None:
-            choices.append((program.fork_seconds + node.seconds - kept.seconds, kept))
+        choices = [self._from_afar(program, node)]
         if self._stands_in(program):
             at = next((one for one in node.lineage() if one.known is self._at), None)
             if at is not None:
                 choices.append((node.seconds - at.seconds, at))
         return min(choices, key=lambda choice: choice[0])[1]
+
+    def _from_afar(self, program: Program, node: Node) -> tuple[float, Node]:
+        """Return the seconds to `node` from where it is cheapest, whatever the environment does."""
+        from_root = program.reset_seconds + node.seconds, program.root
+        kept = self._snapshots.nearest(node)
+        if kept is None:
+            return from_root
+        from_kept = program.fork_seconds + node.seconds - kept.seconds, kept
+        return min(from_root, from_kept, key=lambda choice: choice[0])
 
     def _stands_in(self, program: Program) -> bool:
         return self._program is program and self._at is not None and self._env.in_episode
@@ -234,7 +240,10 @@ class Walker:
         return None
 
     def _keep(self, program: Program, node: Node) -> None:
+        """Keep a process at `node`, if to come back without one takes longer than a fork."""
         if node.known in self._snapshots or not self._snapshots.has_room:
+            return
+        if self._from_afar(program, node)[0] < 2 * program.fork_seconds:
             return
         try:
             self._snapshots.keep(node.known, self._env.fork(), program.weight)
