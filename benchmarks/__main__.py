@@ -25,6 +25,7 @@ SECTIONS = (
     "fork",
     "scaling",
     "vector",
+    "search",
     "caching",
     "soak",
     "datasets",

@@ -158,9 +158,11 @@ class Walker:
     def _earned(self, node: Node, reward: float) -> float:
         """Return the sum of the rewards after a step from `node` that earned `reward`."""
         space = self._env.reward_space
-        if self._merges and isinstance(space, CostReward):
-            return space.earned
-        return node.reward + float(reward)
+        if not self._merges or not isinstance(space, CostReward):
+            return node.reward + float(reward)
+        # Not what its steps add up to: that depends on the way, by a rounding error.
+        assert None not in (space.origin, space.previous, space.scale)
+        return (space.origin - space.previous) / space.scale
 
     def _place(self, program: Program, node: Node) -> Failure | None:
         """Bring the environment to `node`."""
