@@ -6,6 +6,7 @@ compiled or recognised. Processor time is that of this process and of all worker
 a machine that others use too says little by its clock.
 """
 
+import os
 import resource
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import time
 from benchmarks.measure import Figure
 from compiler_gym import make
 from compiler_gym.search import Budget, SearchResult, available_jobs, run_search
+from compiler_gym.service.limits import adopt_orphans
 
 DEMO = ("adpcm", "bitcount", "blowfish", "crc32", "dijkstra", "qsort", "sha", "stringsearch")
 LARGE = ("ghostscript",)
@@ -30,26 +32,47 @@ def measure() -> list[Figure]:
 
 
 def _figures(what: str, programs: tuple[str, ...], jobs: int) -> list[Figure]:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-m", "benchmarks.search", str(jobs), *programs]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    sequences, recognised, seconds, saved = map(float, ran.stdout.split())
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    ran = _output("with-times", str(jobs), *programs)
+    sequences, recognised, seconds, saved, cpu = map(float, ran.split())
     return [
         Figure(f"{what}, {jobs} at once: sequences per second", sequences / seconds, "1/s"),
-        Figure(f"{what}: per second of processor time", sequences / cpu, "1/s"),
+        Figure(f"{what}: sequences per second of processor time", sequences / cpu, "1/s"),
         Figure(f"{what}: of these, led to a program known already", recognised / sequences, ""),
         Figure(f"{what}: -Oz over the best found, geometric mean", saved, "x"),
     ]
 
 
-def _search(programs: list[str], jobs: int) -> None:
-    """Search and print what `_figures` reads, in a process whose workers end with it."""
+def _output(*arguments: str) -> str:
+    command = [sys.executable, "-m", "benchmarks.search", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def _with_times(*arguments: str) -> None:
+    """Print what a search in a process of its own prints, and the seconds it computed.
+
+    Nobody waits for its workers' parent but whoever adopts it.
+    """
+    adopt_orphans()
+    found = _output("search", *arguments)
+    try:
+        while True:
+            os.wait()
+    except ChildProcessError:
+        pass
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(found.strip(), used.ru_utime + used.ru_stime)
+
+
+def _search(jobs: str, *programs: str) -> None:
+    """Search and print what `_figures` reads."""
     benchmarks = [f"cbench-v1/{name}" for name in programs]
     started = time.monotonic()
-    budget = Budget(seconds=SECONDS)
-    results = run_search(lambda: make("llvm-v0", **_OPTIONS), benchmarks, budget=budget, jobs=jobs)
+    results = run_search(
+        lambda: make("llvm-v0", **_OPTIONS),
+        benchmarks,
+        budget=Budget(seconds=SECONDS),
+        jobs=int(jobs),
+    )
     seconds = time.monotonic() - started
     sequences = sum(result.sequences for result in results)
     recognised = sum(result.recognised for result in results)
@@ -67,4 +90,4 @@ def _mean_ratio(results: list[SearchResult]) -> float:
 
 
 if __name__ == "__main__":
-    _search(sys.argv[2:], int(sys.argv[1]))
+    {"search": _search, "with-times": _with_times}[sys.argv[1]](*sys.argv[2:])

@@ -71,6 +71,11 @@ class Snapshots:
         """Whether it keeps anything."""
         return self._capacity > 0 and self._memory_bytes > 0
 
+    def kept(self, state: State) -> Any | None:
+        """Return the environment that is kept at `state`; to fork it, call `fork`."""
+        found = self._kept.get(state)
+        return None if found is None else found.env
+
     def nearest(self, node: Node) -> Node | None:
         """Return the closest ancestor of `node` (or itself) whose state is kept."""
         kept = self._kept
