@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -236,7 +237,7 @@ def test_equal_programs_are_recognised_whatever_the_compiler(
 
 
 def test_kept_processes_change_the_time_and_not_the_result() -> None:
-    def found(jobs: int, **kept: int) -> SearchResult:
+    def found(jobs: int, **kept: Any) -> SearchResult:
         (result,) = run_search(
             make_llvm,
             ["cbench-v1/bitcount"],

@@ -191,7 +191,9 @@ def test_a_kept_process_that_is_lost_costs_only_time(env: CompilerEnv, program: 
     base.seconds = 100.0
     base.known.expected = 2
     walker.walk(program, [TRIM, OPEN, SAVE])
-    pid = worker_pid(snapshots.kept(base.known))
+    kept = snapshots.kept(base.known)
+    assert kept is not None
+    pid = worker_pid(kept)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     walk = walker.walk(program, [TRIM, OPEN, TRIM, SAVE])

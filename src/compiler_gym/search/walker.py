@@ -141,7 +141,7 @@ class Walker:
 
     def _apply(self, actions: list[Any], timeout: float) -> StepResult:
         """Step; a reward that is dear is not asked for yet."""
-        rewards = [] if self._asks_later else None
+        rewards: list[str] | None = [] if self._asks_later else None
         if len(actions) == 1:
             return self._env.step(actions[0], reward_spaces=rewards, timeout=timeout)
         return self._env.multistep(actions, reward_spaces=rewards, timeout=timeout)
@@ -161,8 +161,11 @@ class Walker:
         if not self._merges or not isinstance(space, CostReward):
             return node.reward + float(reward)
         # Not what its steps add up to: that depends on the way, by a rounding error.
-        assert None not in (space.origin, space.previous, space.scale)
-        return (space.origin - space.previous) / space.scale
+        origin, cost, scale = space.origin, space.previous, space.scale
+        assert origin is not None
+        assert cost is not None
+        assert scale is not None
+        return (origin - cost) / scale
 
     def _place(self, program: Program, node: Node) -> Failure | None:
         """Bring the environment to `node`."""
