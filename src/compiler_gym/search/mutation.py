@@ -41,17 +41,22 @@ class Mutator:
     ) -> list[int]:
         """Return a copy of `sequence`, changed behind `start`; `others` lend their parts."""
         head, tail = list(sequence[:start]), list(sequence[start:])
+        changed = self._varied(tail, others)
         for _ in range(_ATTEMPTS):  # some changes leave a short tail as it is
-            changed = list(tail)
-            count = 1
-            while self._random.random() < 0.4 and count < 4:
-                count += 1
-            for _ in range(count):
-                change = self._random.choices(self._CHANGES, _CHANCES)[0]
-                change(self, changed, others)
             if changed != tail:
                 break
+            changed = self._varied(tail, others)
         return [*head, *changed][: self._longest]
+
+    def _varied(self, tail: Sequence[int], others: Sequence[Sequence[int]]) -> list[int]:
+        changed = list(tail)
+        count = 1
+        while self._random.random() < 0.4 and count < 4:
+            count += 1
+        for _ in range(count):
+            change = self._random.choices(self._CHANGES, _CHANCES)[0]
+            change(self, changed, others)
+        return changed
 
     def perturbed(self, sequence: Sequence[int]) -> list[int]:
         """Return a copy far from `sequence`: a third of it replaced."""
