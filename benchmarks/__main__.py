@@ -25,6 +25,7 @@ SECTIONS = (
     "fork",
     "scaling",
     "vector",
+    "share",
     "search",
     "caching",
     "soak",

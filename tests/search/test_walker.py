@@ -9,7 +9,8 @@ import pytest
 from compiler_gym.core import CompilerEnv
 from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots
+from compiler_gym.search.snapshots import Snapshots, Weight
+from compiler_gym.search.tree import State
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.testing import worker_pid
 from search.puzzle import CRASH, GROW, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
@@ -198,5 +199,30 @@ def test_a_kept_process_that_is_lost_costs_only_time(env: CompilerEnv, program: 
     os.kill(pid, signal.SIGKILL)
     walk = walker.walk(program, [TRIM, OPEN, TRIM, SAVE])
     assert (walk.failure, walk.last.reward) == (None, 42)
+    snapshots.close()
+    walker.close()
+
+
+def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
+    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = Snapshots(4)
+    walker = make_walker(env, snapshots)
+    walker.walk(program, [TRIM])
+    snapshots.keep(program.root.known, env.fork(), Weight())
+    forks: list[State] = []
+    fork = snapshots.fork
+
+    def noted(state: State) -> Any:
+        forks.append(state)
+        return fork(state)
+
+    monkeypatch.setattr(snapshots, "fork", noted)
+    program.reset_seconds, program.fork_seconds = 0.001, 1.0
+    assert walker.walk(program, [SAVE, OPEN]).failure is None
+    assert forks == []
+    program.reset_seconds, program.fork_seconds = 1.0, 0.001
+    walker.walk(program, [GROW, OPEN])
+    assert forks == [program.root.known]
     snapshots.close()
     walker.close()

@@ -181,33 +181,29 @@ class Walker:
         return failure
 
     def _start(self, program: Program, node: Node) -> Node:
-        """Bring the environment to where it is cheapest to get to `node` from."""
+        """Bring the environment to where it is quickest to get to `node` from."""
         while True:
-            start = self._cheapest_start(program, node)
-            if self._at is start.known and self._stands_in(program):
-                return start
-            if start.known in self._snapshots and self._fork(program, start.known):
-                return start
-            if start is program.root:
+            seconds, start, is_kept = self._from_afar(program, node)
+            if self._stands_in(program):
+                at = next((one for one in node.lineage() if one.known is self._at), None)
+                if at is not None and node.seconds - at.seconds <= seconds:
+                    return at
+            if not is_kept:
                 self._reset(program)
                 return start
+            if self._fork(program, start.known):
+                return start
 
-    def _cheapest_start(self, program: Program, node: Node) -> Node:
-        """Return where to start from to get to `node`."""
-        choices = [self._from_afar(program, node)]
-        if self._stands_in(program):
-            at = next((one for one in node.lineage() if one.known is self._at), None)
-            if at is not None:
-                choices.append((node.seconds - at.seconds, at))
-        return min(choices, key=lambda choice: choice[0])[1]
+    def _from_afar(self, program: Program, node: Node) -> tuple[float, Node, bool]:
+        """Return the seconds to `node` from where it is quickest, wherever this environment is.
 
-    def _from_afar(self, program: Program, node: Node) -> tuple[float, Node]:
-        """Return the seconds to `node` from where it is cheapest, whatever the environment does."""
-        from_root = program.reset_seconds + node.seconds, program.root
+        And where that is, and whether by a fork of a kept process; otherwise it is by a reset.
+        """
+        from_root = program.reset_seconds + node.seconds, program.root, False
         kept = self._snapshots.nearest(node)
         if kept is None:
             return from_root
-        from_kept = program.fork_seconds + node.seconds - kept.seconds, kept
+        from_kept = program.fork_seconds + node.seconds - kept.seconds, kept, True
         return min(from_root, from_kept, key=lambda choice: choice[0])
 
     def _stands_in(self, program: Program) -> bool:
