@@ -89,11 +89,15 @@ def _serve(end: Connection, contents: bytes, columns: list[list[str]]) -> None:
 
 
 def _bare(ends: list[Connection]) -> tuple[float, float]:
-    for _ in range(2):  # to read the program, then to run it: all begin together
-        for end in ends:
-            end.send(True)
-        replies = [end.recv() for end in ends]
+    _asked(ends)  # to read the program; then all begin together
+    replies = _asked(ends)
     return max(wall for wall, _ in replies), sum(cpu for _, cpu in replies)
+
+
+def _asked(ends: list[Connection]) -> list[tuple[float, float]]:
+    for end in ends:
+        end.send(True)
+    return [end.recv() for end in ends]
 
 
 def _vector(envs, actions) -> tuple[float, float, int]:
