@@ -27,6 +27,8 @@ SECTIONS = (
     "fork",
     "scaling",
     "vector",
+    "share",
+    "search",
     "caching",
     "soak",
     "memory",
