@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "change_detector.h"
 #include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
@@ -17,12 +18,29 @@
 
 namespace compiler_gym::llvm {
 
+namespace {
+
+// Whether a pipeline is one pass on functions or their loops, which comes to each body once.
+bool visits_bodies_once(::llvm::StringRef pipeline) {
+  if (!pipeline.starts_with("function(")) return false;
+  int depth = 0;
+  for (const char letter : pipeline) {
+    depth += (letter == '<') - (letter == '>');
+    if (letter == ',' && !depth) return false;
+  }
+  return !pipeline.contains("repeat<");
+}
+
+}  // namespace
+
 struct Module::State {
   State() { collect_errors(context, reported_errors); }
 
   PassRunner& runner() {
     if (!kept_runner) {
       kept_runner.emplace(target_machine_for(*module), module->getTargetTriple());
+      detector.emplace(*module, [this] { return current_hash(); });
+      detector->listen_to(kept_runner->callbacks());
     }
     return *kept_runner;
   }
@@ -32,15 +50,22 @@ struct Module::State {
     return *kept_hash;
   }
 
+  // After changes that nobody listened to.
+  void forget() {
+    kept_hash.reset();
+    if (detector) detector->forget();
+  }
+
   void throw_reported_errors() {
     if (reported_errors.empty()) return;
     const std::string message = trimmed(std::exchange(reported_errors, {}));
     throw DiagnosticError(message);
   }
 
-  void throw_if_too_large() const {
-    const std::size_t count = hasher.instruction_count();
-    if (!most_instructions || count <= most_instructions) return;
+  void throw_if_too_large() {
+    if (!most_instructions) return;
+    const std::size_t count = detector->instruction_count();
+    if (count <= most_instructions) return;
     throw TooLargeError(std::to_string(count) + " instructions, beyond the limit of " +
                         std::to_string(most_instructions));
   }
@@ -49,6 +74,7 @@ struct Module::State {
   std::string reported_errors;
   ::llvm::LLVMContext context;
   std::unique_ptr<::llvm::Module> module;
+  std::optional<ChangeDetector> detector;
   std::optional<PassRunner> kept_runner;
   Hasher hasher;
   std::optional<IrHash> kept_hash;
@@ -94,12 +120,20 @@ Module& Module::operator=(Module&&) noexcept = default;
 bool Module::run(const std::string& pipeline) {
   return with_state([&](State& state) {
     auto passes = state.runner().parse(pipeline);
-    const IrHash before = state.current_hash();
-    state.kept_hash.reset();
-    state.runner().run(*state.module, std::move(passes));
-    state.throw_reported_errors();
-    const bool changed = state.current_hash() != before;
+    state.detector->begin(visits_bodies_once(pipeline));
+    try {
+      state.runner().run(*state.module, std::move(passes));
+      state.throw_reported_errors();
+    } catch (const DiagnosticError&) {
+      state.forget();
+      throw;
+    }
+    // Until a pass says that it changed something, what is kept holds.
+    const auto before = state.kept_hash;
+    if (state.detector->any_claim()) state.kept_hash.reset();
+    const bool changed = state.detector->changed();
     if (changed) state.throw_if_too_large();
+    if (!changed && !state.kept_hash) state.kept_hash = before;
     return changed;
   });
 }
@@ -113,6 +147,20 @@ PassRecord Module::run_recorded(const std::string& pipeline) {
   });
   inspect([&](const ::llvm::Module& now) { before.compare(now, record); });
   return record;
+}
+
+WatchedRun Module::run_watched(const std::string& pipeline) {
+  return with_state([&](State& state) {
+    const IrHash before = state.hasher(*state.module);
+    state.runner();
+    state.detector->note_visitors(true);
+    WatchedRun found;
+    found.changed = run(pipeline);
+    state.detector->note_visitors(false);
+    found.passes = state.detector->visitors();
+    found.differs = state.hasher(*state.module) != before;
+    return found;
+  });
 }
 
 void Module::limit_instructions(std::size_t most) {
@@ -142,7 +190,7 @@ IrHash Module::hash() {
 
 std::size_t Module::instruction_count() {
   return with_state([](State& state) {
-    return state.kept_hash ? state.hasher.instruction_count() : count_instructions(*state.module);
+    return state.detector ? state.detector->instruction_count() : count_instructions(*state.module);
   });
 }
 
@@ -155,14 +203,14 @@ void Module::verify() {
 
 void Module::set_goal(Goal goal) {
   with_state([&](State& state) {
-    state.kept_hash.reset();
+    state.forget();
     llvm::set_goal(*state.module, goal);
   });
 }
 
 void Module::apply_level(Level level) {
   with_state([&](State& state) {
-    state.kept_hash.reset();
+    state.forget();
     llvm::apply_level(*state.module, level);
     state.throw_reported_errors();
   });

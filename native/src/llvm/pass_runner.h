@@ -26,6 +26,7 @@ class PassRunner {
   void run(::llvm::Module& module, ::llvm::ModulePassManager passes);
 
   ::llvm::PassBuilder& builder() { return builder_; }
+  ::llvm::PassInstrumentationCallbacks& callbacks() { return callbacks_; }
 
  private:
   std::unique_ptr<::llvm::TargetMachine> machine_;

@@ -14,6 +14,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
@@ -21,6 +23,15 @@
 #include "compiler_gym/llvm/pass_record.h"
 
 namespace compiler_gym::llvm {
+
+struct WatchedRun {
+  bool changed = false;
+  // Whether hashes of all of the IR before and after differ.
+  bool differs = false;
+  // The classes of the passes that ran, and whether all runs of each said that they had
+  // preserved all analyses.
+  std::vector<std::pair<std::string, bool>> passes;
+};
 
 class Module {
  public:
@@ -42,6 +53,9 @@ class Module {
 
   // The same, slower, and say what it did.
   PassRecord run_recorded(const std::string& pipeline);
+
+  // The same, slower, and compare the answer with one that trusts nobody.
+  WatchedRun run_watched(const std::string& pipeline);
 
   // The bytes that opt would write.
   std::string bitcode();
