@@ -39,6 +39,8 @@ void bind_module(nb::module_& m) {
           "data"_a, "name"_a = "", "Read bitcode or textual IR, or raise `BenchmarkInitError`.")
       .def("run", &Module::run, "pipeline"_a, Unlocked(),
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
+      .def("apply", &Module::apply, "pipeline"_a, Unlocked(),
+           "Run a pipeline where nobody asks for changes; return whether there may be some.")
       .def(
           "run_watched",
           [](Module& self, const std::string& pipeline) {
@@ -46,11 +48,12 @@ void bind_module(nb::module_& m) {
               nb::gil_scoped_release unlocked;
               return self.run_watched(pipeline);
             }();
-            return nb::make_tuple(found.changed, found.differs, found.passes);
+            return nb::make_tuple(found.changed, found.differs, found.holds, found.passes);
           },
           "pipeline"_a,
-          "The same, slower: what `run` returns, whether hashes of all of the IR differ, and for\n"
-          "each class of passes that ran whether it said each time to have preserved everything.")
+          "The same, slower: what `run` returns, whether hashes of all of the IR differ,\n"
+          "whether what was kept for later runs is true, and for each class of passes that ran\n"
+          "whether it said each time to have preserved everything.")
       .def("limit_instructions", &Module::limit_instructions, "most"_a,
            "From now on `run` raises `ModuleTooLargeError` after a change to more than `most`\n"
            "instructions; 0 sets no limit.")

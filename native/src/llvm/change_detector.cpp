@@ -122,6 +122,28 @@ std::size_t ChangeDetector::instruction_count() {
   return sum;
 }
 
+bool ChangeDetector::holds() {
+  bool all = !symbols_ || reader_.symbols(module_) == *symbols_;
+  const auto check = [&](Known& known, const Piece& now) {
+    if (!known.is_known) return;
+    refresh(known);
+    all &= now.content == known.piece.content &&
+           same_crossings({&known.piece}, {&now}, /*is_everything=*/true);
+  };
+  if (reader_.symbols(module_) == symbols_outside_) {
+    Piece outside;
+    reader_.read_outside(module_, outside);
+    check(outside_, outside);
+  }
+  for (const auto& function : module_) {
+    if (function.isDeclaration()) continue;
+    Piece body;
+    reader_.read_body(function, body);
+    check(known(function), body);
+  }
+  return all;
+}
+
 // -- what passes say ------------------------------------------------------------------------------
 
 void ChangeDetector::before(::llvm::StringRef pass, const ::llvm::Any& unit) {
@@ -165,10 +187,12 @@ void ChangeDetector::enter_module() {
   module_entered_ = true;
   if (is_unusual_) return take_whole();
   know_symbols();
-  if (!outside_.is_known) {
+  // Passes on functions add symbols too, tables and declarations.
+  if (!outside_.is_known || *symbols_ != symbols_outside_) {
     reader_.read_outside(module_, outside_.piece);
     outside_.is_known = true;
     outside_.change = changes_;
+    symbols_outside_ = *symbols_;
   }
   refresh(outside_);
   at_entry_.clear();

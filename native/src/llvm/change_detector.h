@@ -50,6 +50,9 @@ class ChangeDetector {
   // The number of instructions in the module, counted again only where passes were.
   std::size_t instruction_count();
 
+  // Whether what is kept is true of the module: for measuring whom to trust.
+  bool holds();
+
   // Of the last run: the passes that were let in by class, and whether all of their
   // visits were vouched for, trusted or not.
   const std::vector<std::pair<std::string, bool>>& visitors() const { return visitors_; }
@@ -97,6 +100,7 @@ class ChangeDetector {
   ::llvm::DenseMap<const ::llvm::Function*, std::unique_ptr<Known>> bodies_;
   Known outside_;
   std::optional<WordStream::Digest> symbols_;
+  WordStream::Digest symbols_outside_{};
   std::uint64_t changes_ = 0;
   bool is_unusual_ = false;
 

@@ -62,12 +62,33 @@ struct Module::State {
     throw DiagnosticError(message);
   }
 
+  bool is_too_large() {
+    return most_instructions && detector && detector->instruction_count() > most_instructions;
+  }
+
   void throw_if_too_large() {
-    if (!most_instructions) return;
-    const std::size_t count = detector->instruction_count();
-    if (count <= most_instructions) return;
-    throw TooLargeError(std::to_string(count) + " instructions, beyond the limit of " +
-                        std::to_string(most_instructions));
+    if (!is_too_large()) return;
+    throw TooLargeError(std::to_string(detector->instruction_count()) +
+                        " instructions, beyond the limit of " + std::to_string(most_instructions));
+  }
+
+  bool run(const std::string& pipeline, bool is_asked) {
+    auto passes = runner().parse(pipeline);
+    detector->begin(visits_bodies_once(pipeline), is_asked);
+    try {
+      runner().run(*module, std::move(passes));
+      throw_reported_errors();
+    } catch (const DiagnosticError&) {
+      forget();
+      throw;
+    }
+    // Until a pass says that it changed something, what is kept holds.
+    const auto before = kept_hash;
+    if (detector->any_claim()) kept_hash.reset();
+    const bool changed = detector->changed();
+    if (!changed && !kept_hash) kept_hash = before;
+    if (changed) throw_if_too_large();
+    return changed;
   }
 
   // Destroyed in reverse: analyses before the module, the module before its context.
@@ -118,23 +139,13 @@ Module::Module(Module&&) noexcept = default;
 Module& Module::operator=(Module&&) noexcept = default;
 
 bool Module::run(const std::string& pipeline) {
+  return with_state([&](State& state) { return state.run(pipeline, /*is_asked=*/true); });
+}
+
+bool Module::apply(const std::string& pipeline) {
   return with_state([&](State& state) {
-    auto passes = state.runner().parse(pipeline);
-    state.detector->begin(visits_bodies_once(pipeline));
-    try {
-      state.runner().run(*state.module, std::move(passes));
-      state.throw_reported_errors();
-    } catch (const DiagnosticError&) {
-      state.forget();
-      throw;
-    }
-    // Until a pass says that it changed something, what is kept holds.
-    const auto before = state.kept_hash;
-    if (state.detector->any_claim()) state.kept_hash.reset();
-    const bool changed = state.detector->changed();
-    if (changed) state.throw_if_too_large();
-    if (!changed && !state.kept_hash) state.kept_hash = before;
-    return changed;
+    // Only a change counts against the limit, and growth across it is one.
+    return state.run(pipeline, /*is_asked=*/state.is_too_large());
   });
 }
 
@@ -159,6 +170,8 @@ WatchedRun Module::run_watched(const std::string& pipeline) {
     state.detector->note_visitors(false);
     found.passes = state.detector->visitors();
     found.differs = state.hasher(*state.module) != before;
+    found.holds = state.detector->holds();
+    if (!found.holds || found.differs != found.changed) state.forget();
     return found;
   });
 }

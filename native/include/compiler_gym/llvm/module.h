@@ -28,6 +28,8 @@ struct WatchedRun {
   bool changed = false;
   // Whether hashes of all of the IR before and after differ.
   bool differs = false;
+  // Whether what was kept for the next run is true.
+  bool holds = true;
   // The classes of the passes that ran, and whether all runs of each said that they had
   // preserved all analyses.
   std::vector<std::pair<std::string, bool>> passes;
@@ -48,6 +50,9 @@ class Module {
   // LLVM refuses the text, DiagnosticError when a pass reported errors, and
   // TooLargeError after a change that left more instructions than the limit.
   bool run(const std::string& pipeline);
+  // The same where nobody asks whether the IR changed, which saves looking: true means that it
+  // may have.
+  bool apply(const std::string& pipeline);
   // 0 sets no limit, as at the start.
   void limit_instructions(std::size_t most);
 
