@@ -3,8 +3,8 @@
 
 #include "compiler_gym/llvm/module.h"
 
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/tuple.h>
 
 #include "bindings.h"
 
@@ -48,12 +48,12 @@ void bind_module(nb::module_& m) {
               nb::gil_scoped_release unlocked;
               return self.run_watched(pipeline);
             }();
-            return nb::make_tuple(found.changed, found.differs, found.holds, found.passes);
+            return nb::make_tuple(found.changed, found.differs, found.holds, found.visits);
           },
           "pipeline"_a,
           "The same, slower: what `run` returns, whether hashes of all of the IR differ,\n"
-          "whether what was kept for later runs is true, and for each class of passes that ran\n"
-          "whether it said each time to have preserved everything.")
+          "whether what was kept for later runs is true, and how often a pass of which class said\n"
+          "that it preserved everything or not, with whether the hash was then another.")
       .def("limit_instructions", &Module::limit_instructions, "most"_a,
            "From now on `run` raises `ModuleTooLargeError` after a change to more than `most`\n"
            "instructions; 0 sets no limit.")

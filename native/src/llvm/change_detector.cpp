@@ -87,11 +87,10 @@ void ChangeDetector::listen_to(::llvm::PassInstrumentationCallbacks& callbacks) 
       });
 }
 
-void ChangeDetector::begin(bool each_body_once, bool is_asked) {
+void ChangeDetector::begin(bool is_one_pass, bool is_asked) {
   conclude();
-  each_body_once_ = each_body_once;
+  is_one_pass_ = is_one_pass;
   changed_ = !is_asked;
-  visitors_.clear();
 }
 
 bool ChangeDetector::changed() {
@@ -147,44 +146,53 @@ bool ChangeDetector::holds() {
 // -- what passes say ------------------------------------------------------------------------------
 
 void ChangeDetector::before(::llvm::StringRef pass, const ::llvm::Any& unit) {
-  if (kind_of(pass) == Kind::manager) return;
-  if (const auto* function = function_of(unit)) {
-    if (function != current_) enter(*function);
+  const Word& word = word_of(pass);
+  if (word.is_manager) return;
+  const auto* function = function_of(unit);
+  if (function != current_ || !function) enter(function);
+  // What is not read now cannot be compared: that takes the word of the pass.
+  if (changed_ || module_known_ || (word.trust.nothing && word.trust.something && is_one_pass_)) {
+    return;
+  }
+  if (function) {
+    read_current();
   } else {
-    enter_module();
+    read_module();
   }
 }
 
 void ChangeDetector::after(::llvm::StringRef pass, const ::llvm::Function* function, bool vouched) {
-  const Kind kind = kind_of(pass);
-  if (kind == Kind::manager) return;
-  if (notes_visitors_) note(pass, vouched);
-  if (vouched && kind == Kind::trusted) return;
+  const Word& word = word_of(pass);
+  if (word.is_manager) return;
+  if (listener_) listener_(pass, vouched);
+  if (vouched && word.trust.nothing) return;
   any_claim_ = true;
+  changed_ |= word.trust.something && is_one_pass_ && !vouched;
   if (!function) {
     module_claimed_ = true;
   } else if (function == current_) {
     current_claimed_ = true;
   } else {
     claimed_.insert(function);
-    each_body_once_ = false;
+    is_one_pass_ = false;
   }
 }
 
-void ChangeDetector::enter(const ::llvm::Function& function) {
+void ChangeDetector::enter(const ::llvm::Function* function) {
   leave();
-  current_ = &function;
-  if (changed_ || module_entered_ || claimed_.contains(&function)) return;
+  current_ = function;
+}
+
+void ChangeDetector::read_current() {
+  if (std::exchange(current_known_, true) || claimed_.contains(current_)) return;
   if (is_unusual_) return take_whole();
   know_symbols();
-  know(function);
+  know(*current_);
   if (reader_.met_the_unusual()) take_whole();
 }
 
-void ChangeDetector::enter_module() {
-  leave();
-  if (changed_ || module_entered_) return;
-  module_entered_ = true;
+void ChangeDetector::read_module() {
+  module_known_ = true;
   if (is_unusual_) return take_whole();
   know_symbols();
   // Passes on functions add symbols too, tables and declarations.
@@ -206,9 +214,10 @@ void ChangeDetector::enter_module() {
 
 void ChangeDetector::leave() {
   const auto* function = std::exchange(current_, nullptr);
+  current_known_ = false;
   if (!std::exchange(current_claimed_, false)) return;
   claimed_.insert(function);
-  if (each_body_once_ && !changed_ && !is_unusual_) changed_ = differs(*function);
+  if (is_one_pass_ && !changed_ && !is_unusual_) changed_ = differs(*function);
 }
 
 // -- what is known of the module ------------------------------------------------------------------
@@ -283,7 +292,7 @@ bool ChangeDetector::differs_anywhere() {
       if (!function.isDeclaration()) now.push_back(&function);
     }
   } else {
-    if (each_body_once_) return false;  // each was compared when it was left
+    if (is_one_pass_) return false;  // each was compared when it was left
     then.assign(claimed_.begin(), claimed_.end());
     now = then;
   }
@@ -389,7 +398,8 @@ void ChangeDetector::conclude() {
       body.is_known = body.is_counted = false;
     }
   }
-  changed_ = any_claim_ = module_entered_ = module_claimed_ = current_claimed_ = false;
+  changed_ = any_claim_ = module_known_ = module_claimed_ = false;
+  current_claimed_ = current_known_ = false;
   current_ = nullptr;
   claimed_.clear();
   whole_before_.reset();
@@ -398,22 +408,10 @@ void ChangeDetector::conclude() {
 // -- passes ---------------------------------------------------------------------------------------
 
 // A pass gives its name by the same address each time.
-ChangeDetector::Kind ChangeDetector::kind_of(::llvm::StringRef pass) {
-  const auto [place, is_new] = kinds_.try_emplace(pass.data(), Kind::other);
-  if (is_new) {
-    if (is_trusted(pass)) place->second = Kind::trusted;
-    if (is_manager(pass)) place->second = Kind::manager;
-  }
+const ChangeDetector::Word& ChangeDetector::word_of(::llvm::StringRef pass) {
+  const auto [place, is_new] = words_.try_emplace(pass.data());
+  if (is_new) place->second = {is_manager(pass), trust_in(pass)};
   return place->second;
-}
-
-void ChangeDetector::note(::llvm::StringRef pass, bool vouched) {
-  for (auto& [name, always] : visitors_) {
-    if (name != pass) continue;
-    always &= vouched;
-    return;
-  }
-  visitors_.emplace_back(pass.str(), vouched);
 }
 
 }  // namespace compiler_gym::llvm

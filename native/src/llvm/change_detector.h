@@ -3,9 +3,10 @@
 //
 // LLVM tells which unit a pass is let into, and afterwards whether it preserved all
 // analyses there. That is taken as "changed nothing" from passes that were measured
-// to say so only when it is true (trusted_passes.h). Wherever else a pass was let in,
-// the pieces of the module before and after are compared (piece_reader.h): those
-// before were kept from earlier runs or are read at the last moment.
+// to say so only when it is true, and the opposite as "changed something" from passes
+// of which that is so (trusted_passes.h). Wherever else a pass was let in, the pieces of
+// the module before and after are compared (piece_reader.h): those before were kept from
+// earlier runs or are read at the last moment.
 //
 // Modules with something that pieces do not tell apart, records of debugging above
 // all, are compared as wholes where no pass vouches for them.
@@ -24,6 +25,7 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "piece_reader.h"
+#include "trusted_passes.h"
 
 namespace compiler_gym::llvm {
 
@@ -36,11 +38,11 @@ class ChangeDetector {
 
   void listen_to(::llvm::PassInstrumentationCallbacks& callbacks);
 
-  // Passes run between these two. `each_body_once` promises that no pass comes back to
-  // a body after another, so that what differs once differs in the end.
+  // Passes run between these two. `is_one_pass` promises that nothing undoes what was done:
+  // what differs once differs in the end.
   // With `is_asked` false nothing is read: the answer is then whether a pass may have
   // changed something.
-  void begin(bool each_body_once, bool is_asked = true);
+  void begin(bool is_one_pass, bool is_asked = true);
   bool any_claim() const { return any_claim_; }
   bool changed();
 
@@ -53,10 +55,9 @@ class ChangeDetector {
   // Whether what is kept is true of the module: for measuring whom to trust.
   bool holds();
 
-  // Of the last run: the passes that were let in by class, and whether all of their
-  // visits were vouched for, trusted or not.
-  const std::vector<std::pair<std::string, bool>>& visitors() const { return visitors_; }
-  void note_visitors(bool note) { notes_visitors_ = note; }
+  // Called after each pass that is no manager of others, with what it said; null for none.
+  using Listener = std::function<void(::llvm::StringRef pass, bool vouched)>;
+  void set_listener(Listener listener) { listener_ = std::move(listener); }
 
  private:
   struct Known {
@@ -67,12 +68,17 @@ class ChangeDetector {
     // The last change at which its neighbours in lists of uses were looked up.
     std::uint64_t change = 0;
   };
-  enum class Kind : char { manager, trusted, other };
+  // What the word of a pass is worth.
+  struct Word {
+    bool is_manager = false;
+    Trust trust;
+  };
 
   void before(::llvm::StringRef pass, const ::llvm::Any& unit);
   void after(::llvm::StringRef pass, const ::llvm::Function* function, bool vouched);
-  void enter(const ::llvm::Function& function);
-  void enter_module();
+  void enter(const ::llvm::Function* function);
+  void read_current();
+  void read_module();
   void leave();
   void know_symbols();
   void know(const ::llvm::Function& function);
@@ -89,8 +95,7 @@ class ChangeDetector {
 
   Known& known(const ::llvm::Function& function);
   std::size_t count(const ::llvm::Function& function);
-  Kind kind_of(::llvm::StringRef pass);
-  void note(::llvm::StringRef pass, bool vouched);
+  const Word& word_of(::llvm::StringRef pass);
 
   const ::llvm::Module& module_;
   Whole whole_;
@@ -105,20 +110,20 @@ class ChangeDetector {
   bool is_unusual_ = false;
 
   // This run.
-  bool each_body_once_ = false;
+  bool is_one_pass_ = false;
   bool changed_ = false;
   bool any_claim_ = false;
-  bool module_entered_ = false;
+  bool module_known_ = false;
   bool module_claimed_ = false;
   const ::llvm::Function* current_ = nullptr;
   bool current_claimed_ = false;
+  bool current_known_ = false;
   ::llvm::SmallSetVector<const ::llvm::Function*, 8> claimed_;
   std::vector<const ::llvm::Function*> at_entry_;
   std::optional<IrHash> whole_before_;
 
-  ::llvm::DenseMap<const char*, Kind> kinds_;
-  bool notes_visitors_ = false;
-  std::vector<std::pair<std::string, bool>> visitors_;
+  ::llvm::DenseMap<const char*, Word> words_;
+  Listener listener_;
 };
 
 }  // namespace compiler_gym::llvm

@@ -20,15 +20,17 @@ namespace compiler_gym::llvm {
 
 namespace {
 
-// Whether a pipeline is one pass on functions or their loops, which comes to each body once.
-bool visits_bodies_once(::llvm::StringRef pipeline) {
-  if (!pipeline.starts_with("function(")) return false;
+// Whether a pipeline is a single pass: with several, one may undo what another did.
+bool is_one_pass(::llvm::StringRef pipeline) {
   int depth = 0;
   for (const char letter : pipeline) {
     depth += (letter == '<') - (letter == '>');
     if (letter == ',' && !depth) return false;
   }
-  return !pipeline.contains("repeat<");
+  for (const auto* several : {"default<", "lto", "repeat<", "devirt<", "wrapper", "module-inline"}) {
+    if (pipeline.contains(several)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ struct Module::State {
 
   bool run(const std::string& pipeline, bool is_asked) {
     auto passes = runner().parse(pipeline);
-    detector->begin(visits_bodies_once(pipeline), is_asked);
+    detector->begin(is_one_pass(pipeline), is_asked);
     try {
       runner().run(*module, std::move(passes));
       throw_reported_errors();
@@ -162,15 +164,20 @@ PassRecord Module::run_recorded(const std::string& pipeline) {
 
 WatchedRun Module::run_watched(const std::string& pipeline) {
   return with_state([&](State& state) {
-    const IrHash before = state.hasher(*state.module);
-    state.runner();
-    state.detector->note_visitors(true);
     WatchedRun found;
+    const IrHash before = state.hasher(*state.module);
+    IrHash last = before;
+    state.runner();
+    state.detector->set_listener([&](::llvm::StringRef pass, bool vouched) {
+      const IrHash now = state.hasher(*state.module);
+      ++found.visits[{pass.str(), vouched, now != last}];
+      last = now;
+    });
     found.changed = run(pipeline);
-    state.detector->note_visitors(false);
-    found.passes = state.detector->visitors();
+    state.detector->set_listener(nullptr);
     found.differs = state.hasher(*state.module) != before;
     found.holds = state.detector->holds();
+    // A wrong answer leaves wrong knowledge behind.
     if (!found.holds || found.differs != found.changed) state.forget();
     return found;
   });

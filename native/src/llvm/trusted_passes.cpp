@@ -4,13 +4,13 @@
 
 namespace compiler_gym::llvm {
 
-bool is_trusted(::llvm::StringRef pass) {
+Trust trust_in(::llvm::StringRef pass) {
   static const ::llvm::StringSet<> liars{
       "ArgumentPromotionPass", "InferAlignmentPass", "SCCPPass", "IndVarSimplifyPass",
       "IPSCCPPass", "LoopVectorizePass", "AttributorLightCGSCCPass", "CalledValuePropagationPass",
       "IRCEPass", "IROutlinerPass",
   };
-  return !liars.contains(pass);
+  return {!liars.contains(pass), false};
 }
 
 }  // namespace compiler_gym::llvm

@@ -11,11 +11,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+#include <tuple>
 
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
@@ -30,9 +30,9 @@ struct WatchedRun {
   bool differs = false;
   // Whether what was kept for the next run is true.
   bool holds = true;
-  // The classes of the passes that ran, and whether all runs of each said that they had
-  // preserved all analyses.
-  std::vector<std::pair<std::string, bool>> passes;
+  // How often a pass of which class said that it preserved all analyses or not, and then
+  // whether the hash was another.
+  std::map<std::tuple<std::string, bool, bool>, std::size_t> visits;
 };
 
 class Module {
