@@ -27,7 +27,8 @@ bool is_one_pass(::llvm::StringRef pipeline) {
     depth += (letter == '<') - (letter == '>');
     if (letter == ',' && !depth) return false;
   }
-  for (const auto* several : {"default<", "lto", "repeat<", "devirt<", "wrapper", "module-inline"}) {
+  for (const auto* several :
+       {"default<", "lto", "repeat<", "devirt<", "wrapper", "module-inline"}) {
     if (pipeline.contains(several)) return false;
   }
   return true;
