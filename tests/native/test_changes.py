@@ -10,6 +10,9 @@ from compiler_gym.errors import ModuleTooLargeError
 
 from .actions import SAFE_PIPELINES
 
+VARYING = {"function(gvn-hoist)", "function(gvn-sink)", "function(newgvn)"}
+"""They make other programs at other addresses."""
+
 
 def wrong_answers(
     corpus: dict[str, bytes], seed: int, steps: int, most: int = 5000
@@ -94,7 +97,8 @@ def test_hashes_are_kept_and_made_again(corpus):
 
 
 def test_applying_makes_the_same_program(corpus):
-    pipelines = random.Random(3).choices(SAFE_PIPELINES, k=60)
+    steady = [pipeline for pipeline in SAFE_PIPELINES if pipeline not in VARYING]
+    pipelines = random.Random(3).choices(steady, k=60)
     asked, unasked = _llvm.Module(corpus["loops"]), _llvm.Module(corpus["loops"])
     for number, pipeline in enumerate(pipelines):
         changed = asked.run(pipeline)
