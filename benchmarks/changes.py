@@ -28,7 +28,6 @@ def measure() -> list[Figure]:
 
 
 def _smallest() -> bytes:
-
     return dict(_llvm.split_functions(_bitcode("crc32")))["sum_file"]
 
 
