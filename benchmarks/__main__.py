@@ -20,6 +20,7 @@ from compiler_gym._columns import keep_large_blocks
 
 SECTIONS = (
     "engine",
+    "changes",
     "observations",
     "steps",
     "start",

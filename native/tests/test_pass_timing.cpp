@@ -25,7 +25,7 @@ TEST_CASE("passes, their analyses and what surrounds them are parts of one anoth
   module.run("function(sroa,instcombine<no-verify-fixpoint>)");
   const auto parts = module.take_times();
   for (const auto* name :
-       {"set up passes", "read the pipeline", "fingerprint", "sroa", "domtree"}) {
+       {"set up passes", "read the pipeline", "read before passes", "compare", "sroa", "domtree"}) {
     CAPTURE(name);
     REQUIRE(find(parts, name));
   }
@@ -33,7 +33,7 @@ TEST_CASE("passes, their analyses and what surrounds them are parts of one anoth
   CHECK(pass->kind == PartKind::pass);
   CHECK(pass->calls == 1);
   CHECK(find(parts, "domtree")->kind == PartKind::analysis);
-  CHECK(find(parts, "fingerprint")->kind == PartKind::detection);
+  CHECK(find(parts, "compare")->kind == PartKind::detection);
   for (std::size_t place = 0; place < parts.size(); ++place) {
     REQUIRE(parts[place].parent < static_cast<std::ptrdiff_t>(place));
     std::int64_t inside = 0;

@@ -129,6 +129,18 @@ class Module:
     def run(self, pipeline: str) -> bool:
         """Run a textual pass pipeline; return whether the IR changed, exactly."""
 
+    def apply(self, pipeline: str) -> bool:
+        """
+        Run a pipeline where nobody asks for changes; return whether there may be some.
+        """
+
+    def run_watched(self, pipeline: str) -> tuple:
+        """
+        The same, slower: what `run` returns, whether hashes of all of the IR differ,
+        whether what was kept for later runs is true, and how often a pass of which class said
+        that it preserved everything or not, with whether the hash was then another.
+        """
+
     def limit_instructions(self, most: int) -> None:
         """
         From now on `run` raises `ModuleTooLargeError` after a change to more than `most`

@@ -324,6 +324,13 @@ class CompilerSession(ABC):
         True only if the program is exactly what it was.
         """
 
+    def apply_further(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """Apply `action` in a request in which another has had an effect already.
+
+        Its own `had_no_effect` is not looked at. Override this where it costs to know.
+        """
+        return self.apply_action(action)
+
     @abstractmethod
     def get_observation(self, name: str) -> Any:
         """Return the plain value of the observation space `name`."""

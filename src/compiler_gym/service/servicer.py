@@ -173,7 +173,7 @@ class Servicer:
             return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
         end, new_space, no_effect, applied = False, None, True, 0
         for action in request.actions:
-            said = self.apply(action)
+            said = self.apply(action, had_effect=not no_effect)
             if type(said) is Failed:
                 said.applied = applied
                 return said
@@ -199,16 +199,18 @@ class Servicer:
             return failed(error, applied=applied)
         return Stepped(end, new_space, no_effect, observations, applied)
 
-    def apply(self, action: Any) -> bool | Reply:
+    def apply(self, action: Any, *, had_effect: bool = False) -> bool | Reply:
         """Apply one action; its reply is left out where it says one bit only.
 
-        That bit is whether the action changed nothing.
+        That bit is whether the action changed nothing; after one that `had_effect` in the same
+        request it may be False all the same.
         """
         session = self.session
         if session is None:
             return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
         try:
-            end, new_space, no_effect = session.apply_action(action)
+            apply = session.apply_further if had_effect else session.apply_action
+            end, new_space, no_effect = apply(action)
         except InvalidActionError as error:
             return failed(error, recoverable=True)
         except _RAISED as error:  # the border: whatever a session raises becomes a reply

@@ -5,6 +5,7 @@ Runs only in a worker; it alone imports the engine. The state is the IR: the
 engine forgets every analysis after each action.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -77,6 +78,15 @@ class LlvmSession(CompilerSession):
 
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Run the pipeline of `action` on the module."""
+        return self._apply(action, self.subject.run)
+
+    def apply_further(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """The same without looking for its effect, which costs as much as some passes."""
+        return self._apply(action, self.subject.apply)
+
+    def _apply(
+        self, action: int, run: Callable[[str], bool]
+    ) -> tuple[bool, ActionSpaceSpec | None, bool]:
         try:
             pipeline = self._pipelines[action]
         except (IndexError, TypeError):
@@ -85,7 +95,7 @@ class LlvmSession(CompilerSession):
             self.subject.history.skip()
             return False, None, True
         try:
-            return False, None, not self.subject.run(pipeline)
+            return False, None, not run(pipeline)
         except ModuleTooLargeError as error:
             raise ModuleTooLargeError(
                 f"{self._names[action]} grew the module from {self._initial_count} instructions at "
