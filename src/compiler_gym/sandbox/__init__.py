@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""A box for programs that somebody else wrote, or that a broken compiler made.
+
+``tiers`` says how strong a box is wanted, and what this machine offers; ``box`` runs one
+command in one; ``groups`` bounds the memory and the processes of a whole box where the
+kernel lets us; ``ways`` knows the two commands that make a box, our own and bubblewrap.
+
+What the box keeps from a program is decided by a small program of ours (``native/src/box``):
+nothing is done in the process that asks. No program is judged here.
+"""
+
+from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, run_boxed
+from compiler_gym.sandbox.tiers import (
+    ENVIRONMENT_VARIABLE,
+    Sandbox,
+    available,
+    chosen,
+    require,
+    sandboxed,
+    why_not,
+)
+
+__all__ = [
+    "ENVIRONMENT_VARIABLE",
+    "FOLDER",
+    "BoxReport",
+    "RunLimits",
+    "Sandbox",
+    "available",
+    "chosen",
+    "require",
+    "run_boxed",
+    "sandboxed",
+    "why_not",
+]
