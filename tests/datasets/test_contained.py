@@ -103,6 +103,7 @@ def test_what_cannot_be_started_is_refused(tmp_path: Path) -> None:
 NESTED = "import os, time\nfor _ in range(1200):\n os.mkdir('d')\n os.chdir('d')\ntime.sleep(0.3)"
 
 
+@pytest.mark.parametrize("sandbox", ["limits", "none"])  # the folder of another is gone at once
 @pytest.mark.parametrize(
     "command",
     [
@@ -113,22 +114,25 @@ NESTED = "import os, time\nfor _ in range(1200):\n os.mkdir('d')\n os.chdir('d')
     ids=["closed", "removed", "deep"],
 )
 def test_no_scratch_directory_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], sandbox: str
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    ran = run_contained(command, limits=RunLimits(seconds=60))
+    ran = run_contained(command, limits=RunLimits(seconds=60), sandbox=sandbox)
     assert (ran.exit_status, ran.stopped_by) == (0, None)
     assert os.listdir(tmp_path) == []
 
 
 def test_the_directory_of_a_process_that_was_killed_goes_with_the_next_run(tmp_path: Path) -> None:
-    run = "from compiler_gym.datasets import run_contained; run_contained(['/bin/sh', '-c', {!r}])"
+    run = (
+        "from compiler_gym.datasets import run_contained;"
+        "run_contained(['/bin/sh', '-c', {!r}], sandbox='none')"
+    )
     variables = {**os.environ, "TMPDIR": str(tmp_path)}
 
     def started(script: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", run.format(script)], env=variables)
 
-    assert started("kill -9 $PPID").wait() == -signal.SIGKILL
+    assert started('kill -9 $(cut -d" " -f4 /proc/$PPID/stat)').wait() == -signal.SIGKILL
     (left,) = os.listdir(tmp_path)
     other = started(f"ls {tmp_path} > {tmp_path}/seen; sleep 0.5")
     assert other.wait() == 0

@@ -122,9 +122,7 @@ def apart(
     return made(*request.param, attacks, place, monkeypatch)
 
 
-def made(
-    user: str, kind: str, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
-) -> Box:
+def made(user: str, kind: str, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
     if user == "nobody" and os.geteuid() != 0:
         pytest.skip("needs root to become nobody")
     if kind == "bubblewrap" and shutil.which("bwrap") is None:

@@ -44,6 +44,12 @@ bool is_almighty() {
   return (found[0] & needed) == needed;
 }
 
+// Returns whether the parent lives; when it ends, `signal` comes.
+bool end_with_parent(const Orders& orders, int signal) {
+  prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
+  return getppid() == orders.parent;
+}
+
 // Whether this container has a user of that number.
 bool has_nobody() {
   char text[4096] = {};
@@ -132,9 +138,15 @@ int run_here(const Orders& orders) {
   if (scratch < 0 || fchdir(scratch)) return failed(orders, "open the scratch folder");
   Place place{{geteuid(), getegid()}, false, false, -1, scratch};
   const User other{nobody, nobody};
-  if (orders.tier == Tier::limits && !orders.keeps_user && is_almighty() && has_nobody() &&
-      give_folder(scratch, other) && may_work_here(other))
-    place = {other, true, false, -1, scratch};
+  if (orders.tier == Tier::limits && !orders.keeps_user && is_almighty() && has_nobody()) {
+    if (give_folder(scratch, other) && may_work_here(other)) {
+      place = {other, true, false, -1, scratch};
+    } else {
+      give_folder(scratch, place.user);
+    }
+  }
+  // To become somebody else, if only to look at files, is to be told no more of the parent's end.
+  if (!end_with_parent(orders, SIGTERM)) return 1;
   return watch(orders, place);
 }
 
@@ -151,10 +163,8 @@ int run_inside(const Orders& orders) {
 
 int run(const Orders& orders) {
   const bool is_apart = orders.tier == Tier::namespaces;
-  if (orders.tier != Tier::inside) {
-    prctl(PR_SET_PDEATHSIG, is_apart ? SIGKILL : SIGTERM, 0, 0, 0);
-    if (getppid() != orders.parent) return 1;  // it has ended already
-  }
+  if (orders.tier != Tier::inside && !end_with_parent(orders, is_apart ? SIGKILL : SIGTERM))
+    return 1;
   sigset_t awaited;
   sigemptyset(&awaited);
   sigaddset(&awaited, SIGCHLD);

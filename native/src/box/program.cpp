@@ -61,7 +61,8 @@ void set_limits(const Orders& orders, const Place& place) {
   limit(RLIMIT_MSGQUEUE, 1 << 20, 1 << 20);
   if (orders.process_bytes) limit(RLIMIT_AS, orders.process_bytes, orders.process_bytes);
   if (orders.tier == Tier::none) return;
-  const long others = place.is_first ? 1 : threads_of_all();
+  // One more may start than is allowed, so that this is seen; the first process may count too.
+  const long others = !place.is_first ? threads_of_all() : place.changes_user ? 1 : 2;
   limit(RLIMIT_NPROC, orders.processes + others, orders.processes + others);
 }
 

@@ -34,6 +34,7 @@ constexpr double patience_seconds = 10;
 // The share of the machine's memory that is left free, whoever uses it.
 constexpr double least_free = 0.03;
 constexpr int most_seen = 8192;
+constexpr unsigned long most_files = 90000;
 
 double seconds_now() {
   timespec now{};
@@ -112,18 +113,18 @@ long long proportional_bytes(pid_t pid) {
   return found < 0 ? resident_bytes(pid) : found * 1024;
 }
 
-long long scratch_bytes(const Place& place) {
+long long scratch_bytes(const Orders& orders, const Place& place) {
   struct statfs found{};
-  if (!place.is_first || fstatfs(place.scratch, &found)) return 0;
+  if (!place.is_first || orders.work || fstatfs(place.scratch, &found)) return 0;
   return static_cast<long long>(found.f_blocks - found.f_bfree) * found.f_bsize;
 }
 
 bool uses_too_much(const Orders& orders, const Place& place, const Seen& seen) {
   if (orders.tree_bytes == 0) return false;
-  long long total = scratch_bytes(place);
+  long long total = scratch_bytes(orders, place);
   for (int i = 0; i < seen.count; ++i) total += resident_bytes(seen.all[i]);
   if (total <= orders.tree_bytes) return false;
-  total = scratch_bytes(place);
+  total = scratch_bytes(orders, place);
   for (int i = 0; i < seen.count; ++i) total += proportional_bytes(seen.all[i]);
   return total > orders.tree_bytes;
 }
@@ -136,10 +137,18 @@ bool is_machine_full() {
   return all > 0 && left >= 0 && static_cast<double>(left) < least_free * static_cast<double>(all);
 }
 
-bool is_scratch_full(const Place& place) {
+bool is_full(const struct statfs& found) {
+  return found.f_bfree == 0 || found.f_ffree == 0 || found.f_files - found.f_ffree > most_files;
+}
+
+bool is_scratch_full(const Orders& orders, const Place& place) {
   struct statfs found{};
-  if (!place.is_first || fstatfs(place.scratch, &found)) return false;
-  return found.f_bfree == 0 || found.f_ffree == 0;
+  if (!place.is_first || orders.work || fstatfs(place.scratch, &found)) return false;
+  if (is_full(found)) return true;
+  if (orders.tier != Tier::inside) return false;
+  // Somebody else made these, each with a size of its own.
+  return (statfs("/tmp", &found) == 0 && is_full(found)) ||
+         (statfs("/dev/shm", &found) == 0 && is_full(found));
 }
 
 // What a folder that has no size of its own holds, links not followed.
@@ -177,7 +186,7 @@ const char* passed(const Orders& orders, const Place& place, double until) {
   look(seen, place);
   if (seen.count > orders.processes) return "processes";
   if (uses_too_much(orders, place, seen) || is_machine_full()) return "memory";
-  return is_scratch_full(place) || is_folder_full(orders, place) ? "output" : nullptr;
+  return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
 
 // How one run went.
@@ -230,7 +239,8 @@ void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t prog
   sigset_t awaited;
   sigemptyset(&awaited);
   sigaddset(&awaited, SIGCHLD);
-  sigaddset(&awaited, SIGTERM);
+  // A program may signal the first process of its namespace: nobody else asks it to end.
+  if (!place.is_first) sigaddset(&awaited, SIGTERM);
   const double until = started + orders.seconds;
   double next = started + tick_seconds;
   for (;;) {
@@ -258,7 +268,7 @@ const char* passed_at_its_end(const Orders& orders, const Place& place) {
   static Seen seen;
   look(seen, place);
   if (seen.count + 1 >= orders.processes) return "processes";
-  return is_scratch_full(place) || is_folder_full(orders, place) ? "output" : nullptr;
+  return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
 
 void write_all(int to, const char* text, int length) {

@@ -10,10 +10,11 @@ is: judging it is not done here.
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -26,6 +27,8 @@ from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, chosen, 
 __all__ = ["RunLimits", "RunReport", "run_contained"]
 
 _KEPT_ERRORS = 1 << 16
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _KIND = "compiler_gym-run"
 _REMOVE = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
 
@@ -96,7 +99,7 @@ def run_contained(
                 streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
                 outputs=collected,
                 collect=case.outputs,
-                visible=visible,
+                visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
             )
         except SandboxError:
             raise
@@ -173,6 +176,26 @@ def _contents(file: IO[bytes]) -> bytes:
 
 def _outputs(scratch: Path, collected: Path | None, case: RunCase) -> Iterator[tuple[str, bytes]]:
     for number, name in enumerate(case.outputs):
-        path = scratch / name if collected is None else collected / str(number)
-        if path.is_file() and not path.is_symlink():
-            yield name, path.read_bytes()
+        parts = Path(name).parts if collected is None else (str(number),)
+        contents = _contents_below(scratch if collected is None else collected, parts)
+        if contents is not None:
+            yield name, contents
+
+
+def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
+    """Return the contents of a plain file, or None: no link that a program made is followed."""
+    if ".." in parts:
+        return None
+    with ExitStack() as stack:
+        try:
+            at = os.open(folder, _FOLDER)
+            stack.callback(os.close, at)
+            for part in parts[:-1]:
+                at = os.open(part, _FOLDER, dir_fd=at)
+                stack.callback(os.close, at)
+            descriptor = os.open(parts[-1], _PLAIN, dir_fd=at)
+            with os.fdopen(descriptor, "rb") as file:
+                is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+                return file.read() if is_plain else None
+        except OSError:
+            return None

@@ -95,7 +95,8 @@ def run_boxed(
     With namespaces the program works in `FOLDER`, where it finds copies of the files of
     `folder`, and those of its files that `collect` names are written to the folder `outputs`
     as ``0``, ``1``, ...; otherwise, and `in_place`, it works in `folder` itself. `visible`
-    are paths of the host that it may read besides the system's.
+    are paths of the host that it may read besides the system's: the program itself, above
+    all. Words of `command` are not among them: some may come with the program.
 
     Raises `SandboxError` where the box cannot be made, and `OSError` where the program
     cannot be started.
@@ -104,7 +105,9 @@ def run_boxed(
     chosen_way = OWN if not is_apart else way_to or way()
     with ExitStack() as stack:
         order = _Order(stack, find_helper(), folder, limits)
-        order.show(command, visible)
+        order.show(visible)
+        if Path(command[0]).name in _COUNTERS:
+            order.words.append("--counters")
         if not is_apart:
             order.words.append(f"--folder={folder}")
         elif in_place:
@@ -143,6 +146,7 @@ def try_way(one: Way) -> str:
             streams = (nothing.fileno(),) * 3
             report = run_boxed(
                 [helper, "nothing"],
+                visible=[helper],
                 sandbox=Sandbox.NAMESPACES,
                 folder=Path(directory),
                 limits=RunLimits(seconds=_PROBE_SECONDS),
@@ -168,16 +172,14 @@ class _Order:
         self.words = [helper, f"--parent={os.getpid()}", *_bounds(limits)]
         self.kept: list[int] = []
 
-    def show(self, command: Sequence[str], visible: Sequence[str | os.PathLike[str]]) -> None:
-        """Let the program read the files of its command, `visible` and what the user names."""
+    def show(self, visible: Sequence[str | os.PathLike[str]]) -> None:
+        """Let the program read `visible` and what the user's environment names."""
         named = [*map(os.fspath, visible), *os.environ.get(_VISIBLE, "").split(os.pathsep)]
-        words = [word for word in command if word.startswith("/") and os.path.isfile(word)]
-        for path in (*words, *filter(None, named)):
+        for path in filter(None, named):
             for one in (os.path.abspath(path), os.path.realpath(path)):
                 if not one.startswith(_SYSTEM) and one not in self._shown and os.path.exists(one):
                     self._shown.append(one)
         self.words += [f"--show={path}" for path in self._shown]
-        self.words += ["--counters"] if Path(command[0]).name in _COUNTERS else []
 
     def work_in(self, folder: Path) -> None:
         """Let the program work in a folder of the host, as the user that owns it."""

@@ -63,6 +63,8 @@ def wrapped(
         raise SandboxError("bubblewrap is not installed: `apt install bubblewrap`")
     words = [found, "--unshare-all", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
     words += ["--hostname", "box"]
+    if os.geteuid() == 0:
+        words += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
     for path in _SYSTEM:
         if os.path.islink(path):
             words += ["--symlink", os.readlink(path), path]
@@ -76,7 +78,7 @@ def wrapped(
         words += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
     for path in ("/box", "/tmp", "/dev/shm"):
         words += ["--size", str(scratch_bytes), "--tmpfs", path]
-    words += ["--proc", "/proc"]
+    words += ["--proc", "/proc", "--remount-ro", "/proc"]
     for path in (helper[0], *shown):
         words += ["--ro-bind", path, path]
     if work is not None:
