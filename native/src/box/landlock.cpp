@@ -53,14 +53,14 @@ int landlock_version() {
   return version > 0 ? static_cast<int>(version) : 0;
 }
 
-bool restrict_by_landlock(const Orders& orders, const char* scratch) {
+int make_rules(const Orders& orders, const char* scratch) {
   const int version = landlock_version();
-  if (version == 0) return false;
+  if (version == 0) return -1;
   const std::uint64_t all = all_of(version);
   Rules wanted{all, version >= 4 ? 3U : 0U, version >= 6 ? 3U : 0U};
   const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   const int rules = static_cast<int>(syscall(444, &wanted, size, 0));
-  if (rules < 0) return false;
+  if (rules < 0) return -1;
   const std::uint64_t seen = execute | read_file | read_folder;
   for (const char* path : system_folders) allow(rules, path, seen);
   for (const char* path : system_files) allow(rules, path, seen);
@@ -68,6 +68,11 @@ bool restrict_by_landlock(const Orders& orders, const char* scratch) {
   allow(rules, "/proc", read_file | read_folder);
   for (int i = 0; i < orders.shown_count; ++i) allow(rules, orders.shown[i], seen);
   allow(rules, scratch, all & ~make_device);
+  return rules;
+}
+
+bool enforce(int rules) {
+  if (rules < 0) return false;
   const bool is_on = syscall(446, rules, 0) == 0;
   close(rules);
   return is_on;

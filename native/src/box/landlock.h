@@ -10,7 +10,11 @@ namespace compiler_gym::box {
 // How much of Landlock there is: 0, or the version of its interface.
 int landlock_version();
 
+// Returns what is allowed, to be enforced later: who may look at a path may not be who is
+// restricted to it. A negative number where there is no Landlock.
+int make_rules(const Orders& orders, const char* scratch);
+
 // Restricts this process and what it starts. Returns whether it is restricted.
-bool restrict_by_landlock(const Orders& orders, const char* scratch);
+bool enforce(int rules);
 
 }  // namespace compiler_gym::box

@@ -117,6 +117,7 @@ void endanger() {  // where the machine is out of memory, this goes first
   setsid();
   if (fchdir(place.scratch)) give_up(told, "change to its folder");
   const int opened = place.is_first || !place.changes_user ? -1 : open(orders.command[0], O_PATH);
+  const int rules = is_bounded && !place.is_first ? make_rules(orders, ".") : -1;
   if (!place.is_first) endanger();
   set_limits(orders, place);
   if (is_bounded) {
@@ -126,7 +127,7 @@ void endanger() {  // where the machine is out of memory, this goes first
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (is_bounded) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (!place.is_first) restrict_by_landlock(orders, ".");
+    enforce(rules);
     if (!filter_calls({place.is_first, orders.may_count, orders.process_bytes == 0}) &&
         place.is_first)
       give_up(told, "filter system calls");

@@ -13,10 +13,13 @@ from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, run_boxed
 from compiler_gym.sandbox.tiers import (
     ENVIRONMENT_VARIABLE,
     Sandbox,
+    asked_for,
     available,
     chosen,
     require,
     sandboxed,
+    use,
+    way,
     why_not,
 )
 
@@ -26,10 +29,13 @@ __all__ = [
     "BoxReport",
     "RunLimits",
     "Sandbox",
+    "asked_for",
     "available",
     "chosen",
     "require",
     "run_boxed",
     "sandboxed",
+    "use",
+    "way",
     "why_not",
 ]

@@ -21,10 +21,12 @@ from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way
 __all__ = [
     "ENVIRONMENT_VARIABLE",
     "Sandbox",
+    "asked_for",
     "available",
     "chosen",
     "require",
     "sandboxed",
+    "use",
     "way",
     "why_not",
 ]
@@ -62,6 +64,11 @@ class Sandbox(Enum):
         """How much it keeps: 0 is nothing."""
         return len(Sandbox) - 1 - list(Sandbox).index(self)
 
+    @classmethod
+    def of_strength(cls, number: float | None) -> "Sandbox | None":
+        """Return the tier of that strength; None of None."""
+        return next((tier for tier in cls if tier.strength == number), None)
+
 
 _around: ContextVar[Sandbox | None] = ContextVar("compiler_gym_sandbox", default=None)
 
@@ -72,11 +79,19 @@ def chosen(sandbox: str | Sandbox | None = None) -> Sandbox:
     Raises `UnknownNameError` for a name that no tier has, and `SandboxError` for a tier
     that this machine does not offer.
     """
+    return asked_for(sandbox) or available()[0]
+
+
+def asked_for(sandbox: str | Sandbox | None = None) -> Sandbox | None:
+    """Return the tier that somebody named, or None where the strongest is to be taken.
+
+    Raises what `chosen` raises.
+    """
     named = sandbox if sandbox is not None else _around.get()
     if named is None:
         named = os.environ.get(ENVIRONMENT_VARIABLE) or None
     if named is None:
-        return available()[0]
+        return None
     tier = Sandbox.named(named)
     reason = why_not(tier)
     if reason:
@@ -115,6 +130,11 @@ def sandboxed(sandbox: str | Sandbox | None) -> Generator[Sandbox]:
         yield tier
     finally:
         _around.reset(token)
+
+
+def use(sandbox: Sandbox | None) -> None:
+    """Run programs in this tier from now on, in this context; None is the default again."""
+    _around.set(sandbox)
 
 
 def available() -> list[Sandbox]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import SupportsFloat
 
 from compiler_gym.errors import InvalidParameterError, ServiceOSError
+from compiler_gym.sandbox import Sandbox
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
@@ -54,7 +55,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Limits:
     """Bounds of one environment's worker.
 
-    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number.
+    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number; and
+    `UnknownNameError` for a sandbox that there is not.
 
         >>> Limits(step_seconds=10.0).step_seconds
         10.0
@@ -68,8 +70,13 @@ class Limits:
     """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
     growth_floor: int = 100_000
     """Programs below this size (in the compiler's own unit) may always grow to it."""
+    sandbox: str | None = None
+    """What the program is run in by observations that run it: the name of a `Sandbox`, or None
+    for ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
 
     def __post_init__(self) -> None:
+        if self.sandbox is not None:
+            Sandbox.named(self.sandbox)
         if not 0 < _number("step_seconds", self.step_seconds) < _MOST_SECONDS:
             raise _no_bound("step_seconds", self.step_seconds, "seconds above 0, in a century")
         if not _number("growth", self.growth) >= 0:
