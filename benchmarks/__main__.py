@@ -29,6 +29,7 @@ SECTIONS = (
     "soak",
     "datasets",
     "gcc",
+    "sandbox",
     "validation",
 )
 """Each a file of this folder with a function `measure`, in the order they run."""
