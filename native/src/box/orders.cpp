@@ -47,6 +47,7 @@ bool read_number(Orders& orders, const char* word) {
 bool read_word(Orders& orders, const char* word) {
   if (const char* v = value_of(word, "--tier=")) return orders.tier = tier_of(v), true;
   if (const char* v = value_of(word, "--work=")) return orders.work = orders.folder = v, true;
+  if (const char* v = value_of(word, "--directory=")) return orders.directory = v, true;
   if (const char* v = value_of(word, "--folder=")) return orders.folder = v, true;
   if (const char* v = value_of(word, "--show=")) {
     if (orders.shown_count == Orders::most) refuse("more paths to show than there is room for");

@@ -33,6 +33,7 @@ struct Orders {
   bool keeps_user = false;
   const char* work = nullptr;  // a folder of the host that it works in
   const char* folder = "/box";
+  const char* directory = nullptr;  // where it starts, if not there
   const char* shown[most] = {};
   int shown_count = 0;
   const char* collected[most * 4] = {};

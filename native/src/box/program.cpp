@@ -116,8 +116,9 @@ void endanger() {  // where the machine is out of memory, this goes first
   }
   setsid();
   if (fchdir(place.scratch)) give_up(told, "change to its folder");
-  const int opened = place.is_first || !place.changes_user ? -1 : open(orders.command[0], O_PATH);
   const int rules = is_bounded && !place.is_first ? make_rules(orders, ".") : -1;
+  if (orders.directory && chdir(orders.directory)) give_up(told, "change to its folder");
+  const int opened = place.is_first || !place.changes_user ? -1 : open(orders.command[0], O_PATH);
   if (!place.is_first) endanger();
   set_limits(orders, place);
   if (is_bounded) {

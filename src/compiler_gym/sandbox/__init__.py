@@ -3,7 +3,8 @@
 
 ``tiers`` says how strong a box is wanted, and what this machine offers; ``box`` runs one
 command in one; ``groups`` bounds the memory and the processes of a whole box where the
-kernel lets us; ``ways`` knows the two commands that make a box, our own and bubblewrap.
+kernel lets us; ``tools`` runs a compiler in one; ``ways`` knows the two commands that make
+a box, our own and bubblewrap.
 
 What the box keeps from a program is decided by a small program of ours (``native/src/box``):
 nothing is done in the process that asks. No program is judged here.
@@ -22,6 +23,7 @@ from compiler_gym.sandbox.tiers import (
     way,
     why_not,
 )
+from compiler_gym.sandbox.tools import run_tool_boxed
 
 __all__ = [
     "ENVIRONMENT_VARIABLE",
@@ -34,6 +36,7 @@ __all__ = [
     "chosen",
     "require",
     "run_boxed",
+    "run_tool_boxed",
     "sandboxed",
     "use",
     "way",

@@ -88,13 +88,15 @@ def run_boxed(
     collect: Sequence[str] = (),
     visible: Sequence[str | os.PathLike[str]] = (),
     in_place: bool = False,
+    directory: Path | None = None,
     way_to: Way | None = None,
 ) -> BoxReport:
     """Run `command` and return how it ended.
 
     With namespaces the program works in `FOLDER`, where it finds copies of the files of
     `folder`, and those of its files that `collect` names are written to the folder `outputs`
-    as ``0``, ``1``, ...; otherwise, and `in_place`, it works in `folder` itself. `visible`
+    as ``0``, ``1``, ...; otherwise, and `in_place`, it works in `folder` itself, as the user
+    who asks if `in_place`. It starts there, or in `directory`. `visible`
     are paths of the host that it may read besides the system's: the program itself, above
     all. Words of `command` are not among them: some may come with the program.
 
@@ -108,8 +110,11 @@ def run_boxed(
         order.show(visible)
         if Path(command[0]).name in _COUNTERS:
             order.words.append("--counters")
+        if directory is not None:
+            order.words.append(f"--directory={directory}")
         if not is_apart:
             order.words.append(f"--folder={folder}")
+            order.words += ["--keep-user"] if in_place else []
         elif in_place:
             order.work_in(folder)
         else:

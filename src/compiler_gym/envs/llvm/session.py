@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
+from compiler_gym.datasets import is_own
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP, PIPELINES
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
@@ -59,6 +60,7 @@ class LlvmSession(CompilerSession):
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
+        _llvm.let_assembly_read_files(is_own(benchmark.uri))
         self.subject = Subject(benchmark, _goal(benchmark), working_dir)
         """What is changed by actions and looked at by observations."""
         self._initial_count = self.subject.module.instruction_count()
