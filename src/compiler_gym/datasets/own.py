@@ -3,7 +3,7 @@
 
 __all__ = ["is_own"]
 
-_OWN = ("benchmark://user-v0/", "file:", "benchmark://file-v0/")
+_OWN = ("benchmark://user-v0/", "file:")
 
 
 def is_own(uri: str) -> bool:

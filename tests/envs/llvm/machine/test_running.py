@@ -106,7 +106,7 @@ def test_files_that_a_program_writes_are_gone_with_its_scratch_directory(
         "#include <stdio.h>\n#include <unistd.h>\nint main(void) { char d[4096];"
         'fclose(fopen("litter", "w")); fprintf(stderr, "%s", getcwd(d, sizeof d)); return 1; }'
     )
-    env = started(make_env, program(source))
+    env = started(make_env, program(source), limits=Limits(sandbox="limits"))
     with pytest.raises(ObservationError, match="exit status 1") as failure:
         _ = env.observation["Runtime"]
     (directory,) = re.findall(r"/\S+run-\S+", str(failure.value))
