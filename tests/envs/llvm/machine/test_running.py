@@ -9,6 +9,7 @@ import pytest
 
 from compiler_gym.datasets import ExpectedOutput, RunSpec
 from compiler_gym.errors import ObservationError
+from compiler_gym.service import Limits
 from tests.envs.llvm.running_programs import HELLO, MakeEnv, program, started
 
 
