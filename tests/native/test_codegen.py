@@ -88,5 +88,5 @@ def test_inline_assembly_that_reads_nothing_is_the_same_either_way():
 
 def test_a_mistake_in_inline_assembly_is_told_as_before():
     module = _llvm.Module((TARGET + 'module asm "nonsense %%"\n' + MAIN).encode())
-    with pytest.raises(CompilerDiagnosticError, match="invalid instruction"):
+    with pytest.raises(CompilerDiagnosticError, match="invalid register name"):
         module.object_code()

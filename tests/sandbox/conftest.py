@@ -111,7 +111,8 @@ def box(
     request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Box:
     """Return a box of each kind that there is here."""
-    return made(*request.param, attacks, place, monkeypatch)
+    user, kind = request.param
+    return made(user, kind, attacks, place, monkeypatch)
 
 
 @pytest.fixture(params=KINDS[:4])
@@ -119,7 +120,8 @@ def apart(
     request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Box:
     """Return a box with namespaces of each kind that there is here."""
-    return made(*request.param, attacks, place, monkeypatch)
+    user, kind = request.param
+    return made(user, kind, attacks, place, monkeypatch)
 
 
 def made(user: str, kind: str, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Box:

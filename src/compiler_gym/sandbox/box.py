@@ -148,7 +148,7 @@ def try_way(one: Way) -> str:
     try:
         helper = find_helper()
         with scratch_directory("probe") as directory, open(os.devnull, "r+b") as nothing:
-            streams = (nothing.fileno(),) * 3
+            at = nothing.fileno()
             report = run_boxed(
                 [helper, "nothing"],
                 visible=[helper],
@@ -156,7 +156,7 @@ def try_way(one: Way) -> str:
                 folder=Path(directory),
                 limits=RunLimits(seconds=_PROBE_SECONDS),
                 environment={},
-                streams=streams,
+                streams=(at, at, at),
                 way_to=one,
             )
     except (SandboxError, OSError) as error:
@@ -179,7 +179,10 @@ class _Order:
 
     def show(self, visible: Sequence[str | os.PathLike[str]]) -> None:
         """Let the program read `visible` and what the user's environment names."""
-        named = [*map(os.fspath, visible), *os.environ.get(_VISIBLE, "").split(os.pathsep)]
+        named = [
+            *(os.fspath(path) for path in visible),
+            *os.environ.get(_VISIBLE, "").split(os.pathsep),
+        ]
         for path in filter(None, named):
             for one in (os.path.abspath(path), os.path.realpath(path)):
                 if not one.startswith(_SYSTEM) and one not in self._shown and os.path.exists(one):

@@ -64,7 +64,7 @@ def run_tool_boxed(
         )
         if report.stopped_by == "time":
             raise subprocess.TimeoutExpired(list(command), seconds)
-        printed = []
+        printed: list[bytes] = []
         for stream in (stdout, stderr):
             stream.seek(0)
             printed.append(stream.read())

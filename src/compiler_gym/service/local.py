@@ -45,8 +45,9 @@ class LocalConnection:
         if servicer is None:
             _refuse(request)
         try:
-            serve = servicer.step if type(request) is Step else servicer.handle
-            return self._context.run(serve, request)
+            if type(request) is Step:
+                return self._context.run(servicer.step, request)
+            return self._context.run(servicer.handle, request)
         except BaseException:  # an interrupt: the session may be in the middle of anything
             self.close()
             raise
