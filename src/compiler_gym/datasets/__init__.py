@@ -32,7 +32,6 @@ from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
 from compiler_gym.datasets.managing import activate, deactivate, delete, require
 from compiler_gym.datasets.measured import MeasuredRuns, counter_identity, known_run
-from compiler_gym.datasets.own import is_own
 from compiler_gym.datasets.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
@@ -85,7 +84,6 @@ __all__ = [
     "find_corpora",
     "findings_of",
     "import_corpus",
-    "is_own",
     "known_run",
     "pack_run",
     "published_archives",

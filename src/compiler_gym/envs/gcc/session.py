@@ -8,7 +8,6 @@ compiled before somebody looks, and the same command line is never compiled twic
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from compiler_gym.datasets import is_own
 from compiler_gym.envs.gcc.actions import (
     CATEGORICAL,
     Bump,
@@ -28,6 +27,7 @@ from compiler_gym.envs.gcc.observations import TABLE, observation_spaces
 from compiler_gym.envs.gcc.observations.compute import COMPUTE
 from compiler_gym.envs.gcc.observations.subject import Compiled
 from compiler_gym.errors import InvalidActionError, UnknownNameError
+from compiler_gym.sandbox import is_own
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.datasets import is_own
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP, PIPELINES
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
@@ -20,6 +19,7 @@ from compiler_gym.errors import (
     ModuleTooLargeError,
     UnknownNameError,
 )
+from compiler_gym.sandbox import is_own
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.datasets import is_own
+from compiler_gym.sandbox import is_own
 
 
 @pytest.mark.parametrize(
