@@ -43,12 +43,21 @@ def find_helper() -> str:
     folders = [] if module is None or module.origin is None else [Path(module.origin).parent]
     for folder in folders:
         helper = folder / _HELPER
-        if os.access(helper, os.X_OK):
+        if os.access(helper, os.X_OK) or _made_executable(helper):
             return str(helper)
     raise SandboxError(
         f"no program can be run: expected the helper {_HELPER} beside {folders or 'the package'}: "
         "install compiler_gym again, in a checkout with `make setup`"
     )
+
+
+def _made_executable(helper: Path) -> bool:
+    """Repair what an installer that keeps no modes has made; return whether it can be run."""
+    try:
+        helper.chmod(0o755)
+    except OSError:
+        return False
+    return True
 
 
 def wrapped(

@@ -45,7 +45,8 @@ _NO_MEMORY = re.compile(
 )
 _PASSING = re.compile(
     r"No space left on device|Resource temporarily unavailable|Too many open files"
-    r"|Input/output error|Read-only file system|[Cc]annot create|cannot execute|Text file busy",
+    r"|Input/output error|Read-only file system|[Cc]annot create|cannot execute|Text file busy"
+    r"|file not found: /|/\S+: No such file or directory|/\S+: Permission denied",
     re.ASCII,
 )
 _PREPROCESSED = {"c": ".i", "cpp-output": ".i", "c++": ".ii", "c++-cpp-output": ".ii"}
