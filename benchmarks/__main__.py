@@ -37,6 +37,7 @@ SECTIONS = (
     "peer",
     "datasets",
     "gcc",
+    "sandbox",
     "validation",
 )
 """Each a file of this folder with a function `measure`, in the order they run."""

@@ -120,6 +120,11 @@ def machine_blocks(module: Module) -> list[tuple[bytes, int, int, int, float, fl
 def object_code_with_blocks(module: Module) -> bytes:
     """The object file with a map of its blocks."""
 
+def let_assembly_read_files(may: bool) -> None:
+    """
+    Say whether inline assembly may read files when code is made; it may not at first.
+    """
+
 class Module:
     """One LLVM module, changed in place by passes."""
 

@@ -42,6 +42,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
+from compiler_gym.sandbox import chosen
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Reward, action_name, action_names
 from compiler_gym.version import __version__
@@ -178,6 +179,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     @limits.setter
     def limits(self, value: Limits) -> None:
         self.episode.sessions = replace(self.episode.sessions, limits=value)
+
+    @property
+    def sandbox(self) -> str:
+        """What programs are kept from that observations run: the name of a `Sandbox`."""
+        return chosen(self.limits.sandbox).value
 
     @property
     def observation(self) -> ObservationView:

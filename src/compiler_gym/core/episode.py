@@ -28,6 +28,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     error_from_name,
 )
+from compiler_gym.sandbox import asked_for
 from compiler_gym.service import Connection
 from compiler_gym.service.messages import (
     Failed,
@@ -336,6 +337,9 @@ class Episode:
         )
         limits = self.sessions.limits
         told = {"growth": limits.growth, "growth_floor": float(limits.growth_floor)}
+        sandbox = asked_for(limits.sandbox)
+        if sandbox is not None:
+            told["sandbox"] = float(sandbox.strength)
         told |= {key: float(number) for key, number in self.run_settings.items()}
         request = Start(benchmark, action_space, names, told)
         return ResetPending(self, program, request, timeout)

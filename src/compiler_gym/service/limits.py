@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import SupportsFloat
 
 from compiler_gym.errors import InvalidParameterError, ServiceOSError
+from compiler_gym.sandbox import Sandbox
 from compiler_gym.service.stopwatch import note_child
 
 __all__ = [
@@ -57,7 +58,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Limits:
     """Bounds of one environment's worker.
 
-    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number.
+    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number; and
+    `UnknownNameError` for a sandbox that there is not.
 
         >>> Limits(step_seconds=10.0).step_seconds
         10.0
@@ -76,8 +78,13 @@ class Limits:
     environments of this one share: a reset to such a program is a fork of it. 0: none."""
     kept_bytes: int = 2 << 30
     """About how much memory these may take together. Whichever was used longest ago makes room."""
+    sandbox: str | None = None
+    """What the program is run in by observations that run it: the name of a `Sandbox`, or None
+    for ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
 
     def __post_init__(self) -> None:
+        if self.sandbox is not None:
+            Sandbox.named(self.sandbox)
         if not 0 < _number("step_seconds", self.step_seconds) < _MOST_SECONDS:
             raise _no_bound("step_seconds", self.step_seconds, "seconds above 0, in a century")
         if not _number("growth", self.growth) >= 0:

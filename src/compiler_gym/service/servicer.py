@@ -22,6 +22,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.nearest import unknown_name
+from compiler_gym.sandbox import Sandbox, use
 from compiler_gym.service.messages import (
     PROTOCOL,
     Description,
@@ -159,7 +160,9 @@ class Servicer:
         self._working_dir = self._make_working_dir()
         session = self._class(self._working_dir, action_space, request.benchmark)
         self.session = session if self._stopwatch is None else self._stopwatch.watch(session, began)
-        for key, value in request.limits.items():
+        limits = dict(request.limits)
+        use(Sandbox.of_strength(limits.pop("sandbox", None)))
+        for key, value in limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
         return self._started(session, request.observations)
 

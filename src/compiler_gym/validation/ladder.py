@@ -22,6 +22,7 @@ from compiler_gym.datasets import (
 )
 from compiler_gym.errors import CompilerGymError, ServiceError, UnknownNameError
 from compiler_gym.nearest import unknown_name
+from compiler_gym.sandbox import chosen
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
@@ -191,6 +192,7 @@ def climb(
         benchmark_semantics_validation_failed=any(r.verdict is Verdict.FAILED for r in semantic),
         errors=tuple(error for result in results for error in result.errors),
         rungs=tuple(results),
+        sandbox=chosen().value,
     )
 
 

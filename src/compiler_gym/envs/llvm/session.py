@@ -20,6 +20,7 @@ from compiler_gym.errors import (
     ModuleTooLargeError,
     UnknownNameError,
 )
+from compiler_gym.sandbox import is_own
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
@@ -70,6 +71,7 @@ class LlvmSession(CompilerSession):
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
+        _llvm.let_assembly_read_files(is_own(benchmark.uri))
         self.subject = Subject(benchmark, _goal(benchmark), working_dir)
         """What is changed by actions and looked at by observations."""
         self._initial_count = self.subject.module.instruction_count()

@@ -222,9 +222,9 @@ def _compiled(root: Path, name: str, sanitizer: Sanitizer) -> bytes:
     checks = [sanitizer.flag, "-fno-sanitize-recover=all"]
     words = [*clang_command(), *includes, *checks, "-ffp-contract=off", str(root / name)]
     try:
-        run_tool([*words, *EMIT_FLAGS, "-o", str(target)])
+        run_tool([*words, *EMIT_FLAGS, "-o", str(target)], folder=root)
     except BenchmarkInitError:
         if not name.endswith(".c"):
             raise
-        run_tool([*words, "-std=c11", *EMIT_FLAGS, "-o", str(target)])
+        run_tool([*words, "-std=c11", *EMIT_FLAGS, "-o", str(target)], folder=root)
     return target.read_bytes()
