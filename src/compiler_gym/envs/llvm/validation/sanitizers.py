@@ -83,12 +83,12 @@ def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
     if not clean:
         return Finding.unknown("the unoptimised program is not clean itself")
     if not sanitizer.attribute:
-        module = _replayed(subject, _marked(sanitizer, subject.benchmark))
+        module = _replayed(subject, marked(sanitizer, subject.benchmark))
         return _found(_reports(sanitizer, module, clean, spec.link), clean)
     reports = reports_of(sanitizer, module_of(subject), clean, spec.link)
     if not reports:
         return Finding.ok(f"{len(clean)} inputs")
-    module = _replayed(subject, _marked(sanitizer, subject.benchmark))
+    module = _replayed(subject, marked(sanitizer, subject.benchmark))
     confirmed = reports_of(sanitizer, module, [case for case, _ in reports], spec.link)
     if confirmed:
         return _found(confirmed, clean)
@@ -102,7 +102,7 @@ def reports_of(
     sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
 ) -> list[tuple[RunCase, str]]:
     """Return the cases on which the instrumented `module` is reported, with the report."""
-    return _reports(sanitizer, _instrumented(sanitizer, module), cases, link)
+    return _reports(sanitizer, instrumented(sanitizer, module), cases, link)
 
 
 def _found(reports: list[tuple[RunCase, str]], cases: Sequence[RunCase]) -> Finding:
@@ -146,7 +146,7 @@ def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase
     """Return what the sanitizer says of the unoptimised program; empty if it is clean."""
     known = _clean_cache(sanitizer, benchmark.contents)
     if case.name not in known:
-        module = _marked(sanitizer, benchmark)
+        module = marked(sanitizer, benchmark)
         assert benchmark.run is not None
         # All at once: building costs more than running.
         cases = chosen_cases(benchmark.run, most=MOST_CASES)
@@ -174,7 +174,7 @@ def _replayed(subject: Subject, module: bytes) -> bytes:
         return env.observation["Bitcode"].tobytes()
 
 
-def _marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
+def marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
     """Return the unoptimised module, made for `sanitizer` as clang would make it."""
     return _marked_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
 
@@ -188,7 +188,7 @@ def _marked_contents(
     return _opt(contents, "forceattrs", f"-force-attribute={sanitizer.attribute}")
 
 
-def _instrumented(sanitizer: Sanitizer, module: bytes) -> bytes:
+def instrumented(sanitizer: Sanitizer, module: bytes) -> bytes:
     force = f"-force-attribute={sanitizer.attribute}"
     return _opt(module, f"forceattrs,{sanitizer.instrument}", force)
 
