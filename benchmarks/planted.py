@@ -16,6 +16,7 @@ the folder of `--run`, and not judged again. `python -m benchmarks planted` does
 import argparse
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -43,7 +44,7 @@ from compiler_gym.validation import Compared, Verdict, chosen_cases, run_program
 from tools.plant import KINDS, MARK, Edit, plant, with_marks
 
 LEVEL = "-Oz"
-ORACLE = 200
+ORACLE = 100
 """Inputs of each sort that no rung uses: an effect that only they show was missed."""
 SECONDS = 2.0
 """Time limit of an edited program: many hang."""
@@ -138,40 +139,49 @@ def planted(
 
     With a `run` folder each edit is kept when it is judged, and not judged again.
     """
-    rows: list[Planted] = []
     say = _Progress(len(programs) * len(kinds) * each, is_quiet)
+
+    def judge_all(name: str) -> list[Planted]:
+        work = [(kind, seed) for kind in kinds for seed in range(each)]
+        ground: Ground | None = None
+        rows: list[Planted] = []
+        for kind, seed in work:
+            kept = _known(run, name, kind, seed)
+            if kept is None:
+                ground = ground or _ground(name, oracle)
+                row = _judged(ground, run, kind, seed)
+            else:
+                row = kept[0]
+            rows += [row] if row is not None else []
+            say.one(row)
+        return rows
+
     with ThreadPoolExecutor(jobs) as pool:
-        for name in programs:
-            work = [(kind, seed) for kind in kinds for seed in range(each)]
-            known = [_known(run, name, kind, seed) for kind, seed in work]
-            if all(known):
-                rows += [one[0] for one in known if one and one[0]]
-                say.more(len(work), rows)
-                continue
-            ground = _ground(name, oracle)
-            judge = partial(_judged, ground, run)
-            for row in pool.map(lambda item, judge=judge: judge(*item), work):
-                rows += [row] if row is not None else []
-                say.more(1, rows)
+        rows = [row for found in pool.map(judge_all, programs) for row in found]
     # Small programs have few places for an edit: two seeds may choose the same.
     return list({(r.program, r.kind, r.function, r.before, r.after): r for r in rows}.values())
 
 
 class _Progress:
+    """Says every ten seconds how far it is."""
+
     def __init__(self, total: int, is_quiet: bool) -> None:
         self._total, self._done, self._is_quiet = total, 0, is_quiet
         self._started = self._said = time.monotonic()
+        self._counts: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
-    def more(self, done: int, rows: Sequence[Planted]) -> None:
-        self._done += done
-        now = time.monotonic()
-        if self._is_quiet or (now - self._said < 10 and self._done < self._total):
-            return
-        self._said = now
-        counts = Counter(row.outcome for row in rows)
-        told = ", ".join(f"{counts[name]} {name}" for name in OUTCOMES if counts[name])
-        seconds = now - self._started
-        print(f"{self._done}/{self._total} in {seconds:.0f} s: {told}", file=sys.stderr, flush=True)
+    def one(self, row: Planted | None) -> None:
+        with self._lock:
+            self._done += 1
+            self._counts[row.outcome if row else "no place"] += 1
+            now = time.monotonic()
+            if self._is_quiet or (now - self._said < 10 and self._done < self._total):
+                return
+            self._said = now
+            told = ", ".join(f"{n} {name}" for name, n in self._counts.most_common())
+            seconds = f"{now - self._started:.0f} s"
+            print(f"{self._done}/{self._total}, {seconds}: {told}", file=sys.stderr, flush=True)
 
 
 def _key(name: str, kind: str, seed: int) -> str:
@@ -187,9 +197,6 @@ def _known(run: RunFolder | None, name: str, kind: str, seed: int) -> tuple[Plan
 
 
 def _judged(ground: Ground, run: RunFolder | None, kind: str, seed: int) -> Planted | None:
-    known = _known(run, ground.name, kind, seed)
-    if known is not None:
-        return known[0]
     edit = plant(ground.ir, kind, seed, reached=ground.reached, is_valid=_is_valid)
     row = None
     if edit is not None:
@@ -393,7 +400,7 @@ def main() -> None:
     )
     parser.add_argument("programs", nargs="*", help="bundled programs [default: all]")
     parser.add_argument("--each", type=int, default=1, help="errors of each kind in each program")
-    parser.add_argument("--jobs", type=int, default=1, help="errors judged at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--run", type=Path, help="a run folder: goes on from there")
     parser.add_argument("--print", action="store_true", help="write no page")
     options = parser.parse_args()

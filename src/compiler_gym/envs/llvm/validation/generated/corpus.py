@@ -2,8 +2,10 @@
 """The inputs that are made for one program, and kept: the same for everybody who asks.
 
 Known inputs are changed again and again; one that takes an edge of the program that none
-took before, or takes one more often, is changed in its turn. What is kept is sound: the
-unoptimised program ends by itself on it, repeats itself and does nothing undefined.
+took before, or takes one more often, is changed in its turn. So is one that takes an edge
+which few others take: a place that is reached is not yet a place where a wrong number shows.
+What is kept is sound: the unoptimised program ends by itself on it, repeats itself and does
+nothing undefined.
 """
 
 import functools
@@ -33,11 +35,13 @@ from compiler_gym.validation import Draw, Mutator, chosen_cases
 
 __all__ = ["Corpus", "Effort", "corpus_of"]
 
-_FORMAT = 1
+_FORMAT = 2
 _SEEDS = 64
 _MOST_OUTPUT = 1 << 20
 _PATIENCE = 3
 """Unsound inputs of one kind after which no more of it are looked at."""
+_ENOUGH = 8
+"""Inputs that take an edge: more of them are not looked for."""
 _ANYWAY = 25
 """One input of so many is kept though it reaches nothing new: values differ too."""
 _MOST_KEPT = 64
@@ -51,7 +55,7 @@ class Effort:
     """Inputs that are made."""
     seconds: float = 300.0
     """Wall time after which no more are made: ten times what a quiet machine needs for most."""
-    most: int = 128
+    most: int = 192
     """Inputs that are kept."""
     seconds_each: float = 2.0
     """Wall time of one run."""
@@ -171,7 +175,11 @@ class _Found:
 
     case: RunCase
     new_edges: int
+    rare_edges: int
     new_steps: int
+
+    def worth(self) -> tuple[int, int, int]:
+        return self.new_edges, self.rare_edges, self.new_steps
 
 
 class _Hunt:
@@ -183,6 +191,7 @@ class _Hunt:
         self._parents: list[RunCase] = []
         self._found: list[_Found] = []
         self._unsound: Counter[int] = Counter()
+        self._taken = [0] * _ENOUGH  # the edges that one, two, three ... inputs take
         self._deadline = time.monotonic() + effort.seconds
 
     def begin(self, known: list[RunCase]) -> int:
@@ -199,8 +208,8 @@ class _Hunt:
             if reached & ~self.reached or len(self._parents) < 2:
                 self._parents.append(case)
             if ran.stderr and self._is_sound(case, ran, reached):
-                self._found.append(_Found(replace(case, expected=None), 0, 1))
-            self.reached |= reached
+                self._found.append(_Found(replace(case, expected=None), 0, 0, 1))
+            self._take(reached)
         return self.reached
 
     def go_on(self, mutator: Mutator) -> int:
@@ -215,23 +224,30 @@ class _Hunt:
 
     def best(self) -> tuple[RunCase, ...]:
         """Return the inputs that are worth most."""
-        ordered = sorted(self._found, key=lambda one: (-one.new_edges, -one.new_steps))
+        ordered = sorted(self._found, key=_Found.worth, reverse=True)
         return tuple(one.case for one in ordered[: self._effort.most])
 
     def _try(self, case: RunCase, *, is_kept: bool) -> None:
         ran, reached = self._run(case)
-        new = reached & ~self.reached
-        if ran is None or not (new or is_kept) or self._unsound[new] >= _PATIENCE:
+        new, rare = reached & ~self.reached, self._program.taken(reached) & ~self._taken[-1]
+        if ran is None or not (new or rare or is_kept) or self._unsound[new | rare] >= _PATIENCE:
             return
         if not self._is_sound(case, ran, reached):
-            self._unsound[new] += 1
+            self._unsound[new | rare] += 1
             return
-        before = self._program.count(self.reached)
-        self.reached |= reached
-        edges = self._program.count(self.reached) - before
-        self._found.append(_Found(case, edges, new.bit_count()))
-        if new:
+        first = self._program.taken(reached) & ~self._taken[0]
+        self._take(reached)
+        self._found.append(_Found(case, first.bit_count(), rare.bit_count(), new.bit_count()))
+        if new or rare:
             self._parents.append(case)
+
+    def _take(self, reached: int) -> None:
+        """Count one more input for every edge of `reached`."""
+        self.reached |= reached
+        edges = self._program.taken(reached)
+        for number, taken in enumerate(self._taken):
+            self._taken[number] = taken | edges
+            edges &= taken
 
     def _run(self, case: RunCase) -> tuple[RunReport | None, int]:
         """Return what the program did, None where it did not end by itself, and what it reached."""

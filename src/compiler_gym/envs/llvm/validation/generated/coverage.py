@@ -50,6 +50,8 @@ _STEPS = (0, 1, 2, 3, 4, 8, 16, 32, 128)
 _BITS = bytes((1 << max(i for i, step in enumerate(_STEPS) if step <= n)) >> 1 for n in range(256))
 """For each count the bit of its step; none for an edge that was not taken."""
 
+_ONCE = bytes([0] + [1] * 255)
+
 _STRING = re.compile(r'^@.* c"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"', re.MULTILINE)
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _COMPARED = re.compile(r"icmp \w+ (?:\w+ )*i(8|16|32|64) [^,\n]+, (-?\d+)")
@@ -75,6 +77,10 @@ class Counted:
         files = {name: held for name, held in ran.files.items() if name != _FILE}
         bits = ran.files.get(_FILE, b"").translate(_BITS)
         return replace(ran, files=files), int.from_bytes(bits, "little")
+
+    def taken(self, reached: int) -> int:
+        """Return one bit for each edge that `reached` holds, however often it was taken."""
+        return int.from_bytes(reached.to_bytes(self.edges, "little").translate(_ONCE), "little")
 
     def count(self, reached: int) -> int:
         """Return how many edges `reached` holds."""
