@@ -133,12 +133,16 @@ def planted(
     oracle: int = ORACLE,
     run: RunFolder | None = None,
     kinds: Sequence[str] = tuple(KINDS),
+    share: int = 1,
     is_quiet: bool = False,
 ) -> list[Planted]:
     """Plant `each` edits of every kind in every program and return who reported them.
 
-    With a `run` folder each edit is kept when it is judged, and not judged again.
+    With a `run` folder each edit is kept when it is judged, and not judged again. With a
+    `share` of N each program gets every Nth kind, and the next program the kinds after those;
+    others count if they are kept already.
     """
+    shares = {name: kinds[number % share :: share] for number, name in enumerate(sorted(programs))}
     say = _Progress(len(programs) * len(kinds) * each, is_quiet)
 
     def judge_all(name: str) -> list[Planted]:
@@ -147,7 +151,9 @@ def planted(
         rows: list[Planted] = []
         for kind, seed in work:
             kept = _known(run, name, kind, seed)
-            if kept is None:
+            if kept is None and kind not in shares[name]:
+                row = None
+            elif kept is None:
                 ground = ground or _ground(name, oracle)
                 row = _judged(ground, run, kind, seed)
             else:
@@ -268,7 +274,7 @@ def _ground(name: str, oracle: int) -> Ground:
     benchmark.run = spec = replace(benchmark.run, time_limit=SECONDS)
     unseen = [spec.more(n) for n in range(FURTHER, FURTHER + oracle)] if spec.more else []
     if oracle:
-        unseen += corpus_of(benchmark, Effort(tries=5 * oracle, most=oracle, seed=1)).cases
+        unseen += corpus_of(benchmark, Effort(tries=2 * oracle, most=oracle, seed=1)).cases
     more, generated = more_cases(spec), corpus_of(benchmark).cases
     reached = _reached(ir, [*chosen_cases(spec), *more, *generated, *unseen], spec.link)
     return Ground(name, benchmark, ir, reached, more, generated, unseen)
@@ -400,12 +406,21 @@ def main() -> None:
     )
     parser.add_argument("programs", nargs="*", help="bundled programs [default: all]")
     parser.add_argument("--each", type=int, default=1, help="errors of each kind in each program")
+    parser.add_argument(
+        "--share", type=int, default=1, metavar="N", help="every Nth kind in each program: a sample"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--run", type=Path, help="a run folder: goes on from there")
     parser.add_argument("--print", action="store_true", help="write no page")
     options = parser.parse_args()
     with _folder(options.run, options.each) as run:
-        rows = planted(programs_of(options.programs), each=options.each, jobs=options.jobs, run=run)
+        rows = planted(
+            programs_of(options.programs),
+            each=options.each,
+            jobs=options.jobs,
+            run=run,
+            share=options.share,
+        )
     for row in rows:
         if row.outcome in (MISSED, SILENT):
             print(f"{row.outcome}: {row.program} {row.function}: {row.before} -> {row.after}")

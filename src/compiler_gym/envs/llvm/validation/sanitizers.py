@@ -24,7 +24,7 @@ from compiler_gym.errors import BenchmarkInitError, CompilerGymError
 from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
 
-__all__ = ["SANITIZERS", "Sanitizer", "check_sanitizer", "reports_of"]
+__all__ = ["SANITIZERS", "Sanitizer", "check_sanitizer", "instrumented", "marked", "reports_of"]
 
 MOST_CASES = 6
 """Inputs per sanitizer: each run costs many times a plain one."""
@@ -188,9 +188,10 @@ def _marked_contents(
     return _opt(contents, "forceattrs", f"-force-attribute={sanitizer.attribute}")
 
 
-def instrumented(sanitizer: Sanitizer, module: bytes) -> bytes:
+def instrumented(sanitizer: Sanitizer, module: bytes, *options: str) -> bytes:
+    """Return `module` with the checks of `sanitizer`, made with further `options` of opt."""
     force = f"-force-attribute={sanitizer.attribute}"
-    return _opt(module, f"forceattrs,{sanitizer.instrument}", force)
+    return _opt(module, f"forceattrs,{sanitizer.instrument}", force, *options)
 
 
 def _opt(module: bytes, passes: str, *options: str) -> bytes:

@@ -30,6 +30,8 @@ _STRICT = {
     "UBSAN_OPTIONS": "exitcode=99:print_stacktrace=0",
     "MSAN_OPTIONS": "exitcode=99:allocator_may_return_null=0:max_allocation_size_mb=512",
 }
+_STRICT_PASSES = ("-msan-eager-checks=1",)
+"""Arguments and results that were never written are reported, too."""
 _SLOWER = 20
 _ASAN, _UBSAN, _MSAN = SANITIZERS
 _BOTH = Sanitizer(
@@ -67,7 +69,7 @@ def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[Judge]
     """Lend the judge of the unchanged `benchmark`; its programs are removed afterwards."""
     with ExitStack() as stack:
         first, module = _checked(benchmark)
-        memory = instrumented(_MSAN, marked(_MSAN, benchmark))
+        memory = instrumented(_MSAN, marked(_MSAN, benchmark), *_STRICT_PASSES)
         programs = tuple(
             stack.enter_context(built(checked, link=(*link, one.flag)))
             for one, checked in ((first, module), (_MSAN, memory))
