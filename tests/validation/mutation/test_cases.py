@@ -63,7 +63,9 @@ def test_a_file_on_disk_is_read_not_changed(tmp_path: Path) -> None:
     path = tmp_path / "input"
     path.write_bytes(b"4 5 6\n")
     case = RunCase(files={"in": path})
-    changed = {bytes(c.files["in"]) for c in made([case], 50) if isinstance(c.files.get("in"), bytes)}
+    changed = {
+        bytes(c.files["in"]) for c in made([case], 50) if isinstance(c.files.get("in"), bytes)
+    }
     assert len(changed) > 10
     assert path.read_bytes() == b"4 5 6\n"
 

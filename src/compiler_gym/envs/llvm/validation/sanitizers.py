@@ -10,7 +10,8 @@ actions are replayed over them.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +21,19 @@ from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS, SOURCE_LANGUAGES
 from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
-from compiler_gym.errors import BenchmarkInitError, CompilerGymError
+from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
 
-__all__ = ["SANITIZERS", "Sanitizer", "check_sanitizer", "instrumented", "marked", "reports_of"]
+__all__ = [
+    "SANITIZERS",
+    "Sanitizer",
+    "check_sanitizer",
+    "instrumented",
+    "marked",
+    "reports_of",
+    "runtime_needed",
+]
 
 MOST_CASES = 6
 """Inputs per sanitizer: each run costs many times a plain one."""
@@ -63,15 +72,26 @@ _ENVIRONMENT = {
 
 def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
     """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
-    try:
+    with runtime_needed():
         return _checked(sanitizer, subject)
+
+
+@contextmanager
+def runtime_needed() -> Generator[None]:
+    """Say what to install where a program cannot be linked with the checks in it.
+
+    Raises `EnvironmentNotSupported`.
+    """
+    try:
+        yield
     except BenchmarkInitError as error:
         if "clang_rt" not in str(error):
             raise
         words = str(error).strip().splitlines()[-1]
-        return Finding.unknown(
-            f"needs clang's run-time libraries: `apt install libclang-rt-22-dev`: {words}"
-        )
+        raise EnvironmentNotSupported(
+            "needs clang's run-time libraries: install them with "
+            f"`apt install libclang-rt-22-dev`: {words}"
+        ) from error
 
 
 def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from compiler_gym.envs.llvm.validation.generated.corpus import Effort, corpus_of
 from compiler_gym.envs.llvm.validation.runs import compare_module, module_of
+from compiler_gym.envs.llvm.validation.sanitizers import runtime_needed
 from compiler_gym.validation import (
     Compared,
     Finding,
@@ -27,7 +28,8 @@ def check_generated(subject: Subject) -> Finding:
     """Return whether the program does on generated inputs what the unoptimised one does."""
     spec = subject.benchmark.run
     assert spec is not None
-    corpus = corpus_of(subject.benchmark, Effort(tries=spec.generated))
+    with runtime_needed():
+        corpus = corpus_of(subject.benchmark, Effort(tries=spec.generated))
     if not corpus.cases:
         return Finding.unknown(f"none of {corpus.tried} inputs that were made may be judged")
     finding = compare_module(

@@ -151,10 +151,12 @@ def _load(key: str) -> Corpus | None:
 
 
 def _make(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort) -> Corpus:
-    contents = spec.reference or benchmark.contents
+    right = benchmark
+    if spec.reference is not None:
+        right = Benchmark(benchmark.uri, spec.reference, sources=benchmark.sources)
     with (
-        counted(contents, spec.link) as program,
-        judge_of(benchmark, spec.link) as judge,
+        counted(right.contents, spec.link) as program,
+        judge_of(right, spec.link) as judge,
     ):
         hunt = _Hunt(program, judge, effort)
         before = hunt.begin(known)
