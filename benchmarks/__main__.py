@@ -30,6 +30,7 @@ SECTIONS = (
     "datasets",
     "gcc",
     "validation",
+    "planted",
 )
 """Each a file of this folder with a function `measure`, in the order they run."""
 

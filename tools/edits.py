@@ -138,7 +138,9 @@ def _decides_a_loop(place: Place, value: str) -> bool:
             own = int(place.lines[label].partition(":")[0])
             before = map(int, re.findall(r"%(\d+)", place.lines[label].partition("preds")[2]))
             after = [int(way[1:]) for way in (found[4], found[6]) if way[1:].isdigit()]
-            return found[2] == value and (max(before, default=0) >= own or min(after) <= own)
+            return found[2] == value and (
+                max(before, default=0) >= own or min(after, default=own + 1) <= own
+            )
     return False
 
 
