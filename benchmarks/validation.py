@@ -51,16 +51,18 @@ def honest(
     episodes: int,
     jobs: int = 1,
     run: RunFolder | None = None,
+    rungs: Sequence[str] = (),
     is_loud: bool = False,
 ) -> str:
     """Validate honest random episodes and return the table.
 
-    With a `run` folder each episode is kept when it is done, and not repeated.
+    With a `run` folder each episode is kept when it is done, and not repeated. `rungs` are
+    asked of every episode; by default the dear ones are asked of some.
     """
 
     def verdicts(number: int) -> dict[str, str]:
         known = None if run is None else run.result_of(str(number))
-        found = _episode(programs, number) if known is None else known
+        found = _episode(programs, number, rungs) if known is None else known
         if run is not None and known is None:
             run.record(str(number), found)
         if is_loud and number % 50 == 49:
@@ -89,7 +91,7 @@ def honest_table(found: Sequence[dict[str, str]], programs: int) -> str:
     return "\n".join(lines)
 
 
-def _episode(programs: Sequence[str], number: int) -> dict[str, str]:
+def _episode(programs: Sequence[str], number: int, asked: Sequence[str]) -> dict[str, str]:
     """Run one random episode and return the verdict of each rung asked."""
     generator = random.Random(number)
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCountOz") as env:
@@ -97,9 +99,9 @@ def _episode(programs: Sequence[str], number: int) -> dict[str, str]:
         state = _random_state(env, generator, programs[number % len(programs)])
         if state is None:
             return {"episode": "unknown"}
-        rungs = {*QUICK}
-        rungs |= {"more", "generated"} if number % 5 == 0 else set()
-        rungs |= {"asan", "ubsan", "msan"} if number % 10 == 0 else set()
+        rungs = set(asked) or {*QUICK}
+        rungs |= {"more", "generated"} if number % 5 == 0 and not asked else set()
+        rungs |= {"asan", "ubsan", "msan"} if number % 10 == 0 and not asked else set()
         result = env.validate(state, rungs=rungs)
     if not result.okay():
         alarm = f"FALSE ALARM: {state.benchmark} {state.commandline}\n  {result.error_details}"
@@ -126,14 +128,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validation", description=__doc__)
     parser.add_argument("programs", nargs="*", help="bundled programs [default: all]")
     parser.add_argument("--episodes", type=int, default=1000)
+    parser.add_argument(
+        "--rungs", nargs="*", default=[], help="asked of every episode [default: the dear of some]"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--run", type=Path, help="a run folder: goes on from there")
     parser.add_argument("--print", action="store_true", help="write no page")
     options = parser.parse_args()
     programs = programs_of(options.programs)
     started = time.monotonic()
-    run = RunFolder.open(options.run, "evaluation", {"programs": programs}) if options.run else None
-    table = honest(programs, episodes=options.episodes, jobs=options.jobs, run=run, is_loud=True)
+    run = (
+        RunFolder.open(options.run, "evaluation", {"programs": programs, "rungs": options.rungs})
+        if options.run
+        else None
+    )
+    table = honest(
+        programs,
+        episodes=options.episodes,
+        jobs=options.jobs,
+        run=run,
+        rungs=options.rungs,
+        is_loud=True,
+    )
     print(table)
     print(f"{time.monotonic() - started:.0f} s")
     if not options.print:
