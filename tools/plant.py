@@ -8,7 +8,7 @@ places that some input reaches.
 
 import random
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from tools.edits import KINDS, Change, Place
@@ -82,7 +82,7 @@ def with_marks(ir: str) -> str:
     return _changed(lines, marks) + f"declare void @{MARK}(i32)\n"
 
 
-def block_of_lines(lines: list[str]) -> dict[int, int]:
+def block_of_lines(lines: Sequence[str]) -> dict[int, int]:
     """Return the number of its block for each line in one."""
     blocks: dict[int, int] = {}
     block, is_inside = -1, False
