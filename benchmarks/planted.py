@@ -140,9 +140,12 @@ def planted(
 
     With a `run` folder each edit is kept when it is judged, and not judged again. With a
     `share` of N each program gets every Nth kind, and the next program the kinds after those;
-    others count if they are kept already.
+    others count if they are kept already. A `share` of 0 judges nothing.
     """
-    shares = {name: kinds[number % share :: share] for number, name in enumerate(sorted(programs))}
+    shares = {
+        name: kinds[number % share :: share] if share else ()
+        for number, name in enumerate(sorted(programs))
+    }
     say = _Progress(len(programs) * len(kinds) * each, is_quiet)
 
     def judge_all(name: str) -> list[Planted]:
@@ -152,8 +155,9 @@ def planted(
         for kind, seed in work:
             kept = _known(run, name, kind, seed)
             if kept is None and kind not in shares[name]:
-                row = None
-            elif kept is None:
+                say.one(None, "not asked")
+                continue
+            if kept is None:
                 ground = ground or _ground(name, oracle)
                 row = _judged(ground, run, kind, seed)
             else:
@@ -177,10 +181,10 @@ class _Progress:
         self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def one(self, row: Planted | None) -> None:
+    def one(self, row: Planted | None, otherwise: str = "no place") -> None:
         with self._lock:
             self._done += 1
-            self._counts[row.outcome if row else "no place"] += 1
+            self._counts[row.outcome if row else otherwise] += 1
             now = time.monotonic()
             if self._is_quiet or (now - self._said < 10 and self._done < self._total):
                 return
@@ -334,7 +338,7 @@ def detection_table(rows: Sequence[Planted]) -> str:
         "|---|" + "--:|" * (1 + len(OUTCOMES)),
     ]
     counts = Counter((row.kind, row.outcome) for row in rows)
-    for kind in dict.fromkeys(row.kind for row in rows):
+    for kind in (kind for kind in KINDS if any(row.kind == kind for row in rows)):
         lines.append(_line(kind, [counts[kind, outcome] for outcome in OUTCOMES]))
     totals = Counter(row.outcome for row in rows)
     lines.append(_line("all", [totals[outcome] for outcome in OUTCOMES]))
@@ -407,7 +411,11 @@ def main() -> None:
     parser.add_argument("programs", nargs="*", help="bundled programs [default: all]")
     parser.add_argument("--each", type=int, default=1, help="errors of each kind in each program")
     parser.add_argument(
-        "--share", type=int, default=1, metavar="N", help="every Nth kind in each program: a sample"
+        "--share",
+        type=int,
+        default=1,
+        metavar="N",
+        help="every Nth kind in each program: a sample; 0: only write what is kept",
     )
     parser.add_argument("--jobs", type=int, default=1, help="programs at a time")
     parser.add_argument("--run", type=Path, help="a run folder: goes on from there")
