@@ -106,7 +106,8 @@ class Ground:
 
 def measure() -> list[Figure]:
     """Plant in every program, write the tables and return the shares."""
-    rows = planted(programs_of([]), run=_folder(None, each=1), each=1)
+    with _folder(None, each=1) as run:
+        rows = planted(programs_of([]), run=run, each=1)
     write_tables(rows)
     return figures(rows)
 
