@@ -39,6 +39,7 @@ SECTIONS = (
     "gcc",
     "sandbox",
     "validation",
+    "planted",
 )
 """Each a file of this folder with a function `measure`, in the order they run."""
 

@@ -48,7 +48,7 @@ void bind_module(nb::module_& m) {
               nb::gil_scoped_release unlocked;
               return self.run_watched(pipeline);
             }();
-            return nb::make_tuple(found.changed, found.differs, found.holds, found.visits);
+            return std::tuple(found.changed, found.differs, found.holds, found.visits);
           },
           "pipeline"_a,
           "The same, slower: what `run` returns, whether hashes of all of the IR differ,\n"
