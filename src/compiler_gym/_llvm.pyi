@@ -139,7 +139,7 @@ class Module:
         Run a pipeline where nobody asks for changes; return whether there may be some.
         """
 
-    def run_watched(self, pipeline: str) -> tuple:
+    def run_watched(self, pipeline: str) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
         """
         The same, slower: what `run` returns, whether hashes of all of the IR differ,
         whether what was kept for later runs is true, and how often a pass of which class said
