@@ -184,8 +184,10 @@ class Episode:
         connection = self.connection
         if connection is not None and connection.is_open:
             return connection, False
-        connection = self.sessions.open()
+        lost, connection = connection, self.sessions.open()
         self._hold(connection)
+        if lost is not None:  # errors may hold it for long
+            lost.close()
         return connection, True
 
     def started(self, reply: Reply, program: Benchmark) -> ResetResult:
