@@ -109,17 +109,11 @@ def forks(env, seconds):
 
 def bare_fork(env, seconds):
     """Return the least seconds until a plain fork of a worker in the same state answers."""
-    from dataclasses import replace
+    from benchmarks.timed_session import bare_fork_seconds
 
-    from compiler_gym.service import SessionSource
-
-    source = SessionSource("benchmarks.timed_session:ForkingLlvmSession")
     twin = made(env.benchmark)
     try:
-        twin.episode.sessions = replace(twin.episode.sessions, source=source)
-        twin.reset(benchmark=env.benchmark)
-        twin.multistep(env.actions)
-        return float(twin.send_param("benchmarks.bare_fork_seconds", str(seconds)))
+        return bare_fork_seconds(twin, env, seconds)
     finally:
         twin.close()
 

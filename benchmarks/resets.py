@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What a reset to a program that was opened before costs, and a fork beside the kernel's own."""
 
-import subprocess
-import sys
 import time
 from statistics import median
 
 from benchmarks.measure import Figure
+from benchmarks.timed_session import bare_fork_seconds
 from compiler_gym import make
 
 PROGRAMS = (
@@ -16,29 +15,8 @@ PROGRAMS = (
     "cbench-v1/jpeg-c",
     "cbench-v1/ghostscript",
 )
+SECONDS = 0.2
 _STEPS = ("mem2reg", "sroa", "dce")
-_BARE = """
-import gc, os, sys, time
-from statistics import median
-import compiler_gym.envs.llvm.session  # what a worker has loaded
-from compiler_gym import _llvm
-module = _llvm.Module(sys.stdin.buffer.read())
-gc.collect(); gc.freeze()
-times = []
-for _ in range(60):
-    reader, writer = os.pipe()
-    began = time.perf_counter()
-    child = os.fork()
-    if child == 0:
-        os.write(writer, b"x")
-        os._exit(0)
-    os.read(reader, 1)
-    times.append(time.perf_counter() - began)
-    os.waitpid(child, 0); os.close(reader); os.close(writer)
-    time.sleep(2e-3)
-print(median(times))
-"""
-"""A process that has a program loaded forks, and its copy answers."""
 
 
 def measure() -> list[Figure]:
@@ -49,7 +27,8 @@ def measure() -> list[Figure]:
             count = _open(env, uri)
             figures.append(Figure(f"reset() to {uri} again", _reset_ms(env, actions), "ms", 1.0))
             env.multistep(actions)
-            ratio = _fork_seconds(env) / _bare_seconds(env.datasets.benchmark(uri).contents)
+            with make("llvm-v0") as twin:
+                ratio = _fork_seconds(env) / bare_fork_seconds(twin, env, SECONDS)
             name = f"fork() at {count:,} instructions, by a bare fork of its process"
             figures.append(Figure(name, ratio, "x", 1.5))
     return figures
@@ -80,11 +59,4 @@ def _fork_seconds(env) -> float:
         times.append(time.perf_counter() - began)
         twin.close()
         time.sleep(2e-3)
-    return median(times)
-
-
-def _bare_seconds(contents: bytes) -> float:
-    done = subprocess.run(
-        [sys.executable, "-c", _BARE], input=contents, capture_output=True, check=True
-    )
-    return float(done.stdout)
+    return min(times)

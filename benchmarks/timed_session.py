@@ -4,11 +4,16 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler_gym.envs.llvm.session import LlvmSession
+from compiler_gym.service import SessionSource
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec
+
+if TYPE_CHECKING:
+    from compiler_gym.core import CompilerEnv
 
 RUN_SECONDS = "benchmarks.run_seconds"
 """The parameter that returns the seconds of each pass since it was last asked for, as JSON."""
@@ -55,6 +60,18 @@ class ForkingLlvmSession(LlvmSession):
         if key == BARE_FORK:
             return repr(_bare_fork_seconds(float(value)))
         return super().handle_session_parameter(key, value)
+
+
+def bare_fork_seconds(twin: "CompilerEnv", env: "CompilerEnv", seconds: float) -> float:
+    """Return the least time until a plain fork of a worker in the state of `env`'s answers.
+
+    `twin` is another environment like it, whose worker is made to do as `env`'s did.
+    """
+    source = SessionSource("benchmarks.timed_session:ForkingLlvmSession")
+    twin.episode.sessions = replace(twin.episode.sessions, source=source)
+    twin.reset(benchmark=env.benchmark)
+    twin.multistep(env.actions)
+    return float(twin.send_param(BARE_FORK, str(seconds)))
 
 
 def _bare_fork_seconds(seconds: float) -> float:

@@ -1,6 +1,10 @@
 // Textual IR with every kind of instruction, and edits of it that change one field each.
 #pragma once
 
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace compiler_gym::tests {
@@ -249,5 +253,18 @@ inline constexpr Edit edits[] = {
     {"!0 = !{", "!0 = distinct !{"},
     {"!0 = !{!\"text\", i32 3}", "!0 = !{!\"text\", i32 3, null}"},
 };
+
+// Call `check` with the sample after each of the edits, one at a time.
+inline void each_edited_sample(const std::function<void(const std::string&)>& check) {
+  for (const auto& [from, to] : edits) {
+    std::string edited(sample);
+    const auto place = edited.find(from);
+    CAPTURE(std::string(from));
+    CAPTURE(std::string(to));
+    REQUIRE(place != std::string::npos);
+    edited.replace(place, from.size(), to);
+    check(edited);
+  }
+}
 
 }  // namespace compiler_gym::tests

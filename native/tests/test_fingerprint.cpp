@@ -18,7 +18,7 @@
 #include "sample.h"
 
 using namespace compiler_gym::llvm;
-using compiler_gym::tests::edits;
+using compiler_gym::tests::each_edited_sample;
 using compiler_gym::tests::sample;
 
 namespace {
@@ -60,15 +60,8 @@ TEST_CASE("every field of IR flips the fingerprint") {
   ::llvm::LLVMContext context;
   const auto before = digest_of(sample, context);
   CHECK(before == digest_of(sample, context));
-  for (const auto& [from, to] : edits) {
-    std::string edited(sample);
-    const auto place = edited.find(from);
-    CAPTURE(std::string(from));
-    CAPTURE(std::string(to));
-    REQUIRE(place != std::string::npos);
-    edited.replace(place, from.size(), to);
-    CHECK(digest_of(edited, context) != before);
-  }
+  each_edited_sample(
+      [&](const std::string& edited) { CHECK(digest_of(edited, context) != before); });
 }
 
 TEST_CASE("there is a sample of every instruction that LLVM has") {

@@ -9,7 +9,7 @@
 #include "sample.h"
 
 using namespace compiler_gym::llvm;
-using compiler_gym::tests::edits;
+using compiler_gym::tests::each_edited_sample;
 using compiler_gym::tests::sample;
 
 namespace {
@@ -48,15 +48,8 @@ TEST_CASE("every field of IR flips a piece") {
   ::llvm::LLVMContext context;
   const auto before = contents_of(sample, context);
   CHECK(before == contents_of(sample, context));
-  for (const auto& [from, to] : edits) {
-    std::string edited(sample);
-    const auto place = edited.find(from);
-    CAPTURE(std::string(from));
-    CAPTURE(std::string(to));
-    REQUIRE(place != std::string::npos);
-    edited.replace(place, from.size(), to);
-    CHECK(contents_of(edited, context) != before);
-  }
+  each_edited_sample(
+      [&](const std::string& edited) { CHECK(contents_of(edited, context) != before); });
 }
 
 TEST_CASE("a piece says how many instructions it has") {

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A profile whose numbers are known, and fake environments, closed at the end of a test."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import pytest
+from core.conftest import make_env
 
 from compiler_gym.profiling import Layer, Profile, Span
-from compiler_gym.testing import FakeEnv
+
+__all__ = ["known", "make_env"]
 
 
 @pytest.fixture
@@ -23,17 +22,3 @@ def known() -> Profile:
     step = Span(Layer.PYTHON, "step fold", 100, began=50, parts=(request,))
     reset = Span(Layer.PYTHON, "reset", 40, began=0, parts=(Span(Layer.OBSERVATIONS, "size", 5),))
     return Profile("benchmark://x-v0/1", ("fold",), 150, (reset, step))
-
-
-@pytest.fixture(params=["process", "in-process"])
-def make_env(request: pytest.FixtureRequest) -> Iterator[Callable[..., FakeEnv]]:
-    """Make fake environments, in both isolations."""
-    made: list[FakeEnv] = []
-
-    def make(**arguments: Any) -> FakeEnv:
-        made.append(FakeEnv(**{"isolation": request.param, **arguments}))
-        return made[-1]
-
-    yield make
-    for env in made:
-        env.close()

@@ -1,6 +1,5 @@
 #include "filter.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -11,17 +10,11 @@
 #include <cstddef>
 #include <initializer_list>
 
+#include "../own_architecture.h"
+
 namespace compiler_gym::box {
 
 namespace {
-
-#if defined(__x86_64__)
-constexpr unsigned own_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr unsigned own_architecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr unsigned own_architecture = 0;
-#endif
 
 constexpr unsigned new_namespaces = 0x7E020080;  // every CLONE_NEW* that clone takes
 constexpr unsigned x32_calls = 0x40000000;

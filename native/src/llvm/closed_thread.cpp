@@ -1,6 +1,5 @@
 #include "closed_thread.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -12,16 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "../own_architecture.h"
+
 namespace compiler_gym::llvm {
 namespace {
-
-#if defined(__x86_64__)
-constexpr unsigned own_architecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr unsigned own_architecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr unsigned own_architecture = 0;
-#endif
 
 constexpr unsigned refused[] = {
 #if defined(__x86_64__)
