@@ -114,7 +114,8 @@ def test_no_network_is_reached(box: Box, place: Path) -> None:
     with ExitStack() as stack:
         four = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         hidden = stack.enter_context(socket.socket(socket.AF_UNIX))
-        hidden.bind("\0compiler-gym-attacked")
+        name = f"compiler-gym-attacked-{os.getpid()}"
+        hidden.bind(f"\0{name}")
         named = stack.enter_context(socket.socket(socket.AF_UNIX))
         path = place / "socket"
         named.bind(str(path))
@@ -125,7 +126,7 @@ def test_no_network_is_reached(box: Box, place: Path) -> None:
         datagrams = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         datagrams.bind(("127.0.0.1", port))
         datagrams.setblocking(False)
-        ran = box.run("sockets", port, "compiler-gym-attacked", path)
+        ran = box.run("sockets", port, name, path)
         path.unlink()
         with pytest.raises(BlockingIOError, match="unavailable"):
             datagrams.recv(1)

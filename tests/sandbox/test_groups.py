@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A control group is made where one may be, with its bounds, and is gone afterwards."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,9 @@ def given(folder: Path, text: str) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_known() -> Iterator[None]:
+    groups._parent.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    yield
     groups._parent.cache_clear()  # pyright: ignore[reportPrivateUsage]
 
 

@@ -18,7 +18,6 @@ from compiler_gym.envs.gcc.actions import (
     values_of,
     width_of,
 )
-from compiler_gym.envs.gcc.machine.build import box_compilers
 from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.machine.settings import Settings, checked
 from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
@@ -27,7 +26,6 @@ from compiler_gym.envs.gcc.observations import TABLE, observation_spaces
 from compiler_gym.envs.gcc.observations.compute import COMPUTE
 from compiler_gym.envs.gcc.observations.subject import Compiled
 from compiler_gym.errors import InvalidActionError, UnknownNameError
-from compiler_gym.sandbox import is_own
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
@@ -73,7 +71,6 @@ class GccSession(CompilerSession):
     ) -> None:
         self._action_space = action_space.name
         self._settings = Settings(self.spec.options)
-        box_compilers(not is_own(benchmark.uri))
         self._compiled = Compiled(self.spec, benchmark, working_dir, width=self._width)
 
     def apply_action(self, action: Any) -> Step:

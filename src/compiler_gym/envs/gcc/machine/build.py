@@ -31,9 +31,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.sandbox import run_tool_boxed
 
-__all__ = ["Builder", "box_compilers", "check", "is_lasting", "macros_of", "preprocess"]
-
-"""How long one run of GCC may take."""
+__all__ = ["Builder", "check", "is_lasting", "macros_of", "preprocess"]
 
 _MEMORY_BYTES = 8 << 30
 _FILE_BYTES = 1 << 30
@@ -50,19 +48,6 @@ _PASSING = re.compile(
     re.ASCII,
 )
 _PREPROCESSED = {"c": ".i", "cpp-output": ".i", "c++": ".ii", "c++-cpp-output": ".ii"}
-
-
-_is_boxed = False
-
-
-def box_compilers(is_boxed: bool) -> None:
-    """Say whether the compilers of this process work in a sandbox from now on.
-
-    They do for programs that somebody else wrote: a source, or its inline assembly, may
-    read any file that the compiler can.
-    """
-    global _is_boxed
-    _is_boxed = is_boxed
 
 
 class Builder:
@@ -223,7 +208,7 @@ def _run(
     gcc: Gcc, words: Sequence[str], directory: Path, timeout: float
 ) -> "subprocess.CompletedProcess[bytes]":
     try:
-        if _is_boxed and not gcc.is_docker:  # an image is a box already
+        if gcc.is_boxed and not gcc.is_docker:  # an image is a box already
             command = [str(gcc.path()), *words]
             done = run_tool_boxed(command, folder=directory, seconds=timeout)
         else:
