@@ -180,6 +180,8 @@ class LlvmEnv(RunnableEnv):
         True
     """
 
+    source: ClassVar[SessionSource] = SOURCE
+    """What runs in the worker."""
     command_line_styles: ClassVar[Mapping[str, Any]] = {
         "opt": LlvmCommandLine,
         "opt-flags": LegacyCommandLine,
@@ -209,7 +211,7 @@ class LlvmEnv(RunnableEnv):
         **options: Any,
     ) -> None:
         super().__init__(
-            SOURCE,
+            self.source,
             rewards=(*make_rewards(), *rewards),
             derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""The environment passes the public suite; episodes end, and are known by their answers."""
+
+import pickle
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+import compiler_gym
+from compiler_gym.envs.llvm import make_benchmark
+from compiler_gym.envs.llvm.inlining.actions import LETTERS
+from compiler_gym.envs.llvm.inlining.environment import InlineCommandLine, LlvmInlineEnv
+from compiler_gym.errors import InvalidActionError, MinimizationError
+from compiler_gym.testing import EnvironmentConformance
+from compiler_gym.wrappers import ForkOnStep
+
+MIXED = "nidnniddninid"
+
+
+class TestLlvmInline(EnvironmentConformance):
+    env_id = "llvm-inline-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/bitcount",
+        "observation_space": "InlineFeatures",
+        "reward_space": "IrInstructionCountOz",
+    }
+    observations = ("IrHash", "InlineFeatures", "InlineDecisions", "IrInstructionCount")
+    steps = 4
+
+
+@pytest.fixture
+def env() -> Iterator[LlvmInlineEnv]:
+    with compiler_gym.make(
+        "llvm-inline-v0", benchmark="cbench-v1/patricia", reward_space="IrInstructionCountOz"
+    ) as env:
+        assert isinstance(env, LlvmInlineEnv)
+        yield env
+
+
+def finish(env: LlvmInlineEnv, letters: str = MIXED) -> None:
+    """Answer with `letters`, again and again, until the pipeline is over."""
+    number = len(env.actions)
+    while env.in_episode:
+        env.step(LETTERS.index(letters[number % len(letters)]))
+        number += 1
+
+
+def test_an_episode_ends_with_the_pipeline_and_its_program_can_be_looked_at(env) -> None:
+    env.reset()
+    finish(env)
+    assert not env.in_episode
+    assert env.observation["IrInstructionCount"] > 0
+    assert env.state.commandline == env.commandline()
+    assert env.ir.startswith("source_filename")
+    with env.fork() as fork:
+        assert fork.observation["IrHash"] == env.observation["IrHash"]
+    with pickle.loads(pickle.dumps(env)) as twin:
+        assert twin.state == env.state
+        assert twin.observation["IrHash"] == env.observation["IrHash"]
+
+
+def test_rewards_sum_to_what_the_pipeline_saves(env) -> None:
+    env.reset()
+    finish(env, "d")
+    assert env.episode_reward == pytest.approx(1.0)
+    env.reset()
+    finish(env)
+    look = env.observation
+    saved = look["IrInstructionCountInitial"] - look["IrInstructionCount"]
+    best = look["IrInstructionCountInitial"] - look["IrInstructionCountOz"]
+    assert env.episode_reward == pytest.approx(saved / best)
+
+
+@pytest.mark.parametrize("steps", [3, 1000])
+def test_a_state_is_replayed_and_validated(env, steps: int) -> None:
+    env.reset()
+    for number in range(steps):
+        if env.in_episode:
+            env.step(LETTERS.index(MIXED[number % len(MIXED)]))
+    result = env.validate()
+    assert result.okay(), result
+    with LlvmInlineEnv() as other:
+        other.apply(env.state)
+        assert other.observation["IrHash"] == env.observation["IrHash"]
+        assert other.in_episode == env.in_episode
+
+
+def test_its_command_line_repeats_it_on_a_file(env, tmp_path: Path) -> None:
+    env.reset()
+    (tmp_path / "input.bc").write_bytes(env.benchmark.contents)
+    finish(env)
+    words = shlex.split(env.commandline())
+    assert words[:3] == ["python", "-m", "compiler_gym.envs.llvm.inlining"]
+    subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, check=True)
+    assert (tmp_path / "output.bc").read_bytes() == env.observation["Bitcode"].tobytes()
+
+
+def test_an_unfinished_command_line_leaves_the_rest_to_llvm(env, tmp_path: Path) -> None:
+    env.reset()
+    (tmp_path / "input.bc").write_bytes(env.benchmark.contents)
+    for letter in MIXED[:4]:
+        env.step(LETTERS.index(letter))
+    words = shlex.split(env.commandline())
+    subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, check=True)
+    finish(env, "d")
+    assert (tmp_path / "output.bc").read_bytes() == env.observation["Bitcode"].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-Oz", "--decisions=dxd"], "found 'x'"),
+        (["-Oz", f"--decisions={'n' * 10_000}"], "decisions are left over"),
+        (["--decisions=d"], "one of the arguments"),
+    ],
+)
+def test_a_command_that_cannot_be_obeyed_says_why(env, tmp_path: Path, words, said: str) -> None:
+    (tmp_path / "input.bc").write_bytes(env.datasets.benchmark("cbench-v1/bitcount").contents)
+    command = [sys.executable, "-m", "compiler_gym.envs.llvm.inlining", *words]
+    done = subprocess.run(
+        [*command, "input.bc", "-o", "output.bc"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_command_lines_are_read_back(env) -> None:
+    space = env.action_space
+    assert isinstance(space, InlineCommandLine)
+    for actions in ([], [0], [0, 1, 2, 2]):
+        assert space.from_string(space.to_string(actions)) == actions
+        assert space.from_string(space.to_string(actions, level="O3")) == actions
+    assert space.from_string("din") == [0, 1, 2]
+    for wrong in ("dix", "d i", "opt -passes=dce", space.to_string([1]) + "; ls", "-m x"):
+        with pytest.raises(InvalidActionError, match="no list of inlining decisions"):
+            space.from_string(wrong)
+
+
+def test_a_step_is_taken_back_at_any_call() -> None:
+    with ForkOnStep(compiler_gym.make("llvm-inline-v0", benchmark="cbench-v1/patricia")) as env:
+        env.reset()
+        hashes = [env.observation["InlineStateHash"]]
+        irs = [env.observation["IrHash"]]
+        for letter in MIXED[:6]:
+            env.step(LETTERS.index(letter))
+            hashes.append(env.observation["InlineStateHash"])
+            irs.append(env.observation["IrHash"])
+        while len(hashes) > 1:
+            env.undo()
+            hashes.pop()
+            irs.pop()
+            assert env.observation["InlineStateHash"] == hashes[-1]
+            assert env.observation["IrHash"] == irs[-1]
+
+
+def test_forks_go_their_own_way_from_an_open_question(env) -> None:
+    env.reset()
+    env.step(LETTERS.index("n"))
+    ends = []
+    for letters in ("i", "n", "i"):
+        with env.fork() as fork:
+            finish(fork, letters)
+            ends.append(fork.observation["IrHash"])
+    assert ends[0] == ends[2] != ends[1]
+    finish(env, "n")
+    assert env.observation["IrHash"] == ends[1]
+
+
+def test_a_program_without_a_question_ends_with_the_first_action(tmp_path: Path) -> None:
+    (tmp_path / "alone.c").write_text("int main(void) { return 0; }\n")
+    with LlvmInlineEnv() as env:
+        env.reset(benchmark=make_benchmark(tmp_path / "alone.c"))
+        assert env.in_episode
+        _, _, terminated, truncated, info = env.step(env.action_space["inline"])
+        assert (terminated, truncated) == (True, False)
+        assert info["action_had_no_effect"]
+        assert env.observation["IrInstructionCount"] == env.observation["IrInstructionCountOz"]
+
+
+def test_debug_information_gives_a_call_its_place_in_the_source(tmp_path: Path, tool) -> None:
+    source = tmp_path / "two.c"
+    source.write_text(
+        "static int twice(int n) { return n * 2; }\nint main(int c, char **v)\n{\n"
+        "  return twice(c);\n}\n"
+    )
+    options = ("-g", "-O2", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm")
+    bitcode = tmp_path / "two.bc"
+    tool("clang-22", *options, source, "-o", bitcode)
+    with LlvmInlineEnv() as env:
+        env.reset(benchmark=make_benchmark(bitcode))
+        site = env.observation["CallSite"]
+        assert (site["caller"], site["callee"]) == ("main", "twice")
+        assert site["location"].endswith("two.c:4:10")
+        assert site["is_callee_local"]
+
+
+def test_a_report_for_llvms_tracker_is_refused_with_a_reason(env, tmp_path: Path) -> None:
+    env.reset()
+    with pytest.raises(MinimizationError, match="decisions about calls"):
+        env.write_bug_report(tmp_path)
