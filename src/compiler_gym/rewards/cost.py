@@ -5,18 +5,29 @@ A reward is arithmetic on measured costs: it holds no compiler and reads no file
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from compiler_gym.spaces import Reward
 
-__all__ = ["BaselineReward", "CostReward", "NormalizedCostReward"]
+__all__ = ["BaselineReward", "CostReward", "NormalizedCostReward", "Origin"]
+
+
+class Origin(Enum):
+    """The program whose cost an episode's savings are counted from."""
+
+    RESET = "reset"
+    """The one that is there after a reset."""
+    INITIAL = "initial"
+    """The one before anything was done to it, where a reset does something already."""
 
 
 class CostReward(Reward):
     """The cost saved since the last step: ``before - after``.
 
     `cost` is the observation to lower; `initial` the observation that holds its
-    value at reset, asked for only when the reward did not see that itself. What an
+    value at reset, asked for only when the reward did not see that itself, or
+    where `counts_from` says so. What an
     episode earns depends on where it ends alone, rounding included: a program as it
     was at reset has earned 0, and one that ties with a baseline 1 of what is scaled
     by that baseline.
@@ -32,6 +43,7 @@ class CostReward(Reward):
         deterministic: bool = True,
         unit: str = "",
         levels: Mapping[str, str] | None = None,
+        counts_from: Origin = Origin.RESET,
         **properties: Any,
     ) -> None:
         super().__init__(
@@ -44,8 +56,10 @@ class CostReward(Reward):
             **properties,
         )
         self.initial = initial
+        self.counts_from = counts_from
+        """Which program `origin` is the cost of."""
         self.origin: float | None = None
-        """The cost at reset, once it is known."""
+        """The cost that savings are counted from, once it is known."""
         self.unit = unit
         """What the cost is counted in."""
         self.levels = dict(levels or {})
@@ -64,7 +78,9 @@ class CostReward(Reward):
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the costs of the program before any action."""
-        self._count_from(float(observations[0]), observation_view)
+        is_seen = self.counts_from is Origin.RESET
+        cost = observations[0] if is_seen else observation_view[self.initial]
+        self._count_from(float(cost), observation_view)
 
     def update(
         self,

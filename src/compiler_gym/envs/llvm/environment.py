@@ -212,7 +212,7 @@ class LlvmEnv(RunnableEnv):
     ) -> None:
         super().__init__(
             self.source,
-            rewards=(*make_rewards(), *rewards),
+            rewards=(*self._rewards(), *rewards),
             derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
@@ -331,6 +331,10 @@ class LlvmEnv(RunnableEnv):
             link=tuple(spec.link) if spec else (),
             details="; ".join(map(str, errors)),
         )
+
+    def _rewards(self) -> list[Reward]:
+        """Return what can be earned, fresh."""
+        return make_rewards()
 
     def _goal(self) -> str | None:
         history = self.episode.require()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The features are LLVM's, in its order; the rest is what the passes show."""
 
+import re
+
 import pytest
 
 from compiler_gym import _llvm
@@ -39,7 +41,9 @@ def test_features_have_names(env) -> None:
 def test_a_call_says_where_it_is(env) -> None:
     site, text = env.observation["CallSite"], env.observation["Ir"]
     assert env.observation.spec("CallSite").space.contains(site)
-    body = text[text.index(f"@{site['caller']}(", text.index("define ")) :]
+    start = re.search(rf"^define .*@{site['caller']}\(", text, re.MULTILINE)
+    assert start is not None
+    body = text[start.start() :]
     lines = body[: body.index("\n}")].splitlines()[1:]
     blocks = "\n".join(lines).split("\n\n")
     line = [line for line in blocks[site["block"]].splitlines() if line.startswith("  ")]

@@ -11,10 +11,11 @@ from compiler_gym.core import DerivedObservation
 from compiler_gym.envs.llvm.environment import LlvmEnv
 from compiler_gym.envs.llvm.inlining.actions import LETTERS, LEVEL_OF, STYLE
 from compiler_gym.envs.llvm.inlining.observations import feature_dictionary
+from compiler_gym.envs.llvm.inlining.rewards import make_inline_rewards
 from compiler_gym.envs.llvm.validation.bug_report import BugReport
 from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces import Commandline
+from compiler_gym.spaces import Commandline, Reward
 
 __all__ = ["InlineCommandLine", "LlvmInlineEnv"]
 
@@ -121,6 +122,9 @@ class LlvmInlineEnv(LlvmEnv):
         """
         assert isinstance(self.action_space, InlineCommandLine)
         return self.action_space.to_string(self.actions, level=self.level)
+
+    def _rewards(self) -> list[Reward]:
+        return make_inline_rewards()
 
     def write_bug_report(
         self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"

@@ -57,7 +57,11 @@ OWN = (
         "where the program has debug information; the `number` of questions before it; sizes, and "
         "the calls of the callee by name in the module. Empty names when the pipeline is over.",
         compute="call_site",
-        default={**dict.fromkeys(_TEXTS, ""), **dict.fromkeys((*_NUMBERS, *_FLAGS), 0)},
+        default={
+            **dict.fromkeys(_TEXTS, ""),
+            **dict.fromkeys(_NUMBERS, 0),
+            **dict.fromkeys(_FLAGS, False),
+        },
     ),
     Observation(
         name="InlineDecisions",
