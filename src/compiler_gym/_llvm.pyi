@@ -1,10 +1,10 @@
 """LLVM 22 in process: one module, changed by pass pipelines."""
 
 from collections.abc import Sequence
+import enum
 from typing import Any
 
-
-LLVM_VERSION: str = '22.1.8'
+LLVM_VERSION: str = "22.1.8"
 
 OUT_OF_MEMORY_STATUS: int = 86
 
@@ -71,6 +71,61 @@ def call_frequencies(module: Module) -> list[tuple[bytes, float]]:
     How often each function with a body runs in one run of the program: (name, times).
     """
 
+class InlineAnswer(enum.Enum):
+    """What becomes of a call that the inliner asks about."""
+
+    STANDARD = 0
+    """What LLVM would do."""
+
+    INLINED = 1
+    """The callee's code takes its place."""
+
+    SEPARATE = 2
+    """It stays a call."""
+
+class Inlining:
+    """A level's pipeline on a module, whose inliner asks about each call."""
+
+    def __init__(self, module: Module, level: str) -> None:
+        """
+        Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline up to the
+        first question. Until it is over, nobody else may change the module.
+        """
+
+    def answer(self, answer: InlineAnswer) -> None:
+        """
+        Answer the question and go on to the next, or to the end of the pipeline.
+        """
+
+    @property
+    def is_over(self) -> bool:
+        """
+        Whether the pipeline has come to its end: there is no question any more.
+        """
+
+    def call_site(self) -> dict[str, Any]:
+        """The call that the question is about, by column."""
+
+    def features(self) -> bytes:
+        """The 39 features of inline_feature_names() as little-endian int64."""
+
+    @property
+    def decisions(self) -> bytes:
+        """
+        Of each question so far, a byte that is 1 where the call was to be inlined.
+        """
+
+    def limit_instructions(self, most: int) -> None:
+        """
+        From now on `answer` raises `ModuleTooLargeError` where the module has grown to more
+        than `most` instructions; 0 sets no limit.
+        """
+
+def inline_feature_names() -> list[str]:
+    """
+    The features that LLVM offers a learned inliner, and its own choice as the last.
+    """
+
 class Ir2VecVocabulary:
     """A vocabulary of IR2Vec."""
 
@@ -101,7 +156,7 @@ def split_functions(data: bytes) -> list[tuple[str, bytes]]:
 def strip_noop_bitcasts(data: bytes) -> bytes:
     """The same module without casts from a type to itself."""
 
-MCA_PROCESSOR: str = 'skylake'
+MCA_PROCESSOR: str = "skylake"
 
 def object_instruction_count(module: Module) -> int:
     """
@@ -123,7 +178,7 @@ def object_code_with_blocks(module: Module) -> bytes:
 class Module:
     """One LLVM module, changed in place by passes."""
 
-    def __init__(self, data: bytes, name: str = '') -> None:
+    def __init__(self, data: bytes, name: str = "") -> None:
         """Read bitcode or textual IR, or raise `BenchmarkInitError`."""
 
     def run(self, pipeline: str) -> bool:

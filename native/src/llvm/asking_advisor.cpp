@@ -36,6 +36,20 @@ class Assumptions {
   std::map<Function*, std::unique_ptr<::llvm::AssumptionCache>> caches_;
 };
 
+// LLVM puts no more than that on the stack of a function that calls itself.
+constexpr std::uint64_t most_allocated = ::llvm::InlineConstants::TotalAllocaSizeRecursiveCaller;
+
+// What the analysis of a call gives up at, beside all that isInlineViable() finds.
+bool stands_in_the_way(const ::llvm::Instruction& instruction, std::uint64_t& allocated) {
+  if (const auto* call = ::llvm::dyn_cast<CallBase>(&instruction)) return call->cannotDuplicate();
+  const auto* const alloca = ::llvm::dyn_cast<::llvm::AllocaInst>(&instruction);
+  if (!alloca) return false;
+  const auto size = alloca->getAllocationSize(instruction.getDataLayout());
+  if (!alloca->isStaticAlloca() || !size || size->isScalable()) return true;
+  allocated += size->getFixedValue();
+  return allocated > most_allocated;
+}
+
 std::int64_t constant_arguments(const CallBase& call) {
   std::int64_t count = 0;
   for (const auto& argument : call.args()) count += ::llvm::isa<::llvm::Constant>(argument);
@@ -43,6 +57,20 @@ std::int64_t constant_arguments(const CallBase& call) {
 }
 
 }  // namespace
+
+::llvm::AnalysisKey PlainlyInlinable::Key;
+
+PlainlyInlinable::Result PlainlyInlinable::run(Function& function,
+                                               ::llvm::FunctionAnalysisManager&) {
+  if (!::llvm::isInlineViable(function).isSuccess()) return {false};
+  std::uint64_t allocated = 0;
+  for (const auto& block : function) {
+    for (const auto& instruction : block) {
+      if (stands_in_the_way(instruction, allocated)) return {false};
+    }
+  }
+  return {true};
+}
 
 // Tells what became of LLVM's own advice as well, for its remarks.
 class AskingAdvisor::Advice : public ::llvm::InlineAdvice {
@@ -131,7 +159,8 @@ bool AskingAdvisor::may_be_asked(CallBase& call, bool standard) {
   if (!is_reachable(*call.getParent())) return false;
   const auto kind = getMandatoryKind(call, FAM, getCallerORE(call));
   if (kind != MandatoryInliningKind::NotMandatory) return false;
-  return standard || cost_estimate(call).has_value();
+  if (standard || FAM.getResult<PlainlyInlinable>(*call.getCalledFunction()).holds) return true;
+  return cost_estimate(call).has_value();
 }
 
 bool AskingAdvisor::is_reachable(const ::llvm::BasicBlock& block) {

@@ -15,6 +15,20 @@ namespace compiler_gym::llvm {
 
 class AskingAdvisor;
 
+// Whether nothing in a function can stand in the way of inlining it, wherever it is called and
+// with whatever arguments. Where it is false, LLVM's cost estimate of each call knows.
+class PlainlyInlinable : public ::llvm::AnalysisInfoMixin<PlainlyInlinable> {
+ public:
+  struct Result {
+    bool holds;
+  };
+  Result run(::llvm::Function& function, ::llvm::FunctionAnalysisManager& analyses);
+
+ private:
+  friend ::llvm::AnalysisInfoMixin<PlainlyInlinable>;
+  static ::llvm::AnalysisKey Key;
+};
+
 // A call that may be inlined and need not be.
 struct InlineQuestion {
   AskingAdvisor* advisor;
@@ -22,6 +36,7 @@ struct InlineQuestion {
   bool standard;  // LLVM's own choice
 };
 
+// The function analyses have a FunctionFactsAnalysis and a PlainlyInlinable.
 class AskingAdvisor : public ::llvm::InlineAdvisor {
  public:
   // Returns whether to inline.

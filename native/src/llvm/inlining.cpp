@@ -88,6 +88,7 @@ struct Inlining::Run {
       : runner(runner_at(module, level)),
         coroutine([this, &module, level] { runner->run(module, passes_at(*runner, level)); }) {
     runner->functions().registerPass([] { return FunctionFactsAnalysis(); });
+    runner->functions().registerPass([] { return PlainlyInlinable(); });
     runner->modules().registerPass(
         [] { return ::llvm::PluginInlineAdvisorAnalysis(make_advisor); });
     runner->callbacks().registerShouldRunOptionalPassCallback(

@@ -25,7 +25,7 @@ INLINE_FEATURES = tuple(
     callee_conditionally_executed_blocks callee_users is_callee_avail_external
     is_caller_avail_external inlining_default""".split()
 )
-"""The 38 features that LLVM 22 offers a learned inliner (MLGO), in its order, and its own choice."""
+"""What LLVM 22 offers a learned inliner (MLGO): 38 features in its order, then its own choice."""
 
 _NUMBERS = (
     *("number", "block", "instruction", "arguments", "caller_blocks", "caller_instructions"),

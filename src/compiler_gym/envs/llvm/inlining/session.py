@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.inlining.actions import ACTION_SPACES, ANSWERS, LEVEL_OF
 from compiler_gym.envs.llvm.inlining.observations import INLINE_TABLE, OWN
-from compiler_gym.envs.llvm.observations.compute import COMPUTE, described
+from compiler_gym.envs.llvm.observations.compute import described
 from compiler_gym.envs.llvm.session import LlvmSession
 from compiler_gym.errors import InvalidActionError, ModuleTooLargeError
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpec
