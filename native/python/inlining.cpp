@@ -8,7 +8,6 @@
 
 namespace compiler_gym::python {
 
-using llvm::InlineAnswer;
 using llvm::Inlining;
 
 namespace {
@@ -17,6 +16,16 @@ llvm::Level level_from(const std::string& name) {
   if (const auto level = llvm::level_named(name)) return *level;
   throw nb::value_error(
       ("expected a level O0, O1, O2, O3, Os or Oz, found '" + name + "'").c_str());
+}
+
+void answer(Inlining& inlining, const std::string& name) {
+  const auto named = llvm::inline_answer_named(name);
+  if (!named) {
+    throw nb::value_error(
+        ("expected an answer default, inline or no-inline, found '" + name + "'").c_str());
+  }
+  nb::gil_scoped_release unlocked;
+  inlining.answer(*named);
 }
 
 Columns site_of(const Inlining& inlining) {
@@ -43,10 +52,6 @@ Columns site_of(const Inlining& inlining) {
 }  // namespace
 
 void bind_inlining(nb::module_& m) {
-  nb::enum_<InlineAnswer>(m, "InlineAnswer", "What becomes of a call that the inliner asks about.")
-      .value("STANDARD", InlineAnswer::standard, "What LLVM would do.")
-      .value("INLINED", InlineAnswer::inlined, "The callee's code takes its place.")
-      .value("SEPARATE", InlineAnswer::separate, "It stays a call.");
   nb::class_<Inlining>(m, "Inlining",
                        "A level's pipeline on a module, whose inliner asks about each call.")
       .def(
@@ -59,8 +64,9 @@ void bind_inlining(nb::module_& m) {
           "module"_a, "level"_a, nb::keep_alive<1, 2>(),
           "Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline up to the\n"
           "first question. Until it is over, nobody else may change the module.")
-      .def("answer", &Inlining::answer, "answer"_a, Unlocked(),
-           "Answer the question and go on to the next, or to the end of the pipeline.")
+      .def("answer", answer, "answer"_a,
+           "Answer the question with `default` (what LLVM would do), `inline` or `no-inline`, and\n"
+           "go on to the next, or to the end of the pipeline.")
       .def_prop_ro("is_over", &Inlining::is_over,
                    "Whether the pipeline has come to its end: there is no question any more.")
       .def("call_site", site_of, "The call that the question is about, by column.")

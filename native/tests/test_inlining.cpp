@@ -212,6 +212,13 @@ TEST_CASE("growth is bounded") {
   while (!free.is_over()) free.answer(InlineAnswer::inlined);
 }
 
+TEST_CASE("answers have names") {
+  CHECK(inline_answer_named("default") == InlineAnswer::standard);
+  CHECK(inline_answer_named("inline") == InlineAnswer::inlined);
+  CHECK(inline_answer_named("no-inline") == InlineAnswer::separate);
+  CHECK_FALSE(inline_answer_named("perhaps"));
+}
+
 TEST_CASE("names and features are as many") {
   const auto names = inline_feature_names();
   CHECK(names.size() == inline_features_size);

@@ -153,6 +153,13 @@ struct Inlining::Run {
 
 thread_local Inlining::Run* Inlining::Run::going_on = nullptr;
 
+std::optional<InlineAnswer> inline_answer_named(std::string_view name) {
+  if (name == "default") return InlineAnswer::standard;
+  if (name == "inline") return InlineAnswer::inlined;
+  if (name == "no-inline") return InlineAnswer::separate;
+  return std::nullopt;
+}
+
 std::vector<std::string> inline_feature_names() {
   return {std::begin(feature_names), std::end(feature_names)};
 }

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler_gym/llvm/levels.h"
@@ -18,6 +20,9 @@
 namespace compiler_gym::llvm {
 
 enum class InlineAnswer { standard, inlined, separate };
+
+// default, inline and no-inline.
+std::optional<InlineAnswer> inline_answer_named(std::string_view name);
 
 // The features that LLVM offers a learned inliner (MLGO), and its own choice as the last.
 inline constexpr std::size_t inline_features_size = 39;

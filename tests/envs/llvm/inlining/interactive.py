@@ -38,6 +38,7 @@ def ask_opt(
         f"-inliner-interactive-channel-base={base}",
         "-inliner-interactive-include-default",
         "-ml-advisor-size-increase-threshold=1000",
+        "-relocation-model=pic",  # as clang takes it from the module, and opt does not
         str(folder / "input.bc"),
         "-o",
         str(folder / "output.bc"),

@@ -52,16 +52,15 @@ def main(words: list[str] | None = None) -> int:
 
 def run(module: _llvm.Module, level: str, decisions: str) -> int:
     """Run the pipeline of `level` with `decisions`; return how many of them were asked for."""
-    answers = [getattr(_llvm.InlineAnswer, name) for name in ANSWERS]
     inlining = _llvm.Inlining(module, level)
     asked = 0
     for letter in decisions:
         if inlining.is_over:
             return asked
-        inlining.answer(answers[LETTERS.index(letter)])
+        inlining.answer(ANSWERS[LETTERS.index(letter)])
         asked += 1
     while not inlining.is_over:
-        inlining.answer(_llvm.InlineAnswer.STANDARD)
+        inlining.answer("default")
     return asked
 
 

@@ -11,14 +11,14 @@ STYLE = "inlining"
 LEVEL_OF = {"size": "Oz", "speed": "O3"}
 """The level whose pipeline runs, by what the program is optimised for."""
 
-ANSWERS = ("STANDARD", "INLINED", "SEPARATE")
-"""What the engine is told for each action."""
-
 _ITEMS = (
     FlagSpec("default", "d", "What LLVM's own inliner would do"),
     FlagSpec("inline", "i", "Put the callee's code in the place of the call"),
     FlagSpec("no-inline", "n", "Leave it a call"),
 )
+
+ANSWERS = tuple(item.name for item in _ITEMS)
+"""What the engine is told for each action."""
 
 LETTERS = "".join(item.flag for item in _ITEMS)
 """How each action is written, in order."""

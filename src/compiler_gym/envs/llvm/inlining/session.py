@@ -20,7 +20,6 @@ from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpec
 
 __all__ = ["LlvmInlineSession"]
 
-_ANSWERS = tuple(getattr(_llvm.InlineAnswer, name) for name in ANSWERS)
 _OF_PASSES = ("llvm.apply_pipeline", "llvm.apply_baseline_optimizations")
 _DEFAULTS = {row.name: row.default for row in OWN}
 
@@ -47,9 +46,9 @@ class LlvmInlineSession(LlvmSession):
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Answer the inliner's question with `action`; the episode ends with the pipeline."""
         try:
-            answer = _ANSWERS[action]
+            answer = ANSWERS[action]
         except (IndexError, TypeError):
-            raise InvalidActionError(f"{action!r} is not in [0, {len(_ANSWERS)})") from None
+            raise InvalidActionError(f"{action!r} is not in [0, {len(ANSWERS)})") from None
         if self.inlining.is_over:  # nothing was asked: the program has no call to decide about
             return True, None, True
         try:
