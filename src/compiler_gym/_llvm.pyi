@@ -1,10 +1,10 @@
 """LLVM 22 in process: one module, changed by pass pipelines."""
 
 from collections.abc import Sequence
-import enum
 from typing import Any
 
-LLVM_VERSION: str = "22.1.8"
+
+LLVM_VERSION: str = '22.1.8'
 
 OUT_OF_MEMORY_STATUS: int = 86
 
@@ -71,18 +71,6 @@ def call_frequencies(module: Module) -> list[tuple[bytes, float]]:
     How often each function with a body runs in one run of the program: (name, times).
     """
 
-class InlineAnswer(enum.Enum):
-    """What becomes of a call that the inliner asks about."""
-
-    STANDARD = 0
-    """What LLVM would do."""
-
-    INLINED = 1
-    """The callee's code takes its place."""
-
-    SEPARATE = 2
-    """It stays a call."""
-
 class Inlining:
     """A level's pipeline on a module, whose inliner asks about each call."""
 
@@ -92,9 +80,10 @@ class Inlining:
         first question. Until it is over, nobody else may change the module.
         """
 
-    def answer(self, answer: InlineAnswer) -> None:
+    def answer(self, answer: str) -> None:
         """
-        Answer the question and go on to the next, or to the end of the pipeline.
+        Answer the question with `default` (what LLVM would do), `inline` or `no-inline`, and
+        go on to the next, or to the end of the pipeline.
         """
 
     @property
@@ -156,7 +145,7 @@ def split_functions(data: bytes) -> list[tuple[str, bytes]]:
 def strip_noop_bitcasts(data: bytes) -> bytes:
     """The same module without casts from a type to itself."""
 
-MCA_PROCESSOR: str = "skylake"
+MCA_PROCESSOR: str = 'skylake'
 
 def object_instruction_count(module: Module) -> int:
     """
@@ -178,7 +167,7 @@ def object_code_with_blocks(module: Module) -> bytes:
 class Module:
     """One LLVM module, changed in place by passes."""
 
-    def __init__(self, data: bytes, name: str = "") -> None:
+    def __init__(self, data: bytes, name: str = '') -> None:
         """Read bitcode or textual IR, or raise `BenchmarkInitError`."""
 
     def run(self, pipeline: str) -> bool:
