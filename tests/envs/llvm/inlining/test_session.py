@@ -81,7 +81,7 @@ def test_the_features_are_those_that_opt_sends_to_a_model(
     number = 0
     while not inlining.is_over:
         numbers = memoryview(inlining.features()).cast("q").tolist()
-        ours = dict(zip(INLINE_FEATURES, numbers, strict=True))
+        ours: Question = dict(zip(INLINE_FEATURES, numbers, strict=True))
         assert number < len(asked), "opt asked no more"
         assert ours == asked[number], (number, inlining.call_site())
         inlining.answer(answers[decide(number, ours)])

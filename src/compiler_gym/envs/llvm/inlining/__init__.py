@@ -8,13 +8,9 @@ in workers, ``environment`` is what users hold, ``actions`` and ``observations``
 
 from typing import TYPE_CHECKING
 
+from compiler_gym.envs.llvm import FORMATS
 from compiler_gym.lazy import door
-from compiler_gym.registration import (
-    C_SOURCE,
-    CXX_SOURCE,
-    Compiler,
-    EnvironmentId,
-)
+from compiler_gym.registration import Compiler, EnvironmentId
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.inlining.environment import InlineCommandLine, LlvmInlineEnv
@@ -25,7 +21,7 @@ llvm_inline = Compiler(
     name="llvm-inline",
     description="LLVM 22's inliner, which asks about each call",
     environment="compiler_gym.envs.llvm.inlining.environment:LlvmInlineEnv",
-    formats=(C_SOURCE, CXX_SOURCE),
+    formats=FORMATS,
     search_defaults={"action_space": "Inlining", "reward_space": "IrInstructionCountOz"},
     environments=(
         EnvironmentId(
