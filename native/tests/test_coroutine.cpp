@@ -6,6 +6,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/runtime.h"
+#include "llvm/Support/ErrorHandling.h"
+
 using compiler_gym::llvm::Coroutine;
 
 namespace {
@@ -48,6 +52,13 @@ TEST_CASE("what work throws is thrown where it is resumed") {
   self = &failing;
   failing.resume();
   CHECK_THROWS_WITH_AS(failing.resume(), "inside", std::runtime_error);
+  CHECK(failing.is_over());
+}
+
+TEST_CASE("a fatal error of LLVM comes out as any exception does") {
+  compiler_gym::llvm::start();
+  Coroutine failing([] { ::llvm::report_fatal_error("given up"); });
+  CHECK_THROWS_WITH_AS(failing.resume(), "given up", compiler_gym::llvm::FatalError);
   CHECK(failing.is_over());
 }
 

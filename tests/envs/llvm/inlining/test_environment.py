@@ -12,6 +12,7 @@ from typing import ClassVar
 import pytest
 
 import compiler_gym
+from compiler_gym.caching import TranspositionCache
 from compiler_gym.envs.llvm import make_benchmark
 from compiler_gym.envs.llvm.inlining.actions import LETTERS
 from compiler_gym.envs.llvm.inlining.environment import InlineCommandLine, LlvmInlineEnv
@@ -174,6 +175,45 @@ def test_forks_go_their_own_way_from_an_open_question(env) -> None:
     assert ends[0] == ends[2] != ends[1]
     finish(env, "n")
     assert env.observation["IrHash"] == ends[1]
+
+
+def test_a_cache_gives_what_the_inliner_would() -> None:
+    with LlvmInlineEnv(
+        benchmark="cbench-v1/bitcount", cache=TranspositionCache(), observation_space="CallSite"
+    ) as cached:
+        plain = LlvmInlineEnv(benchmark="cbench-v1/bitcount", observation_space="CallSite")
+        with plain:
+            for letters in ("din", "nid", "din"):
+                for one in (cached, plain):
+                    one.reset()
+                while plain.in_episode:
+                    letter = LETTERS.index(letters[len(plain.actions) % 3])
+                    assert cached.step(letter)[:4] == plain.step(letter)[:4]
+                assert not cached.in_episode
+                assert cached.observation["IrHash"] == plain.observation["IrHash"]
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+def test_a_vector_goes_on_with_the_next_episode(mode: str) -> None:
+    envs = compiler_gym.make_vec(
+        "llvm-inline-v0",
+        2,
+        sampler=["cbench-v1/bitcount", "cbench-v1/crc32"],
+        observation_space="InlineFeatures",
+        reward_space="IrInstructionCountOz",
+        autoreset_mode=mode,
+    )
+    try:
+        envs.reset(seed=0)
+        ends = 0
+        for _ in range(80):
+            _, rewards, terminated, truncated, _ = envs.step([0, 0])
+            assert not truncated.any()
+            assert rewards.shape == (2,)
+            ends += int(terminated.sum())
+        assert ends >= 2
+    finally:
+        envs.close()
 
 
 def test_a_program_without_a_question_ends_with_the_first_action(tmp_path: Path) -> None:
