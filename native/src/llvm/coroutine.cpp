@@ -8,6 +8,7 @@
 #include "llvm/Support/PrettyStackTrace.h"
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -28,6 +29,10 @@ char* new_stack() {
     munmap(memory, guard_size + stack_size);
     throw std::bad_alloc();
   }
+#if defined(__SANITIZE_ADDRESS__)
+  // The frames of a stack that was here before have left their marks.
+  __asan_unpoison_memory_region(memory, guard_size + stack_size);
+#endif
   return static_cast<char*>(memory);
 }
 
