@@ -7,29 +7,39 @@
 import argparse
 import ast
 import importlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import store
-from benchmarks.measure import Figure
+from benchmarks import peer, store
+from benchmarks.measure import Figure, NotSetUpError
 from compiler_gym._columns import keep_large_blocks
 
 SECTIONS = (
     "engine",
+    "changes",
     "observations",
     "steps",
     "start",
+    "resets",
     "fork",
     "scaling",
     "vector",
+    "share",
+    "search",
     "caching",
     "soak",
+    "memory",
+    "profiling",
+    "peer",
     "datasets",
     "gcc",
+    "sandbox",
     "validation",
+    "planted",
 )
 """Each a file of this folder with a function `measure`, in the order they run."""
 
@@ -40,11 +50,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     for name in set(options.sections) - set(SECTIONS):
         parser.error(f"no section {name!r}; there are {', '.join(SECTIONS)}")
+    if options.peer is not None:
+        os.environ[peer.VARIABLE] = str(options.peer)
     keep_large_blocks()
     console = Console()
     for name in options.sections or SECTIONS:
-        with console.status(f"measuring {name}"):
-            figures: list[Figure] = importlib.import_module(f"benchmarks.{name}").measure()
+        try:
+            with console.status(f"measuring {name}"):
+                figures: list[Figure] = importlib.import_module(f"benchmarks.{name}").measure()
+        except NotSetUpError as error:
+            console.print(f"{name}\n  not measured: {error}", soft_wrap=True)
+            continue
         console.print(_table(name, figures))
         if options.store:
             console.print(f"Stored in {store.write(name, figures, options.folder)}")
@@ -58,6 +74,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sections", nargs="*", metavar="SECTION")
+    parser.add_argument(
+        "--peer", type=Path, metavar="DIR", help="where CompilerGym 0.2.5 is set up"
+    )
     parser.add_argument("--store", action="store_true", help="keep the figures for the docs")
     parser.add_argument("--folder", type=Path, default=store.RESULTS, help="where they are kept")
     return parser

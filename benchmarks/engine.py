@@ -36,7 +36,8 @@ def _figures(data: bytes) -> list[Figure]:
     repeats = max(20, 200_000 // max(size, 200))
     module.run("no-op-module")
     calls = {
-        "run a pass that does nothing, hash included": lambda: module.run("no-op-module"),
+        "run a pass that does nothing": lambda: module.run("no-op-module"),
+        "hash": partial(_hash, module),
         "count instructions": module.instruction_count,
         "autophase": module.autophase,
         "inst_count": module.inst_count,
@@ -49,9 +50,15 @@ def _figures(data: bytes) -> list[Figure]:
         Figure(f"{size:,} instructions: {name}", value * 1e6, "us")
         for name, value in seconds.items()
     ]
-    share = seconds["run a pass that does nothing, hash included"] / seconds["bitcode"]
+    share = seconds["hash"] / seconds["bitcode"]
     name = f"{size:,} instructions: hash against writing bitcode"
     return [*figures, Figure(name, share, "x", bound=0.15)]
+
+
+def _hash(module: _llvm.Module) -> bytes:
+    """Return a hash that was not kept: what marks a module forgets it."""
+    module.set_goal("size")
+    return module.ir_hash()
 
 
 def _random_action(data: bytes) -> float:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Literal
 
-__all__ = ["Figure", "median_seconds", "programs_of_size"]
+__all__ = ["Figure", "NotSetUpError", "median_seconds", "programs_of_size"]
+
+
+class NotSetUpError(Exception):
+    """What a section compares with is not on this machine."""
 
 
 @dataclass(frozen=True, slots=True)

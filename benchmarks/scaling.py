@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Two environments on two cores, and what a worker weighs."""
+"""Two environments on two cores, what a worker weighs, and what each row costs in which process.
+
+What a row costs is processor time, the client's and its workers' apart: the client is one
+thread, so it bounds how many cores a vector can keep busy.
+"""
 
 import json
 import multiprocessing
@@ -8,12 +12,22 @@ import time
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
 from benchmarks.measure import Figure
-from compiler_gym import make
+from compiler_gym import make, make_vec
 from compiler_gym.testing import worker_pid
 
 SECONDS = 4.0
 WORKERS = 8
+ROWS = (
+    ("cbench-v1/crc32", 8),
+    ("cbench-v1/sha", 8),
+    ("cbench-v1/sha", 32),
+    ("cbench-v1/sha", 64),
+    ("cbench-v1/jpeg-d", 8),
+)
+ROW_STEPS, ROW_REPEATS = 40, 4
 
 
 def measure() -> list[Figure]:
@@ -25,7 +39,33 @@ def measure() -> list[Figure]:
     return [
         Figure("two processes against one, steps per second", median(ratios), "x", 1.8, "at least"),
         Figure(f"memory (PSS) of each of {WORKERS} workers", _worker_megabytes(), "MB", 15),
+        *(figure for program, rows in ROWS for figure in _per_row(program, rows)),
     ]
+
+
+def _per_row(program: str, rows: int) -> list[Figure]:
+    """Return the least processor time of a step of one of `rows` rows of random actions."""
+    actions = np.random.default_rng(0).integers(0, 123, size=(ROW_STEPS, rows))
+    client, workers = float("inf"), float("inf")
+    with make_vec("llvm-autophase-ic-v0", rows, benchmark=program) as vector:
+        for _ in range(ROW_REPEATS):
+            vector.reset(seed=0)
+            pids = [worker_pid(env) for env in vector.envs]
+            ours, theirs = -time.process_time(), -sum(map(_computed, pids))
+            for row in actions:
+                vector.step(row)
+            ours, theirs = ours + time.process_time(), theirs + sum(map(_computed, pids))
+            client, workers = min(client, ours), min(workers, theirs)
+    label = f"{program}, {rows} rows: processor time of a row's step"
+    return [
+        Figure(f"{label}, client", client / actions.size * 1e6, "µs"),
+        Figure(f"{label}, worker", workers / actions.size * 1e6, "µs"),
+    ]
+
+
+def _computed(pid: int | None) -> float:
+    """Return the seconds that process `pid` has computed."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def _together(count: int) -> float:

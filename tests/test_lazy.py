@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A door fetches each name once, from where it is told, and no other."""
 
+import subprocess
 import sys
 from types import ModuleType
 
@@ -33,7 +34,36 @@ def test_another_name_is_refused(house: ModuleType) -> None:
     assert not hasattr(house, "__path__")
 
 
+def test_modules_of_a_package_need_no_import_of_their_own() -> None:
+    program = """
+import sys, compiler_gym
+assert "compiler_gym.envs" not in sys.modules
+print(compiler_gym.envs.llvm.make_benchmark.__name__, compiler_gym.spaces.Scalar.__name__)
+print(compiler_gym.errors.ValidationError.__name__, hasattr(compiler_gym, "nothing_of_that_name"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["make_benchmark", "Scalar", "ValidationError", "False"]
+
+
 def test_a_part_is_found_by_its_module_and_its_name() -> None:
     assert named("compiler_gym.lazy:named") is named
     with pytest.raises(AttributeError, match="nothing"):
         named("compiler_gym.lazy:nothing")
+
+
+def test_folders_are_there_without_an_import_of_their_own() -> None:
+    program = (
+        "import sys, compiler_gym\n"
+        "assert 'compiler_gym.errors' not in vars(compiler_gym)\n"
+        "print(compiler_gym.errors.ServiceError.__name__, compiler_gym.envs.CompilerEnv.__name__,"
+        " compiler_gym.spaces.Reward.__name__, compiler_gym.datasets.Benchmark.__name__,"
+        " compiler_gym.views.RewardView.__name__, compiler_gym.wrappers.TimeLimit.__name__,"
+        " compiler_gym.service.Limits.__name__, compiler_gym.leaderboard.__name__,"
+        " compiler_gym.envs.llvm.datasets.CBenchDataset.__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split()[:2] == ["ServiceError", "CompilerEnv"]

@@ -1,76 +1,28 @@
 # SPDX-License-Identifier: MIT
 """Plant errors in IR, to measure what the validators see.
 
-Every edit is one line of text and keeps the module valid IR: it does what a
-miscompiling pass would do, and nothing a verifier could object to. Which line is
-edited is drawn by a seed.
+An edit keeps the module valid IR: it does what a miscompiling pass would do, and nothing a
+verifier could object to. Which place is edited is drawn by a seed, if wanted among the
+places that some input reaches.
 """
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["KINDS", "Edit", "plant"]
+from tools.edits import KINDS, Change, Place
 
-_PREDICATES = {
-    "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",
-    "ult": "uge", "uge": "ult", "ugt": "ule", "ule": "ugt", "oeq": "une", "une": "oeq",
-    "olt": "uge", "ogt": "ule", "ole": "ugt", "oge": "ult",
-}  # fmt: skip
-_COMPARE = re.compile(rf"^(.* = [if]cmp (?:\w+ )*?)({'|'.join(_PREDICATES)})( .*)$")
-_OPERANDS = re.compile(
-    r"^(.* = (?:sub|shl|lshr|ashr|sdiv|udiv|srem|urem|fsub|fdiv)(?: \w+)* [\w<> ]+ )"
-    r"([^\s,]+), ([^\s,]+)(.*)$"
-)
-_ARMS = re.compile(r"^(.* = select i1 \S+, )([^,()]+), ([^,()]+)((?:, !.*)?)$")
-_STORE = re.compile(r"^  store [^(]*$")
-_CONSTANT = re.compile(
-    r"^(.* = (?:add|sub|mul|and|or|xor|shl|lshr|ashr|icmp)(?: \w+)* i(?:8|16|32|64) \S+, )"
-    r"(-?\d+)(.*)$"
-)
-_BRANCH = re.compile(r"^(  br i1 )(%\S+)(, label .*)$")
+__all__ = ["KINDS", "MARK", "Edit", "block_of_lines", "plant", "with_marks"]
 
+MARK = "compiler_gym_reached"
+"""The function that a marked module calls at the begin of each block, with its number."""
 
-def _flip(line: str) -> str | None:
-    found = _COMPARE.match(line)
-    return f"{found[1]}{_PREDICATES[found[2]]}{found[3]}" if found else None
-
-
-def _swap(line: str) -> str | None:
-    found = _OPERANDS.match(line)
-    if found is None:
-        found = _ARMS.match(line)
-    if found is None or found[2] == found[3]:
-        return None
-    return f"{found[1]}{found[3]}, {found[2]}{found[4]}"
-
-
-def _drop(line: str) -> str | None:
-    return "" if _STORE.match(line) and "volatile" not in line else None
-
-
-def _shift(line: str) -> str | None:
-    found = _CONSTANT.match(line)
-    if found is None or (" icmp " not in line and int(found[2]) in (31, 63, 7, 15)):
-        return None  # a shift by the whole width is poison, not a wrong number
-    number = int(found[2])
-    return f"{found[1]}{number - 1 if number in (127, 32767, 2**31 - 1) else number + 1}{found[3]}"
-
-
-def _remove(line: str) -> str | None:
-    found = _BRANCH.match(line)
-    return f"{found[1]}true{found[3]}" if found else None
-
-
-KINDS: dict[str, Callable[[str], str | None]] = {
-    "flipped predicate": _flip,
-    "swapped operands": _swap,
-    "dropped store": _drop,
-    "off-by-one constant": _shift,
-    "removed branch": _remove,
-}
-"""Every kind of edit: what it makes of a line, or None where it does not apply."""
+_TRAP = '  call void asm sideeffect "ud2", ""()'
+_LABEL = re.compile(r"^(\d+|[\w.$-]+|\"[^\"]+\"):")
+_PHI = re.compile(r"^  %\S+ = phi ")
+_CASE = re.compile(r"^    i\d+ -?\d+, label ")
+_ALLOCA = re.compile(r"^  %\S+ = alloca ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +40,102 @@ class Edit:
     """The module that stops where the error would be: run it to see who gets there."""
 
 
-def plant(ir: str, kind: str, seed: int) -> Edit | None:
-    """Return `ir` with one error of `kind`, or None where it has no place for one."""
+def plant(
+    ir: str,
+    kind: str,
+    seed: int,
+    *,
+    reached: Container[int] | None = None,
+    is_valid: Callable[[str], bool] | None = None,
+) -> Edit | None:
+    """Return `ir` with one error of `kind`, or None where it has no place for one.
+
+    `reached` are the numbers of the blocks to edit, as `with_marks` gives them; `is_valid`
+    tells whether text is valid IR: a place where an edit would not be is passed over.
+    """
     lines = ir.splitlines()
-    places = list(_places(lines, KINDS[kind]))
-    if not places:
-        return None
-    line, function, after = random.Random(f"{seed} {kind}").choice(places)
-    changed = [*lines[:line], *([after] if after else []), *lines[line + 1 :]]
-    trap = '  call void asm sideeffect "ud2", ""()'
-    marked = [*lines[:line], trap, *lines[line:]]
-    return Edit(kind, function, lines[line].strip(), after.strip(), line + 1,
-                "\n".join(changed) + "\n", "\n".join(marked) + "\n")  # fmt: skip
+    blocks = block_of_lines(lines)
+    places = [
+        (place, change)
+        for place, change in _places(lines, kind)
+        if reached is None or blocks.get(place.at, -1) in reached
+    ]
+    random.Random(f"{seed} {kind}").shuffle(places)
+    for place, change in places:
+        text = _changed(lines, change)
+        if is_valid is None or is_valid(text):
+            return _edit(kind, place, change, text)
+    return None
 
 
-def _places(lines: list[str], edit: Callable[[str], str | None]) -> Iterator[tuple[int, str, str]]:
-    function = ""
+def with_marks(ir: str) -> str:
+    """Return `ir` with a call of `MARK` at the begin of each block, with the block's number."""
+    lines = ir.splitlines()
+    marks: dict[int, list[str]] = {}
+    known: set[int] = set()
+    for number, block in block_of_lines(lines).items():
+        line = lines[number]
+        is_first = block not in known and not _PHI.match(line) and not _ALLOCA.match(line)
+        if is_first and not _LABEL.match(line):
+            known.add(block)
+            marks[number] = [f"  call void @{MARK}(i32 {block})", line]
+    return _changed(lines, marks) + f"declare void @{MARK}(i32)\n"
+
+
+def block_of_lines(lines: Sequence[str]) -> dict[int, int]:
+    """Return the number of its block for each line in one."""
+    blocks: dict[int, int] = {}
+    block, is_inside = -1, False
     for number, line in enumerate(lines):
         if line.startswith("define "):
-            function = line.partition("@")[2].partition("(")[0]
+            is_inside, block = True, block + 1
         elif line.startswith("}"):
-            function = ""
-        elif function:
-            after = edit(line)
-            if after is not None:
-                yield number, function, after
+            is_inside = False
+        elif is_inside and _LABEL.match(line):
+            block += 1
+        elif is_inside and line.startswith("  "):
+            blocks[number] = block
+    return blocks
+
+
+def _places(lines: list[str], kind: str) -> Iterator[tuple[Place, Change]]:
+    first = -1
+    for number, line in enumerate(lines):
+        if line.startswith("define "):
+            first = number
+        elif line.startswith("}"):
+            first = -1
+        elif first >= 0 and line.startswith("  "):
+            place = Place(lines, first, number)
+            change = KINDS[kind].edit(place)
+            if change is not None:
+                yield place, change
+
+
+def _edit(kind: str, place: Place, change: Change, text: str) -> Edit:
+    define = place.lines[place.first]
+    after = " / ".join(line.strip() for lines in change.values() for line in lines)
+    return Edit(
+        kind,
+        define.partition("@")[2].partition("(")[0],
+        place.line.strip(),
+        after[:400],
+        place.at + 1,
+        text,
+        _marked(place),
+    )
+
+
+def _marked(place: Place) -> str:
+    """Return the module with a trap before the place, or after the phis it is among."""
+    at = place.at
+    while _CASE.match(place.lines[at]):
+        at -= 1
+    while _PHI.match(place.lines[at]):
+        at += 1
+    return _changed(list(place.lines), {at: [_TRAP, place.lines[at]]})
+
+
+def _changed(lines: list[str], change: Change) -> str:
+    parts = (part for n, line in enumerate(lines) for part in change.get(n, (line,)))
+    return "\n".join(parts) + "\n"

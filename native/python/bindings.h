@@ -27,6 +27,7 @@ void bind_linker(nb::module_& m);
 void bind_machine(nb::module_& m);
 void bind_module(nb::module_& m);
 void bind_pass_record(nb::module_& m);
+void bind_pass_timing(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 void bind_program_graph(nb::module_& m);
 void bind_statements(nb::module_& m);

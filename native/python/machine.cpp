@@ -45,6 +45,8 @@ void bind_machine(nb::module_& m) {
         return unlocked_bytes([&] { return llvm::object_code_with_blocks_of(module.bitcode()); });
       },
       "module"_a, "The object file with a map of its blocks.");
+  m.def("let_assembly_read_files", &llvm::let_assembly_read_files, "may"_a,
+        "Say whether inline assembly may read files when code is made; it may not at first.");
 }
 
 }  // namespace compiler_gym::python

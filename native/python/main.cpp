@@ -15,6 +15,7 @@ NB_MODULE(_llvm, m) {
   bind_machine(m);
   bind_module(m);
   bind_pass_record(m);
+  bind_pass_timing(m);
   bind_pipeline(m);
   bind_program_graph(m);
   bind_statements(m);

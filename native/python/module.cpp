@@ -3,6 +3,9 @@
 
 #include "compiler_gym/llvm/module.h"
 
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/tuple.h>
+
 #include "bindings.h"
 
 namespace compiler_gym::python {
@@ -36,6 +39,21 @@ void bind_module(nb::module_& m) {
           "data"_a, "name"_a = "", "Read bitcode or textual IR, or raise `BenchmarkInitError`.")
       .def("run", &Module::run, "pipeline"_a, Unlocked(),
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
+      .def("apply", &Module::apply, "pipeline"_a, Unlocked(),
+           "Run a pipeline where nobody asks for changes; return whether there may be some.")
+      .def(
+          "run_watched",
+          [](Module& self, const std::string& pipeline) {
+            const auto found = [&] {
+              nb::gil_scoped_release unlocked;
+              return self.run_watched(pipeline);
+            }();
+            return std::tuple(found.changed, found.differs, found.holds, found.visits);
+          },
+          "pipeline"_a,
+          "The same, slower: what `run` returns, whether hashes of all of the IR differ,\n"
+          "whether what was kept for later runs is true, and how often a pass of which class said\n"
+          "that it preserved everything or not, with whether the hash was then another.")
       .def("limit_instructions", &Module::limit_instructions, "most"_a,
            "From now on `run` raises `ModuleTooLargeError` after a change to more than `most`\n"
            "instructions; 0 sets no limit.")

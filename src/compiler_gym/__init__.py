@@ -19,6 +19,14 @@ from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
+    # Not `envs`, which is reached by name alone from here: see the layers.
+    from compiler_gym import datasets as datasets
+    from compiler_gym import errors as errors
+    from compiler_gym import leaderboard as leaderboard
+    from compiler_gym import service as service
+    from compiler_gym import spaces as spaces
+    from compiler_gym import views as views
+    from compiler_gym import wrappers as wrappers
     from compiler_gym.core import (
         CompilerEnv,
         CompilerEnvState,

@@ -164,6 +164,11 @@ def machine_blocks(module: Module) -> list[tuple[bytes, int, int, int, float, fl
 def object_code_with_blocks(module: Module) -> bytes:
     """The object file with a map of its blocks."""
 
+def let_assembly_read_files(may: bool) -> None:
+    """
+    Say whether inline assembly may read files when code is made; it may not at first.
+    """
+
 class Module:
     """One LLVM module, changed in place by passes."""
 
@@ -172,6 +177,18 @@ class Module:
 
     def run(self, pipeline: str) -> bool:
         """Run a textual pass pipeline; return whether the IR changed, exactly."""
+
+    def apply(self, pipeline: str) -> bool:
+        """
+        Run a pipeline where nobody asks for changes; return whether there may be some.
+        """
+
+    def run_watched(self, pipeline: str) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
+        """
+        The same, slower: what `run` returns, whether hashes of all of the IR differ,
+        whether what was kept for later runs is true, and how often a pass of which class said
+        that it preserved everything or not, with whether the hash was then another.
+        """
 
     def limit_instructions(self, most: int) -> None:
         """
@@ -232,6 +249,17 @@ class Module:
 def run_recorded(module: Module, pipeline: str) -> dict[str, Any]:
     """
     Run a pipeline as Module.run() does and return what it did, remarks included.
+    """
+
+def time_passes(module: Module, is_on: bool) -> None:
+    """
+    From now on note where the time of the module's pipelines goes, or no longer.
+    """
+
+def take_times(module: Module) -> list[tuple[int, str, str, int, int]]:
+    """
+    Where the time went since the last call: parent (the place of an earlier part, or -1),
+    kind (`surroundings`, `pass`, `analysis` or `detection`), name, calls, nanoseconds.
     """
 
 def check_pipeline(pipeline: str) -> None:

@@ -17,6 +17,7 @@ Three branches tell the reader whom to ask::
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
     │   │   └── RenderModeError          a render mode that an environment does not have
+    │   ├── SandboxError                 a box that this machine cannot make, or one too weak
     │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
     │   ├── MinimizationError            an episode that does not show what is to be kept
     │   ├── StateFileError               a file of states that cannot be read
@@ -84,6 +85,7 @@ __all__ = [
     "RecordingError",
     "RenderModeError",
     "RequestError",
+    "SandboxError",
     "ServiceError",
     "ServiceInitError",
     "ServiceIsClosed",
@@ -134,6 +136,10 @@ class BenchmarkTimeoutError(BenchmarkInitError, TimeoutError):
 
 class BenchmarkTypeError(BenchmarkInitError, TypeError):
     """What was given as a program, or as a part of one, is of another type."""
+
+
+class SandboxError(RequestError):
+    """A sandbox that this machine cannot make, or that is too weak for what is to be run."""
 
 
 class DatasetInitError(RequestError, OSError):

@@ -9,6 +9,7 @@ other languages send the same records as msgpack.
 """
 
 from abc import ABC, abstractmethod
+from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ __all__ = [
     "DictSpec",
     "DiscreteSpec",
     "FlagSpec",
+    "Layer",
     "MultiBinarySpec",
     "MultiDiscreteSpec",
     "NamedDiscreteSpec",
@@ -34,6 +36,7 @@ __all__ = [
     "SpaceSequenceSpec",
     "SpaceSpec",
     "TextSpec",
+    "TimedPart",
     "TupleSpec",
 ]
 
@@ -218,6 +221,46 @@ class BenchmarkSpec(Struct, frozen=True):
     known or follows from the URI."""
 
 
+class Layer(Enum):
+    """Where time goes between a user's call and the compiler's work."""
+
+    PYTHON = "python"
+    """The user's process: spaces, rewards, records."""
+    TRANSPORT = "transport"
+    """A request on its way to the worker and back, and the worker waking up."""
+    WORKER = "worker"
+    """Python in the worker around the session."""
+    RESET = "reset"
+    """A worker or a session that is started: the program is read."""
+    ACTIONS = "actions"
+    """What an action does beside what stands below."""
+    ENGINE = "engine"
+    """What the compiler does around the parts below: it reads what to run, and manages it."""
+    PASSES = "passes"
+    """Parts of the compiler that change the program."""
+    ANALYSES = "analyses"
+    """What these parts ask about the program."""
+    DETECTION = "change detection"
+    """To say whether the program changed."""
+    OBSERVATIONS = "observations"
+    """What is measured of the program."""
+    PROCESSES = "processes"
+    """Processes that a session runs."""
+    PROFILER = "profiler"
+    """To say where the time went, as far as that is in the way of the rest."""
+
+
+class TimedPart(Struct, frozen=True, array_like=True):
+    """What a part of a call took, all parts of the same name and place together."""
+
+    layer: Layer
+    name: str
+    calls: int
+    nanoseconds: int
+    parts: list["TimedPart"] = field(default_factory=list["TimedPart"])
+    """What went into it. Their sum may be less: the rest is its own."""
+
+
 class CompilerSession(ABC):
     """One program in one compiler, and the actions applied to it so far.
 
@@ -282,6 +325,13 @@ class CompilerSession(ABC):
         True only if the program is exactly what it was.
         """
 
+    def apply_further(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """Apply `action` in a request in which another has had an effect already.
+
+        Its own `had_no_effect` is not looked at. Override this where it costs to know.
+        """
+        return self.apply_action(action)
+
     @abstractmethod
     def get_observation(self, name: str) -> Any:
         """Return the plain value of the observation space `name`."""
@@ -289,6 +339,17 @@ class CompilerSession(ABC):
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Handle a parameter and return the reply, or None if `key` is unknown."""
         return None
+
+    def time_parts(self, is_on: bool) -> None:
+        """Begin to note what the time of each call goes into, or end it.
+
+        Called before the first action or between two calls. Off, which it is at first, must
+        cost nothing.
+        """
+
+    def timed_parts(self) -> list[TimedPart]:
+        """Return what the time since the last call of this went into, where it is noted."""
+        return []
 
     def moved(self, working_dir: Path) -> None:
         """Use `working_dir` from now on, which holds a copy of the files so far.
@@ -299,3 +360,11 @@ class CompilerSession(ABC):
 
     def close(self) -> None:
         """Release what the session holds. Called once, also after an exception."""
+
+    def leave(self) -> None:
+        """Release what the end of this process does not; called in place of `close` before it.
+
+        A session that holds much memory overrides this: to free it piece by piece takes longer
+        than to end.
+        """
+        self.close()

@@ -55,6 +55,8 @@ LEVEL = re.compile(r"-O([0-3sz]|fast|g)")
 DOCUMENTED = "CompilerGym 0.2.5 documents this path or default"
 FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
+    "sandbox/box.py": ({"opt"}, "a folder of the system"),
+    "sandbox/ways.py": ({"opt"}, "a folder of the system"),
     "_old_paths.py": ({"gcc", "llvm"}, DOCUMENTED),
     "datasets/bundled.py": ({".bc"}, FORMATS),
     "datasets/importers.py": ({".bc", ".ll"}, FORMATS),

@@ -55,3 +55,11 @@ def test_a_filter_that_finds_nothing_says_what_is_near(cli: Run) -> None:
     ran = cli("describe", "llvm-v0", "--filter", "srao")
     assert ran.status == 2
     assert "nothing of llvm-v0 holds 'srao': did you mean sroa" in ran.errors
+
+
+def test_a_long_name_leaves_the_others_room_for_their_descriptions(cli: Run) -> None:
+    lines = cli("describe", "llvm-v0", "--filter", "loop", COLUMNS="80").output.splitlines()
+    wide = [line for line in lines if len(line) > 80]
+    assert all(line.endswith(">") for line in wide)  # a name that is typed, whole
+    assert wide
+    assert any("loop-deletion" in line and "Delete loops" in line for line in lines)

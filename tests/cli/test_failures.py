@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """An error becomes a line, the next step and an exit status; a defect stays one."""
 
+import subprocess
+import sys
+
 import gymnasium
 import pytest
 
@@ -77,3 +80,16 @@ def test_an_interrupt_has_the_status_of_a_shell_and_a_defect_has_none(
     assert capsys.readouterr().err == "\ninterrupted\n"
     assert exit_status_of(ZeroDivisionError("a defect")) is None
     assert capsys.readouterr().err == ""
+
+
+def test_a_full_disk_is_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "compiler_gym.cli", "envs"],
+            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert done.returncode == REFUSED
+    assert done.stderr.splitlines() == [
+        "error: cannot write the output: No space left on device",
+        "next step: free some space and try again",
+    ]

@@ -13,11 +13,21 @@ from .conftest import Run
 
 def test_every_part_has_its_version(cli: Run) -> None:
     versions = cli("version", "--json").json
-    assert set(versions) == {"compiler_gym", "gymnasium", "python", *compilers()}
+    assert set(versions) == {"compiler_gym", "gymnasium", "python", "sandbox", *compilers()}
     assert versions["compiler_gym"] == __version__
     assert versions["python"] == platform.python_version()
     assert versions["gymnasium"] == gymnasium.__version__
     assert versions["llvm"].startswith("22")
+
+
+def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:
+    from compiler_gym.sandbox import chosen
+
+    assert cli("version", "--json").json["sandbox"].startswith(chosen().value)
+    told = cli("version", "--json", COMPILER_GYM_SANDBOX="limits").json["sandbox"]
+    assert told == "limits (not namespaces: COMPILER_GYM_SANDBOX asks for it)"
+    told = cli("version", "--json", COMPILER_GYM_SANDBOX="cage").json["sandbox"]
+    assert told.startswith("not available: no sandbox 'cage'")
 
 
 def test_a_compiler_that_is_missing_is_said(cli: Run, tmp_path: object) -> None:

@@ -147,3 +147,40 @@ def test_an_unknown_name_is_a_missing_key(env: Any) -> None:
     with pytest.raises(LookupError):
         env.reward_space = "autophase"
     assert env.observation.get("autophase") is None
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), "9", -1, [1]])
+def test_a_timeout_that_is_no_number_of_seconds_is_refused(make_env: MakeEnv, timeout: Any) -> None:
+    env = make_env()
+    env.reset()
+    for ask in (
+        lambda: env.reset(timeout=timeout),
+        lambda: env.step(ADD, timeout=timeout),
+        lambda: env.multistep([ADD], timeout=timeout),
+    ):
+        with pytest.raises(InvalidParameterError, match="expected seconds from 0"):
+            ask()
+    env.step(ADD, timeout=float("inf"))
+
+
+@pytest.mark.parametrize("actions", [ADD, "add"])
+def test_one_action_is_no_list_of_actions(make_env: MakeEnv, actions: Any) -> None:
+    env = make_env()
+    env.reset()
+    with pytest.raises(InvalidActionError, match=r"is not a list of actions: .*step\(\.\.\.\)"):
+        env.multistep(actions)
+
+
+def test_a_text_is_no_state(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.reset()
+    with pytest.raises(InvalidParameterError, match="expected a CompilerEnvState"):
+        env.apply("benchmark://a-v0/b")  # type: ignore[arg-type]  # what is tested
+
+
+def test_an_unknown_attribute_of_a_view_gets_the_nearest_names(make_env: MakeEnv) -> None:
+    env = make_env()
+    with pytest.raises(AttributeError, match="no observation space 'numbr': did you mean number"):
+        env.observation.numbr()
+    with pytest.raises(AttributeError, match="no reward space 'nothing'; there are "):
+        env.reward.nothing()

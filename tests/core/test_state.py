@@ -4,6 +4,7 @@
 import json
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +27,16 @@ def test_states_are_one_if_they_are_the_same_point_of_the_search() -> None:
 def test_a_state_without_a_program_is_none() -> None:
     with pytest.raises(ValueError, match="names its benchmark: found an empty URI"):
         CompilerEnvState(benchmark="")
+
+
+@pytest.mark.parametrize(
+    "fields", [{"benchmark": 3}, {"commandline": 3}, {"walltime": "x"}, {"reward": "0.5"}]
+)
+def test_a_field_of_another_kind_is_no_state(fields: dict[str, Any]) -> None:
+    (name,) = fields
+    state_of: Any = CompilerEnvState
+    with pytest.raises(ValueError, match=f"{name} is .*: expected "):
+        state_of(**{"benchmark": "a/b", **fields})
 
 
 @pytest.mark.parametrize("walltime", [-1.0, float("nan"), float("-inf"), float("inf")])

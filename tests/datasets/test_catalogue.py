@@ -61,6 +61,7 @@ def test_an_unknown_name_lists_close_matches(datasets: Datasets) -> None:
     with pytest.raises(UnknownNameError, match=r"did you mean generator://numbers-v0\?"):
         datasets.benchmark("numbers-v0/1")
     datasets.add(Words("npb-llvm10-v0", ["x"]))
+    datasets.add(Words("npd-v0", ["x"]))
     with pytest.raises(UnknownNameError, match=r"did you mean benchmark://npb-llvm10-v0\?"):
         datasets.benchmark("npb-v0/1")
     with pytest.raises(LookupError, match="known: benchmark://few-v0"):

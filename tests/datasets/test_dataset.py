@@ -37,6 +37,22 @@ def test_the_address_of_a_program_is_not_the_name_of_a_dataset(name: str) -> Non
         Words(name, [])
 
 
+class Unsized(Words):
+    """As many datasets of users are: it lists its programs, and says nothing else."""
+
+    @property
+    def size(self) -> int:
+        return 0
+
+
+def test_a_dataset_that_says_no_size_draws_from_its_programs() -> None:
+    dataset = Unsized("unsized-v0", ["a", "b", "c"])
+    drawn = {str(dataset.random_benchmark(np.random.default_rng(seed))) for seed in range(20)}
+    assert drawn == {f"benchmark://unsized-v0/{word}" for word in "abc"}
+    with pytest.raises(UnknownNameError, match="no programs to choose from"):
+        Unsized("unsized-v0", []).random_benchmark()
+
+
 def test_a_program_is_found_by_address_by_name_and_by_number() -> None:
     words = Words("words-v0", ["a", "b/c"])
     for key in ("benchmark://words-v0/b/c", "words-v0/b/c", "b/c", "/b/c", 1):

@@ -55,3 +55,9 @@ def test_generated_cases_are_made_when_they_are_looked_at() -> None:
     assert made == []
     assert cases[1:][0].argv == ("1",)
     assert made == [("test", 1)]
+
+
+def test_a_number_of_inputs_to_make_is_not_negative() -> None:
+    assert RunSpec((RunCase(),), generated=0).generated == 0
+    with pytest.raises(ValueError, match="generated is -1: expected a number of inputs >= 0"):
+        RunSpec((RunCase(),), generated=-1)

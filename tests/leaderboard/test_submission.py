@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvStateReader
-from compiler_gym.errors import InvalidParameterError, StateFileError
+from compiler_gym.errors import InvalidParameterError, SandboxError, StateFileError
 from compiler_gym.leaderboard import (
     Limit,
     Submission,
@@ -39,6 +39,15 @@ def test_what_was_written_is_read_and_verified(submission: Submission) -> None:
     assert found.evaluation.summary == submission.evaluation.summary
     states = list(CompilerEnvStateReader.read_paths([submission.folder / "results.jsonl"]))
     assert [state.benchmark for state in states] == PROGRAMS
+
+
+def test_it_is_not_run_without_a_sandbox_unless_that_is_said(
+    submission: Submission, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPILER_GYM_SANDBOX", "none")
+    with pytest.raises(SandboxError, match="somebody else's"):
+        verify(complete(submission), sample=1)
+    assert verify(complete(submission), sample=1, sandbox="none") == []
 
 
 def test_missing_programs_are_named(submission: Submission) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from compiler_gym import _llvm
+from compiler_gym.errors import CompilerDiagnosticError
 
 from .conftest import need
 
@@ -39,3 +40,53 @@ def test_making_code_leaves_the_module_as_it_was(corpus):
     before = module.bitcode(), module.ir_hash()
     assert module.object_code() == module.object_code()
     assert (module.bitcode(), module.ir_hash()) == before
+
+
+TARGET = 'target triple = "x86_64-unknown-linux-gnu"\n'
+MAIN = "define i32 @main() {\n ret i32 0\n}\n"
+MACRO = (
+    'module asm ".macro m p q"\nmodule asm ".\\5Cp\\5Cq \\22SECRET\\22"\n'
+    'module asm ".endm"\nmodule asm "m inc bin"\n'
+)
+READERS = {
+    "bytes": 'module asm ".incbin \\22SECRET\\22"\n' + MAIN,
+    "letters": 'module asm ".InCbIn \\22SECRET\\22"\n' + MAIN,
+    "assembly": 'module asm ".include \\22SECRET\\22"\n' + MAIN,
+    "macro": MACRO + MAIN,
+    "function": MAIN.replace("ret", 'call void asm ".incbin \\22SECRET\\22", ""()\n ret'),
+}
+
+
+@pytest.fixture
+def secret(tmp_path):
+    path = tmp_path / "secret"
+    path.write_bytes(b'.ascii "of the user"\n')
+    yield path
+    _llvm.let_assembly_read_files(False)
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_inline_assembly_reads_no_file_unless_it_may(kind, secret):
+    module = _llvm.Module((TARGET + READERS[kind].replace("SECRET", str(secret))).encode())
+    _llvm.let_assembly_read_files(False)
+    with pytest.raises(CompilerDiagnosticError, match="reads a file, which is refused"):
+        module.object_code()
+    _llvm.let_assembly_read_files(True)
+    assert b"of the user" in module.object_code()
+
+
+def test_inline_assembly_that_reads_nothing_is_the_same_either_way():
+    module = _llvm.Module((TARGET + 'module asm "nop"\n' + MAIN).encode())
+    made = []
+    for may in (False, True):
+        _llvm.let_assembly_read_files(may)
+        made.append(module.object_code())
+    assert made[0] == made[1]
+    _llvm.let_assembly_read_files(False)
+    open("/dev/null").close()  # the thread that may open no file was another
+
+
+def test_a_mistake_in_inline_assembly_is_told_as_before():
+    module = _llvm.Module((TARGET + 'module asm "nonsense %%"\n' + MAIN).encode())
+    with pytest.raises(CompilerDiagnosticError, match="invalid register name"):
+        module.object_code()

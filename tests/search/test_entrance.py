@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,3 +234,31 @@ def test_equal_programs_are_recognised_whatever_the_compiler(
     states = [walk.last.state for walk in seen[:3]]
     assert states[0] is not None
     assert states[0] == states[1] != states[2]
+
+
+def test_kept_processes_change_the_time_and_not_the_result() -> None:
+    def found(jobs: int, **kept: Any) -> SearchResult:
+        (result,) = run_search(
+            make_llvm,
+            ["cbench-v1/bitcount"],
+            algorithm="local",
+            budget=Budget(steps=60),
+            starts=[[]],
+            jobs=jobs,
+            **kept,
+        )
+        return result
+
+    one = found(1)
+    for other in (found(1, kept_processes=0), found(2, kept_bytes=0), found(2)):
+        assert other.actions == one.actions
+        assert other.reward == one.reward
+        assert (other.steps, other.sequences, other.recognised) == (
+            one.steps, one.sequences, one.recognised,
+        )  # fmt: skip
+    assert 0 < one.recognised < one.sequences
+
+
+def test_bounds_of_kept_processes_are_checked() -> None:
+    with pytest.raises(InvalidParameterError, match="capacity for kept processes is -1"):
+        search_puzzle("random", kept_processes=-1)

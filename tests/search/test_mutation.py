@@ -38,3 +38,18 @@ def test_an_empty_sequence_has_neighbours() -> None:
 def test_new_sequences_are_not_too_long_either() -> None:
     mutator = Mutator(range(3), random.Random(0), longest=5)
     assert max(len(mutator.random()) for _ in range(50)) == 5
+
+
+def test_what_comes_before_the_start_of_a_change_stays() -> None:
+    mutator = Mutator(range(10), random.Random(0), longest=12)
+    sequence = [1, 2, 3, 4]
+    changed = [mutator.neighbour(sequence, [[4, 5]], 3) for _ in range(100)]
+    assert all(one[:3] == [1, 2, 3] for one in changed)
+    assert sum(one == sequence for one in changed) <= 5
+
+
+def test_changes_begin_near_the_end_and_sometimes_at_the_beginning() -> None:
+    mutator = Mutator(range(10), random.Random(0), longest=12)
+    places = [mutator.place(20) for _ in range(2000)]
+    assert {0, 10, 20} <= set(places) <= set(range(21))
+    assert 15 < sum(places) / len(places) < 18

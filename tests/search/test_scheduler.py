@@ -15,6 +15,7 @@ from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
+from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import Moveset
 from compiler_gym.search.walker import Program
 from compiler_gym.search.watching import Progress, Silent, Watcher
@@ -55,6 +56,7 @@ def scheduler(
         jobs=jobs,
         step_seconds=5.0,
         level_seconds=5.0,
+        snapshots=Snapshots(8),
         watcher=watcher or Silent(),
     )
 

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
 from compiler_gym.core import CompilerEnv
+from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots
+from compiler_gym.search.snapshots import Snapshots, Weight
+from compiler_gym.search.tree import State
 from compiler_gym.search.walker import Program, Walker
-from search.puzzle import CRASH, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
+from compiler_gym.testing import worker_pid
+from search.puzzle import CRASH, GROW, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 
 
 class Clock:
@@ -78,7 +84,7 @@ def test_a_kept_environment_gives_the_same_as_a_replay(env: CompilerEnv, program
     walker.walk(program, [TRIM, OPEN, NOTHING])
     walker.walk(program, [SAVE, SAVE])
     walker.walk(program, [TRIM, OPEN, SAVE, TRIM])
-    assert base in snapshots
+    assert base.known in snapshots
     walker.walk(program, [SAVE, TRIM])
     forked = walker.walk(program, [TRIM, OPEN, TRIM, SAVE, TRIM]).last
     assert forked.reward == walker.replay(program, forked.actions()) == 43
@@ -98,3 +104,125 @@ def test_a_walk_stops_when_the_time_is_up(env: CompilerEnv, program: Program) ->
 def test_a_replay_that_fails_has_no_reward(walker: Walker, program: Program) -> None:
     assert walker.replay(program, [TRIM, CRASH]) is None
     assert walker.replay(program, []) == 0.0
+
+
+def test_equal_programs_are_known_whichever_way_led_there(walker: Walker, program: Program) -> None:
+    first = walker.walk(program, [TRIM, OPEN, SAVE, GROW])
+    other = walker.walk(program, [OPEN, TRIM, SAVE, GROW, TRIM])
+    assert other.new_steps == 3  # the first two, and the last
+    assert other.nodes[2].known is first.nodes[2].known
+    assert other.nodes[4].actions() == (OPEN, TRIM, SAVE, GROW)
+    assert (
+        other.nodes[4].reward
+        == first.last.reward
+        == walker.replay(program, [OPEN, TRIM, SAVE, GROW])
+    )
+    assert walker.walk(program, [OPEN, TRIM, CRASH]).failure is not None
+    again = walker.walk(program, [TRIM, OPEN, CRASH])
+    assert (again.new_steps, again.failure is not None) == (0, True)
+
+
+def test_a_way_back_to_the_start_is_the_start(walker: Walker, program: Program) -> None:
+    walker.walk(program, [TRIM])
+    known = walker.walk(program, [NOTHING]).last
+    assert known is program.root
+    assert program.states[program.root.state] is program.root.known
+
+
+class Toll(CostReward):
+    """A reward that depends on the way: each action costs something."""
+
+    def update(
+        self, actions: Sequence[Any], observations: Sequence[Any], observation_view: Any
+    ) -> float:
+        return super().update(actions, observations, observation_view) - 0.25
+
+
+def test_what_depends_on_the_way_is_earned_on_every_way(env: CompilerEnv, program: Program) -> None:
+    env.episode.selection.reward.add_space(
+        Toll("Toll", cost="Cost", initial="Cost", platform_dependent=False)
+    )
+    env.reward_space = "Toll"
+    walker = make_walker(env, Snapshots(0))
+    assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41 - 0.75
+    other = walker.walk(program, [OPEN, TRIM, SAVE])
+    assert (other.new_steps, other.last.reward) == (3, 41 - 0.75)
+
+
+def test_a_dear_reward_is_asked_for_once_for_each_program(
+    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reward = CostReward("Dear", cost="Cost", initial="Cost", platform_dependent=True)
+    env.episode.selection.reward.add_space(reward)
+    env.reward_space = "Dear"
+    costs: list[float] = []
+    update = CostReward.update
+
+    def counted(self: CostReward, actions: Any, observations: Any, view: Any) -> float:
+        costs.append(observations[0])
+        return update(self, actions, observations, view)
+
+    monkeypatch.setattr(CostReward, "update", counted)
+    walker = make_walker(env, Snapshots(0))
+    walker.walk(program, [TRIM, NOTHING, OPEN, SAVE])
+    assert costs == [99, 99, 59]
+    walk = walker.walk(program, [OPEN, TRIM, GROW, SAVE])
+    assert costs == [99, 99, 59, 100, 104, 64]
+    assert walk.last.reward == walker.replay(program, [OPEN, TRIM, GROW, SAVE]) == 36
+
+
+def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: Program) -> None:
+    snapshots = Snapshots(4)
+    walker = make_walker(env, snapshots)
+    base = walker.walk(program, [TRIM, OPEN]).last
+    base.seconds = 100.0  # as if it had been slow to get here: a fork is cheaper
+    base.known.expected = 2
+    walker.walk(program, [TRIM, OPEN, SAVE])
+    assert base.known in snapshots
+    assert len(snapshots) == 1
+    assert walker.walk(program, [TRIM, OPEN, TRIM]).last.reward == 2
+    snapshots.close()
+    walker.close()
+
+
+def test_a_kept_process_that_is_lost_costs_only_time(env: CompilerEnv, program: Program) -> None:
+    snapshots = Snapshots(4)
+    walker = make_walker(env, snapshots)
+    base = walker.walk(program, [TRIM, OPEN]).last
+    base.seconds = 100.0
+    base.known.expected = 2
+    walker.walk(program, [TRIM, OPEN, SAVE])
+    kept = snapshots.kept(base.known)
+    assert kept is not None
+    pid = worker_pid(kept)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    walk = walker.walk(program, [TRIM, OPEN, TRIM, SAVE])
+    assert (walk.failure, walk.last.reward) == (None, 42)
+    snapshots.close()
+    walker.close()
+
+
+def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
+    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots = Snapshots(4)
+    walker = make_walker(env, snapshots)
+    walker.walk(program, [TRIM])
+    snapshots.keep(program.root.known, env.fork(), Weight())
+    forks: list[State] = []
+    fork = snapshots.fork
+
+    def noted(state: State) -> Any:
+        forks.append(state)
+        return fork(state)
+
+    monkeypatch.setattr(snapshots, "fork", noted)
+    program.reset_seconds, program.fork_seconds = 0.001, 1.0
+    assert walker.walk(program, [SAVE, OPEN]).failure is None
+    assert forks == []
+    program.reset_seconds, program.fork_seconds = 1.0, 0.001
+    walker.walk(program, [GROW, OPEN])
+    assert forks == [program.root.known]
+    snapshots.close()
+    walker.close()

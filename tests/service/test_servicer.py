@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import CompilerDiagnosticError
-from compiler_gym.service.messages import Failed, Start, Step
+from compiler_gym.service.messages import Failed, Resume, Start, Started, Step
 from compiler_gym.service.servicer import Servicer
 from compiler_gym.session import (
     ActionSpaceSpec,
@@ -44,3 +44,39 @@ def test_actions_before_an_observation_that_fails_count_as_applied(tmp_path: Pat
     reply = servicer.handle(Step([0, 1, 0], ["sum"]))
     assert isinstance(reply, Failed)
     assert (reply.kind, reply.applied) == ("CompilerDiagnosticError", 3)
+
+
+def test_what_is_remembered_is_not_computed_again(tmp_path: Path) -> None:
+    servicer = Servicer(LazySession, lambda: tmp_path / "session")
+    servicer.handle(Start(BenchmarkSpec("benchmark://x-v0/1", b""), None, [], {}))
+    servicer.remember(["sum", "no such observation"])
+    session: Any = servicer.session
+    session.sum = 5  # it would fail if it was looked at
+    assert servicer.handle(Resume(["sum"])) == Started(None, [0])
+
+
+def test_what_cannot_be_remembered_is_for_who_asks(tmp_path: Path) -> None:
+    servicer = Servicer(LazySession, lambda: tmp_path / "session")
+    servicer.handle(Start(BenchmarkSpec("benchmark://x-v0/1", b""), None, [], {}))
+    servicer.handle(Step([1], []))
+    servicer.remember(["sum"])
+    reply = servicer.handle(Resume(["sum"]))
+    assert isinstance(reply, Failed)
+    assert reply.kind == "CompilerDiagnosticError"
+
+
+def test_a_session_whose_process_ends_is_left_and_not_closed(tmp_path: Path) -> None:
+    ends: list[str] = []
+
+    class Large(LazySession):
+        def close(self) -> None:
+            ends.append("closed")
+
+        def leave(self) -> None:
+            ends.append("left")
+
+    servicer = Servicer(Large, lambda: tmp_path / "session")
+    for leaves in (False, True):
+        servicer.handle(Start(BenchmarkSpec("benchmark://x-v0/1", b""), None, [], {}))
+        servicer.stop(leaves=leaves)
+    assert ends == ["closed", "left"]

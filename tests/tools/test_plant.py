@@ -1,59 +1,58 @@
 # SPDX-License-Identifier: MIT
-"""Planted errors are valid IR and are found; honest episodes raise no alarm. Fast versions."""
+"""Planted errors are valid IR, change what they say, and stand where some input comes by."""
 
 import shutil
-from collections.abc import Iterator
+import subprocess
 
 import pytest
 
-import compiler_gym
-from benchmarks.validation import honest, planted, planted_table, write_table
-from compiler_gym.envs.llvm import LlvmEnv
-from tools.plant import KINDS, plant
+from compiler_gym.datasets import BundledPrograms
+from tools.plant import KINDS, MARK, block_of_lines, plant, with_marks
 
-pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
+needs_opt = pytest.mark.skipif(shutil.which("opt-22") is None, reason="needs opt-22")
 
 IR = """define i32 @f(i32 %0, i32 %1, ptr %2) {
   %4 = icmp slt i32 %0, %1
   br i1 %4, label %5, label %8
 
-5:
+5:                                                ; preds = %3
   %6 = sub nsw i32 %0, %1
   %7 = add i32 %6, 41
   store i32 %7, ptr %2, align 4
   br label %8
 
-8:
-  %9 = select i1 %4, i32 %0, i32 %1
-  ret i32 %9
+8:                                                ; preds = %5, %3
+  %9 = phi i32 [ 4, %3 ], [ %7, %5 ]
+  %10 = select i1 %4, i32 %0, i32 %9
+  ret i32 %10
 }
 """
 
 
-@pytest.fixture(scope="module")
-def env() -> Iterator[LlvmEnv]:
-    with compiler_gym.make("llvm-v0") as env:
-        assert isinstance(env, LlvmEnv)
-        yield env
+def is_valid(text: str) -> bool:
+    command = ["opt-22", "-passes=verify", "-disable-output", "-"]
+    done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
+    return done.returncode == 0
 
 
 @pytest.mark.parametrize(
     ("kind", "changes"),
     [
         ("flipped predicate", {"%4 = icmp sge i32 %0, %1"}),
-        ("swapped operands", {"%6 = sub nsw i32 %1, %0", "%9 = select i1 %4, i32 %1, i32 %0"}),
+        ("swapped operands", {"%6 = sub nsw i32 %1, %0"}),
+        ("swapped select", {"%10 = select i1 %4, i32 %9, i32 %0"}),
         ("dropped store", {""}),
         ("off-by-one constant", {"%7 = add i32 %6, 42"}),
         ("removed branch", {"br i1 true, label %5, label %8"}),
     ],
 )
-def test_an_edit_changes_one_line_as_its_kind_says(kind: str, changes: set[str]) -> None:
+def test_an_edit_changes_what_its_kind_says(kind: str, changes: set[str]) -> None:
     edits = [plant(IR, kind, seed) for seed in range(20)]
     assert {edit.after for edit in edits if edit} == changes
     for edit in edits:
         assert edit is not None
         assert edit.function == "f"
-        assert abs(len(edit.text.splitlines()) - len(IR.splitlines())) <= 1
+        assert edit.text != IR
         assert edit.marked.count("ud2") == 1
 
 
@@ -65,47 +64,59 @@ def test_a_module_without_a_place_gets_no_edit() -> None:
     assert plant("define void @f() {\n  ret void\n}\n", "dropped store", 0) is None
 
 
+def test_only_blocks_that_are_reached_are_edited() -> None:
+    blocks = block_of_lines(IR.splitlines())
+    assert sorted(set(blocks.values())) == [0, 1, 2]
+    assert plant(IR, "dropped store", 0, reached={0, 2}) is None
+    assert plant(IR, "dropped store", 0, reached={1}) is not None
+
+
+def test_a_place_where_an_edit_is_not_valid_is_passed_over() -> None:
+    assert plant(IR, "flipped predicate", 0, is_valid=lambda text: "sge" not in text) is None
+
+
+@needs_opt
+def test_marks_stand_in_every_block_behind_its_phis() -> None:
+    marked = with_marks(IR)
+    assert is_valid(marked)
+    assert [f"@{MARK}(i32 {n})" in marked for n in range(4)] == [True, True, True, False]
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, str]:
+    """Return programs after -Oz, as text; together they have a place for every kind."""
+    texts: dict[str, str] = {}
+    for name in ("lame", "stringsearch2"):
+        module = BundledPrograms().benchmark(f"benchmark://cbench-v1/{name}").contents
+        command = ["opt-22", "-passes=default<Oz>", "-S", "-", "-o", "-"]
+        done = subprocess.run(command, input=module, capture_output=True, check=True)
+        texts[name] = done.stdout.decode()
+    return texts
+
+
+@needs_opt
 @pytest.mark.parametrize("kind", KINDS)
-def test_edited_modules_are_valid_ir(env: LlvmEnv, kind: str) -> None:
-    from compiler_gym.datasets import Benchmark
-
-    env.reset(benchmark="cbench-v1/gsm", action_space="Pipelines")
-    env.step(env.action_space["-Oz"])
-    ir = env.ir
-    for seed in range(3):
-        edit = plant(ir, kind, seed)
-        assert edit is not None
-        for text in (edit.text, edit.marked):
-            env.reset(benchmark=Benchmark("benchmark://user-v0/edited", text.encode()))
-            assert env.send_param("llvm.verify", "") == "valid"
-
-
-def test_planted_errors_are_reported() -> None:
-    rows = planted(["bitcount"], each=1, oracle=0)
-    assert len(rows) == len(KINDS)
-    assert sum(row.outcome in ("run", "more", "asan") for row in rows) >= 4
-    assert "| all | 5 |" in planted_table(rows)
+def test_every_kind_is_planted_as_valid_ir_that_differs(modules: dict[str, str], kind: str) -> None:
+    planted = 0
+    for ir in modules.values():
+        for seed in range(2):
+            edit = plant(ir, kind, seed, is_valid=is_valid)
+            if edit is not None:
+                planted += 1
+                assert edit.text != ir
+                assert is_valid(edit.text)
+                assert is_valid(edit.marked)
+    assert planted
 
 
+@needs_opt
 @pytest.mark.slow
-def test_no_planted_error_with_an_effect_is_missed() -> None:
-    rows = planted(["dijkstra", "patricia", "rijndael"], each=2)
-    assert len(rows) == 3 * 2 * len(KINDS)
-    assert not [row for row in rows if row.outcome == "missed"]
+@pytest.mark.parametrize("kind", KINDS)
+def test_most_edits_are_valid_as_they_are(modules: dict[str, str], kind: str) -> None:
+    edits = [plant(ir, kind, seed) for ir in modules.values() for seed in range(10)]
+    valid = [is_valid(edit.text) for edit in edits if edit is not None]
+    assert sum(valid) >= (0.3 if kind == "wrong phi incoming" else 0.8) * len(valid)
 
 
-@pytest.mark.parametrize("episodes", [3, pytest.param(50, marks=pytest.mark.slow)])
-def test_honest_episodes_raise_no_alarm(episodes: int) -> None:
-    table = honest(["bitcount", "sha", "crc32"], episodes=episodes)
-    assert f"{episodes} episodes on 3 programs: 0 false alarms." in table
-
-
-def test_a_table_replaces_what_stood_between_its_marks(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    page = tmp_path / "page.md"
-    page.write_text("a\n<!-- honest: by a command -->\nold\n<!-- end honest -->\nb\n")
-    write_table("honest", "| new |", page)
-    assert page.read_text() == (
-        "a\n<!-- honest: by a command -->\n\n| new |\n\n<!-- end honest -->\nb\n"
-    )
-    with pytest.raises(SystemExit, match="no marks for planted"):
-        write_table("planted", "", page)
+def test_there_are_at_least_twenty_kinds() -> None:
+    assert len(KINDS) >= 20

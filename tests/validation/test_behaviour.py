@@ -9,11 +9,13 @@ import pytest
 
 from compiler_gym.datasets import ExpectedOutput, RunCase, RunLimits, RunSpec
 from compiler_gym.validation import (
+    Compared,
     Finding,
     Reference,
     Verdict,
     chosen_cases,
     compare_behaviour,
+    run_program,
 )
 
 LIMITS = RunLimits(seconds=2.0)
@@ -30,10 +32,18 @@ def compare(tmp_path: Path) -> Compare:
         path.chmod(0o755)
         return path
 
-    def run(right: str, changed: str, *cases: RunCase, limits: RunLimits = LIMITS) -> Finding:
+    def run(
+        right: str,
+        changed: str,
+        *cases: RunCase,
+        limits: RunLimits = LIMITS,
+        compared: Compared = Compared.RESULTS,
+    ) -> Finding:
         reference = Reference(lambda: script("reference", right), limits)
         program = script("program", changed)
-        return compare_behaviour(program, reference, cases or (RunCase(),), limits=limits)
+        return compare_behaviour(
+            program, reference, cases or (RunCase(),), limits=limits, compared=compared
+        )
 
     return run
 
@@ -129,3 +139,47 @@ def test_the_shortest_cases_are_chosen_and_spread(compare: Compare) -> None:
     cases = tuple(RunCase(name=str(i), size="test" if i < 10 else "ref") for i in range(20))
     assert [case.name for case in chosen_cases(RunSpec(cases), most=5)] == list("02468")
     assert len(chosen_cases(RunSpec((RunCase(size="ref"),)))) == 1
+
+
+def test_a_program_may_tell_where_it_lies(compare: Compare) -> None:
+    case = RunCase(outputs=("out",))
+    finding = compare('echo "$0"; echo "$0" > out', 'printf "%s\\n" "$0"; echo "$0" > out', case)
+    assert finding.verdict is Verdict.OK, finding
+
+
+def test_its_own_path_is_told_as_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "here"
+    path.write_text('#!/bin/sh\necho "$0 x" >&2\n')
+    path.chmod(0o755)
+    assert run_program(path, RunCase(), limits=LIMITS).stderr == b"program x\n"
+
+
+@pytest.mark.parametrize(
+    ("compared", "verdict"),
+    [(Compared.RESULTS, Verdict.OK), (Compared.EVERYTHING, Verdict.FAILED)],
+)
+def test_messages_count_where_they_are_asked_for(
+    compare: Compare, compared: Compared, verdict: Verdict
+) -> None:
+    finding = compare("echo 1; echo so >&2", "echo 1; echo thus >&2", compared=compared)
+    assert finding.verdict is verdict
+    if compared is Compared.EVERYTHING:
+        assert "standard error" in str(finding.errors[0])
+        assert "expected 'so', found 'thus'" in str(finding.errors[0])
+
+
+def test_messages_that_differ_from_run_to_run_are_no_difference(compare: Compare) -> None:
+    text = "echo 1; head -c 8 /dev/urandom | od -An -tx1 >&2"
+    finding = compare(text, text, compared=Compared.EVERYTHING)
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "flaky" in finding.reason
+
+
+def test_two_cases_of_one_name_are_two_cases(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    path.write_text("#!/bin/sh\ncat; echo $1\n")
+    path.chmod(0o755)
+    reference = Reference(lambda: path, LIMITS)
+    cases = (RunCase(("1",)), RunCase(("2",)), RunCase(("2",), stdin=b"3\n"))
+    said = [reference.reports(case)[0].stdout for case in cases]
+    assert said == [b"1\n", b"2\n", b"3\n2\n"]

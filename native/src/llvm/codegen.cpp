@@ -1,11 +1,14 @@
 #include "compiler_gym/llvm/codegen.h"
 
+#include <atomic>
 #include <memory>
 
+#include "closed_thread.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -66,6 +69,38 @@ void refuse_scalable_vectors(const ::llvm::Module& module) {
   }
 }
 
+std::atomic<bool> assembly_may_read{false};
+
+bool is_assembly(const ::llvm::Instruction& instruction) {
+  const auto* call = ::llvm::dyn_cast<::llvm::CallBase>(&instruction);
+  return call && call->isInlineAsm();
+}
+
+bool has_assembly(const ::llvm::Module& module) {
+  return !module.getModuleInlineAsm().empty() ||
+         ::llvm::any_of(module, [](const ::llvm::Function& function) {
+           return ::llvm::any_of(::llvm::instructions(function),
+                                 [](const auto& instruction) { return is_assembly(instruction); });
+         });
+}
+
+// What an assembler reads can be spelt in many ways, macros among them: it is kept from opening
+// any file, whatever it is told.
+void run_passes(Compilation& compilation) {
+  const auto run = [&] { compilation.passes.run(*compilation.module); };
+  if (assembly_may_read || !has_assembly(*compilation.module)) return run();
+  if (!run_without_files(run)) {
+    throw UnsupportedError(
+        "this kernel cannot keep inline assembly from reading files, and the program has some: "
+        "expected seccomp");
+  }
+}
+
+bool tried_to_read(const std::string& errors) {
+  return !assembly_may_read && (errors.find("Could not find incbin file") != std::string::npos ||
+                                errors.find("Could not find include file") != std::string::npos);
+}
+
 std::string emit(std::string_view bitcode, Extra extra) {
   start();
   auto compilation = std::make_unique<Compilation>();
@@ -99,17 +134,25 @@ std::string emit(std::string_view bitcode, Extra extra) {
                                      /*DisableVerify=*/true)) {
       throw UnsupportedError("the target writes no object files");
     }
-    passes.run(*module);
+    run_passes(*compilation);
   } catch (const FatalError&) {
     // Destructors may not survive what a fatal error leaves behind.
     (void)compilation.release();
     throw;
+  }
+  if (tried_to_read(errors)) {
+    throw DiagnosticError(
+        "inline assembly of this program reads a file, which is refused where the program is not "
+        "the user's own: " +
+        trimmed(errors));
   }
   if (!errors.empty()) throw DiagnosticError(trimmed(errors));
   return object.str().str();
 }
 
 }  // namespace
+
+void let_assembly_read_files(bool may) { assembly_may_read = may; }
 
 std::string object_code_of(std::string_view bitcode) { return emit(bitcode, Extra::None); }
 

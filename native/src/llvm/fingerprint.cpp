@@ -1,6 +1,9 @@
 #include "fingerprint.h"
+
 #include "compiler_gym/llvm/features.h"
-#include "llvm/IR/Comdat.h"
+#include "description_constant.h"
+#include "description_function.h"
+#include "description_symbol.h"
 #include "reader.h"
 
 namespace compiler_gym::llvm {
@@ -65,65 +68,14 @@ void Fingerprint::describe(const ::llvm::Module& module) {
     for (const auto* node : named.operands()) metadata(node);
   }
   for (const auto& function : module) {
-    if (!function.isDeclaration()) describe_body(function);
+    if (function.isDeclaration()) continue;
+    auto& expected = expected_locals_[&function];
+    locals_.reset(expected);
+    next_local_ = 0;
+    describe_body(function);
+    expected = next_local_;
   }
   describe_uses_of_constants();
-}
-
-void Fingerprint::describe_symbol(const ::llvm::GlobalValue& symbol) {
-  out_.text(symbol.getName());
-  type(symbol.getValueType());
-  type(symbol.getType());
-  out_.word(symbol.getLinkage() | symbol.getVisibility() << 5 | symbol.getDLLStorageClass() << 8 |
-            symbol.getThreadLocalMode() << 11 |
-            static_cast<unsigned>(symbol.getUnnamedAddr()) << 15 | symbol.isDSOLocal() << 18 |
-            symbol.hasPartition() << 19 | symbol.hasSanitizerMetadata() << 20);
-  if (symbol.hasPartition()) out_.text(symbol.getPartition());
-  if (symbol.hasSanitizerMetadata()) {
-    const auto& sanitizers = symbol.getSanitizerMetadata();
-    out_.word(sanitizers.NoAddress | sanitizers.NoHWAddress << 1 | sanitizers.Memtag << 2 |
-              sanitizers.IsDynInit << 3);
-  }
-}
-
-void Fingerprint::describe_object(const ::llvm::GlobalObject& object,
-                                  ::llvm::MaybeAlign alignment) {
-  describe_symbol(object);
-  const auto* comdat = object.getComdat();
-  out_.word((alignment ? 1 + ::llvm::Log2(*alignment) : 0) | object.hasSection() << 8 |
-            (comdat != nullptr) << 9);
-  if (object.hasSection()) out_.text(object.getSection());
-  if (comdat) {
-    out_.text(comdat->getName());
-    out_.word(comdat->getSelectionKind());
-  }
-  attachments(object);
-}
-
-void Fingerprint::describe_variable(const ::llvm::GlobalVariable& variable) {
-  describe_object(variable, variable.getAlign());
-  const auto attributes = variable.getAttributes();
-  out_.word(variable.isConstant() | variable.isExternallyInitialized() << 1 |
-            variable.hasInitializer() << 2 | attributes.hasAttributes() << 3 |
-            variable.getCodeModelRaw() << 4);
-  if (attributes.hasAttributes()) {
-    this->attributes(::llvm::AttributeList::get(
-        variable.getContext(), 0u, ::llvm::AttrBuilder(variable.getContext(), attributes)));
-  }
-  if (variable.hasInitializer()) constant_use(variable.getOperandUse(0));
-}
-
-void Fingerprint::describe_function(const ::llvm::Function& function) {
-  describe_object(function, function.getAlign());
-  attributes(function.getAttributes());
-  out_.word(function.getCallingConv() | function.hasGC() << 16 | function.hasPersonalityFn() << 17 |
-            function.hasPrefixData() << 18 | function.hasPrologueData() << 19 |
-            function.isDeclaration() << 20);
-  if (function.hasGC()) out_.text(function.getGC());
-  // The three share one operand list, where absent ones may leave a placeholder.
-  if (function.hasPersonalityFn()) constant_use(function.getOperandUse(0));
-  if (function.hasPrefixData()) constant_use(function.getOperandUse(1));
-  if (function.hasPrologueData()) constant_use(function.getOperandUse(2));
 }
 
 void Fingerprint::describe_uses_of_constants() {
@@ -137,6 +89,121 @@ void Fingerprint::describe_uses_of_constants() {
     out_.word(*shared_.find(value));
     out_.word(positions_.size());
     for (const auto position : positions_) out_.word(position);
+  }
+}
+
+// Write the number of `key`; true when it is the first time, so that the caller
+// describes it.
+bool Fingerprint::is_new(const void* key) {
+  const auto number = shared_.find_or_insert(key, next_shared_);
+  out_.word(number * 2 + 1);
+  if (number != next_shared_) return false;
+  ++next_shared_;
+  return true;
+}
+
+void Fingerprint::constant(const ::llvm::Value& value) {
+  if (!is_new(&value)) return;
+  if (value.hasUseList() && value.hasNUsesOrMore(2)) used_constants_.push_back(&value);
+  describe_constant(value);
+}
+
+void Fingerprint::constant_use(const ::llvm::Use& use) {
+  // Only IR that does not verify leaves an operand out.
+  if (!use) return out_.word(~0u);
+  const ::llvm::Value& value = *use.get();
+  if (value.hasUseList()) {
+    if (!value.hasOneUse()) uses_.find_or_insert(&use, next_use_);
+    ++next_use_;
+  }
+  constant(value);
+}
+
+void Fingerprint::metadata(const ::llvm::Metadata* node) {
+  if (!node) {
+    out_.word(~0u);
+  } else if (const auto* wrapped = ::llvm::dyn_cast<::llvm::LocalAsMetadata>(node)) {
+    local(*wrapped->getValue());
+  } else if (is_new(node)) {
+    describe_metadata(*node);
+  }
+}
+
+void Fingerprint::type(const ::llvm::Type* type) {
+  auto& [recent, number] = recent_types_[reinterpret_cast<std::uintptr_t>(type) / 8 % 64];
+  if (recent == type) return out_.word(number);
+  if (is_new(type)) out_.digest(digest_of_type(type));
+  recent = type;
+  number = *shared_.find(type) * 2 + 1;
+}
+
+void Fingerprint::attributes(::llvm::AttributeList list) {
+  const void* key = list.getRawPointer();
+  if (!key) {
+    out_.word(~0u);
+  } else if (is_new(key)) {
+    auto kept = lasting_.find(key);
+    if (kept == lasting_.end()) {
+      kept = lasting_.try_emplace(key, digest_of_attributes(list)).first;
+    }
+    out_.digest(kept->second);
+  }
+}
+
+WordStream::Digest Fingerprint::digest_of_type(const ::llvm::Type* type) {
+  if (const auto kept = lasting_.find(type); kept != lasting_.end()) return kept->second;
+  WordStream out;
+  out.word(type->getTypeID());
+  if (const auto* number = ::llvm::dyn_cast<::llvm::IntegerType>(type)) {
+    out.word(number->getBitWidth());
+  } else if (const auto* pointer = ::llvm::dyn_cast<::llvm::PointerType>(type)) {
+    out.word(pointer->getAddressSpace());
+  } else if (const auto* vector = ::llvm::dyn_cast<::llvm::VectorType>(type)) {
+    out.word(vector->getElementCount().getKnownMinValue());
+    // The element is no contained type of a vector.
+    out.digest(digest_of_type(vector->getElementType()));
+  } else if (const auto* array = ::llvm::dyn_cast<::llvm::ArrayType>(type)) {
+    out.wide(array->getNumElements());
+  } else if (const auto* record = ::llvm::dyn_cast<::llvm::StructType>(type)) {
+    out.word(record->isLiteral() | record->isPacked() << 1 | record->isOpaque() << 2);
+    out.text(record->hasName() ? record->getName() : "");
+  } else if (const auto* function = ::llvm::dyn_cast<::llvm::FunctionType>(type)) {
+    out.word(function->isVarArg());
+  } else if (const auto* foreign = ::llvm::dyn_cast<::llvm::TargetExtType>(type)) {
+    out.text(foreign->getName());
+    for (const unsigned parameter : foreign->int_params()) out.word(parameter);
+  }
+  out.word(type->getNumContainedTypes());
+  for (const auto* part : type->subtypes()) out.digest(digest_of_type(part));
+  return lasting_.try_emplace(type, out.finish()).first->second;
+}
+
+WordStream::Digest Fingerprint::digest_of_attributes(::llvm::AttributeList list) {
+  WordStream out;
+  for (const unsigned index : list.indexes()) {
+    const auto set = list.getAttributes(index);
+    out.word(index);
+    out.word(set.getNumAttributes());
+    for (const ::llvm::Attribute one : set) {
+      if (one.isTypeAttribute()) {
+        out.word(one.getKindAsEnum());
+        out.digest(digest_of_type(one.getValueAsType()));
+      } else {
+        // Printed types may hold addresses; nothing else does.
+        out.text(one.getAsString(/*InAttrGrp=*/true));
+      }
+    }
+  }
+  return out.finish();
+}
+
+// A block of another function has no number here: its place in that function does.
+void Fingerprint::block_address(const ::llvm::BlockAddress& address) {
+  auto& function = *address.getFunction();
+  is_new(&function);
+  out_.word(std::distance(function.begin(), address.getBasicBlock()->getIterator()));
+  for (const auto& use : address.operands()) {
+    if (::llvm::isa<::llvm::GlobalValue>(use.get())) constant_use(use);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "description.h"
 #include "flat_table.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Attributes.h"
@@ -20,52 +21,35 @@
 
 namespace compiler_gym::llvm {
 
-class Fingerprint {
+class Fingerprint : private Description<Fingerprint> {
  public:
   WordStream::Digest of(const ::llvm::Module& module);
   // How many instructions the last module had: the walk meets them all anyway.
   std::size_t instruction_count() const { return instruction_count_; }
 
  private:
-  // fingerprint.cpp: the module and its symbols
+  friend Description<Fingerprint>;
+  using Description<Fingerprint>::attachments;
+
   void describe(const ::llvm::Module& module);
-  void describe_symbol(const ::llvm::GlobalValue& symbol);
-  void describe_object(const ::llvm::GlobalObject& object, ::llvm::MaybeAlign alignment);
-  void describe_variable(const ::llvm::GlobalVariable& variable);
-  void describe_function(const ::llvm::Function& function);
   void describe_uses_of_constants();
-
-  // fingerprint_function.cpp: bodies
-  void describe_body(const ::llvm::Function& function);
-  void describe_instruction(const ::llvm::Instruction& instruction);
-  void describe_details(const ::llvm::Instruction& instruction);
-  void describe_call(const ::llvm::CallBase& call);
-  void describe_uses(const ::llvm::Value& value);
-  void operand(const ::llvm::Use& use);
-  void local(const ::llvm::Value& value);
-
-  // fingerprint_constant.cpp: what is shared between functions
-  void constant(const ::llvm::Value& value);
-  void describe_constant(const ::llvm::Value& value);
-  void describe_expression(const ::llvm::ConstantExpr& expression);
-  void constant_use(const ::llvm::Use& use);
-  void metadata(const ::llvm::Metadata* node);
-  void describe_metadata(const ::llvm::Metadata& node);
-  template <class Owner>
-  void attachments(const Owner& owner);
-  void type(const ::llvm::Type* type);
-  void attributes(::llvm::AttributeList list);
+  bool is_new(const void* key);
   WordStream::Digest digest_of_type(const ::llvm::Type* type);
   WordStream::Digest digest_of_attributes(::llvm::AttributeList list);
-  void attachment_kind(unsigned kind, const ::llvm::LLVMContext& context);
-  bool is_new(const void* key);
 
-  WordStream out_;
-  // Numbers of what the whole module shares, and of one function's values.
+  // See description.h.
+  void type(const ::llvm::Type* type);
+  void attributes(::llvm::AttributeList list);
+  void constant(const ::llvm::Value& value);
+  void constant_use(const ::llvm::Use& use);
+  void metadata(const ::llvm::Metadata* node);
+  void block_address(const ::llvm::BlockAddress& address);
+  void outer_use(const ::llvm::Use& use) { constant_use(use); }
+  void outer_attachments(const ::llvm::GlobalObject& object) { attachments(object); }
+
+  // Numbers of what the whole module shares.
   FlatTable shared_;
   std::uint32_t next_shared_ = 0;
-  FlatTable locals_;
-  std::uint32_t next_local_ = 0;
   ::llvm::DenseMap<const ::llvm::Function*, std::uint32_t> expected_locals_;
   // The order of use lists is part of bitcode and steers some passes. A use of a
   // constant is known by the position at which the walk met it.
@@ -77,8 +61,6 @@ class Fingerprint {
   ::llvm::DenseMap<const void*, WordStream::Digest> lasting_;
   // Few types are used again and again: their numbers, where they were last seen.
   std::array<std::pair<const ::llvm::Type*, std::uint32_t>, 64> recent_types_{};
-  std::size_t instruction_count_ = 0;
-  bool has_debug_info_ = false;
 };
 
 }  // namespace compiler_gym::llvm

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "change_detector.h"
 #include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
@@ -17,19 +18,59 @@
 
 namespace compiler_gym::llvm {
 
+namespace {
+
+// Whether a pipeline is a single pass: with several, one may undo what another did.
+bool is_one_pass(::llvm::StringRef pipeline) {
+  int depth = 0;
+  for (const char letter : pipeline) {
+    depth += (letter == '<') - (letter == '>');
+    if (letter == ',' && !depth) return false;
+  }
+  for (const auto* several :
+       {"default<", "lto", "repeat<", "devirt<", "wrapper", "module-inline"}) {
+    if (pipeline.contains(several)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 struct Module::State {
   State() { collect_errors(context, reported_errors); }
 
   PassRunner& runner() {
     if (!kept_runner) {
+      const Timed timed(timing.get(), PartKind::surroundings, "set up passes");
       kept_runner.emplace(target_machine_for(*module), module->getTargetTriple());
+      detector.emplace(*module, [this] { return current_hash(); }, timing.get());
+      detector->listen_to(kept_runner->callbacks());
+      if (timing) timing->listen_to(kept_runner->callbacks());
     }
     return *kept_runner;
   }
 
+  ::llvm::ModulePassManager parse(const std::string& pipeline) {
+    auto& runner = this->runner();
+    const Timed timed(timing.get(), PartKind::surroundings, "read the pipeline");
+    return runner.parse(pipeline);
+  }
+
+  void run(::llvm::ModulePassManager passes) {
+    const Timed timed(timing.get(), PartKind::surroundings, "run it and forget analyses");
+    runner().run(*module, std::move(passes));
+  }
+
   const IrHash& current_hash() {
+    const Timed timed(timing.get(), PartKind::detection, "fingerprint");
     if (!kept_hash) kept_hash = hasher(*module);
     return *kept_hash;
+  }
+
+  // After changes that nobody listened to.
+  void forget() {
+    kept_hash.reset();
+    if (detector) detector->forget();
   }
 
   void throw_reported_errors() {
@@ -38,17 +79,41 @@ struct Module::State {
     throw DiagnosticError(message);
   }
 
-  void throw_if_too_large() const {
-    const std::size_t count = hasher.instruction_count();
-    if (!most_instructions || count <= most_instructions) return;
-    throw TooLargeError(std::to_string(count) + " instructions, beyond the limit of " +
-                        std::to_string(most_instructions));
+  bool is_too_large() {
+    return most_instructions && detector && detector->instruction_count() > most_instructions;
+  }
+
+  void throw_if_too_large() {
+    if (!is_too_large()) return;
+    throw TooLargeError(std::to_string(detector->instruction_count()) +
+                        " instructions, beyond the limit of " + std::to_string(most_instructions));
+  }
+
+  bool run(const std::string& pipeline, bool is_asked) {
+    auto passes = parse(pipeline);
+    detector->begin(is_one_pass(pipeline), is_asked);
+    try {
+      run(std::move(passes));
+      throw_reported_errors();
+    } catch (const DiagnosticError&) {
+      forget();
+      throw;
+    }
+    // Until a pass says that it changed something, what is kept holds.
+    const auto before = kept_hash;
+    if (detector->any_claim()) kept_hash.reset();
+    const bool changed = detector->changed();
+    if (!changed && !kept_hash) kept_hash = before;
+    if (changed) throw_if_too_large();
+    return changed;
   }
 
   // Destroyed in reverse: analyses before the module, the module before its context.
   std::string reported_errors;
   ::llvm::LLVMContext context;
   std::unique_ptr<::llvm::Module> module;
+  std::unique_ptr<PassTiming> timing;
+  std::optional<ChangeDetector> detector;
   std::optional<PassRunner> kept_runner;
   Hasher hasher;
   std::optional<IrHash> kept_hash;
@@ -92,15 +157,13 @@ Module::Module(Module&&) noexcept = default;
 Module& Module::operator=(Module&&) noexcept = default;
 
 bool Module::run(const std::string& pipeline) {
+  return with_state([&](State& state) { return state.run(pipeline, /*is_asked=*/true); });
+}
+
+bool Module::apply(const std::string& pipeline) {
   return with_state([&](State& state) {
-    auto passes = state.runner().parse(pipeline);
-    const IrHash before = state.current_hash();
-    state.kept_hash.reset();
-    state.runner().run(*state.module, std::move(passes));
-    state.throw_reported_errors();
-    const bool changed = state.current_hash() != before;
-    if (changed) state.throw_if_too_large();
-    return changed;
+    // Only a change counts against the limit, and growth across it is one.
+    return state.run(pipeline, /*is_asked=*/state.is_too_large());
   });
 }
 
@@ -113,6 +176,39 @@ PassRecord Module::run_recorded(const std::string& pipeline) {
   });
   inspect([&](const ::llvm::Module& now) { before.compare(now, record); });
   return record;
+}
+
+WatchedRun Module::run_watched(const std::string& pipeline) {
+  return with_state([&](State& state) {
+    WatchedRun found;
+    const IrHash before = state.hasher(*state.module);
+    IrHash last = before;
+    state.runner();
+    state.detector->set_listener([&](::llvm::StringRef pass, bool vouched) {
+      const IrHash now = state.hasher(*state.module);
+      ++found.visits[{pass.str(), vouched, now != last}];
+      last = now;
+    });
+    found.changed = run(pipeline);
+    state.detector->set_listener(nullptr);
+    found.differs = state.hasher(*state.module) != before;
+    found.holds = state.detector->holds();
+    // A wrong answer leaves wrong knowledge behind.
+    if (!found.holds || found.differs != found.changed) state.forget();
+    return found;
+  });
+}
+
+void Module::time_passes(bool is_on) {
+  with_state([&](State& state) {
+    state.kept_runner.reset();  // the next one tells whom it must, and nobody else
+    state.timing = is_on ? std::make_unique<PassTiming>() : nullptr;
+  });
+}
+
+std::vector<TimedPart> Module::take_times() {
+  return with_state(
+      [](State& state) { return state.timing ? state.timing->take() : std::vector<TimedPart>(); });
 }
 
 void Module::limit_instructions(std::size_t most) {
@@ -142,7 +238,7 @@ IrHash Module::hash() {
 
 std::size_t Module::instruction_count() {
   return with_state([](State& state) {
-    return state.kept_hash ? state.hasher.instruction_count() : count_instructions(*state.module);
+    return state.detector ? state.detector->instruction_count() : count_instructions(*state.module);
   });
 }
 
@@ -155,14 +251,14 @@ void Module::verify() {
 
 void Module::set_goal(Goal goal) {
   with_state([&](State& state) {
-    state.kept_hash.reset();
+    state.forget();
     llvm::set_goal(*state.module, goal);
   });
 }
 
 void Module::apply_level(Level level) {
   with_state([&](State& state) {
-    state.kept_hash.reset();
+    state.forget();
     llvm::apply_level(*state.module, level);
     state.throw_reported_errors();
   });
@@ -170,7 +266,7 @@ void Module::apply_level(Level level) {
 
 void Module::change(const std::function<void(::llvm::Module&)>& work) {
   with_state([&](State& state) {
-    state.kept_hash.reset();
+    state.forget();
     work(*state.module);
     state.throw_reported_errors();
   });

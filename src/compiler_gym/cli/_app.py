@@ -90,6 +90,7 @@ COMMANDS = {
         "version:version", "Print the versions of this library, its compilers and what they run on."
     ),
     "run": Row("run:run", "Apply actions to a program and show what they did.", _ACTIONS),
+    "profile": Row("profile:profile", "Show where the time of an episode goes.", _ACTIONS),
     "cc": Row(
         "cc:cc",
         'Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.',

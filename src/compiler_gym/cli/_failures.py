@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Turns an error into one clear line, the next step and an exit status: no tracebacks."""
 
+import errno
 import re
 import sys
 
@@ -30,6 +31,7 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
 )
 _MOST_LINES = 12
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def exit_status_of(error: BaseException) -> int | None:
@@ -42,6 +44,10 @@ def exit_status_of(error: BaseException) -> int | None:
         return REFUSED
     if type(error).__module__ == "gymnasium.error":
         _report(_unknown_environment(error), "`compiler-gym envs` lists every environment", None)
+        return REFUSED
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        where = "the output" if error.filename is None else str(error.filename)
+        _report(f"cannot write {where}: {error.strerror}", "free some space and try again", None)
         return REFUSED
     return None
 

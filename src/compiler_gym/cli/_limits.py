@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["MemoryGib", "StepSeconds", "limits_of"]
+__all__ = ["MemoryGib", "SandboxName", "StepSeconds", "limits_of"]
 
 StepSeconds = Annotated[
     float | None,
@@ -13,6 +13,15 @@ StepSeconds = Annotated[
 ]
 MemoryGib = Annotated[
     float | None, typer.Option(help="GiB of memory that the compiler may take [default: 8].")
+]
+
+SandboxName = Annotated[
+    str | None,
+    typer.Option(
+        "--sandbox",
+        help="What programs are kept from when they run: namespaces, limits or none "
+        "[default: the strongest here].",
+    ),
 ]
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["describe"]
 
 _SHOWN = 12
+_TEXT_WIDTH = 40
+"""What the number of an action and its description take of a line beside its name."""
+_LEAST_NAME_WIDTH = 24
 _KINDS = ("observation_spaces", "reward_spaces", "datasets")
 
 
@@ -188,13 +191,22 @@ def _show_actions(space: dict[str, Any], console: "Console", *, most: int | None
     listed = space["actions"][:most]
     if not listed:
         return
+    from rich.padding import Padding
+    from rich.text import Text
+
     rows = table(
         "#", "Action", "Description",
         title=f"Actions of {space['name']}", right=("#",), typed=("Action",),
     )  # fmt: skip
+    widest = max(console.width - _TEXT_WIDTH, _LEAST_NAME_WIDTH)
     for action in listed:
-        rows.add_row(str(action["index"]), action["name"], action["description"])
+        if len(action["name"]) <= widest:
+            rows.add_row(str(action["index"]), action["name"], action["description"])
     show(rows, console)
+    for action in listed:
+        if len(action["name"]) > widest:  # it would leave the others no room for a description
+            console.print(Text(f" {action['index']:>3}   {action['name']}"), soft_wrap=True)
+            console.print(Padding(Text(action["description"] or ""), (0, 0, 0, 7)))
     rest = len(space["actions"]) - len(listed)
     if rest:
         more = f"... and {rest} more: add --actions, or --filter TEXT"

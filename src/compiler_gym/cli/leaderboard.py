@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from compiler_gym.cli._limits import SandboxName
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import program_name
 
@@ -107,6 +108,7 @@ def verify(
             "--rerun", help="Run the policies again, which runs their code, and note what held."
         ),
     ] = False,
+    sandbox: SandboxName = None,
     root: Root = ROOT,
 ) -> None:
     """Replay and validate submissions; leaves with status 1 if one is wrong.
@@ -125,7 +127,9 @@ def verify(
     )  # fmt: skip
     details: list[tuple[str, ValidationError]] = []
     for submission in chosen:
-        found = verify_submission(submission, sample=sample, rungs=names, rerun=rerun)
+        found = verify_submission(
+            submission, sample=sample, rungs=names, rerun=rerun, sandbox=sandbox
+        )
         details += [(submission.name, error) for error in found]
         rows.add_row(
             submission.name,

@@ -82,6 +82,13 @@ def search(
         float, typer.Option(help="Seconds that a standard level (-Oz, ...) may take.")
     ] = 300.0,
     memory_gib: MemoryGib = None,
+    kept_processes: Annotated[
+        int | None,
+        typer.Option(help="Processes kept at states to go on from [default: 128]; 0: replay all."),
+    ] = None,
+    kept_gib: Annotated[
+        float | None, typer.Option(help="GiB of memory that they may hold [default: 1].")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look for the sequence of actions that earns most on each program.
@@ -93,6 +100,8 @@ def search(
     """
     from compiler_gym.runs import RunFolder
     from compiler_gym.search import (
+        KEPT_BYTES,
+        KEPT_PROCESSES,
         Budget,
         KeepingWatcher,
         default_starts,
@@ -132,6 +141,8 @@ def search(
             starts=starts or None,
             step_seconds=step_seconds,
             level_seconds=level_seconds,
+            kept_processes=KEPT_PROCESSES if kept_processes is None else kept_processes,
+            kept_bytes=KEPT_BYTES if kept_gib is None else kept_gib * 2**30,
             watcher=watcher if folder is None else KeepingWatcher(folder, watcher),
         )
     finally:
@@ -265,10 +276,11 @@ def _costs_table(
 
 
 def _work_table(results: "Sequence[SearchResult]") -> "Table":
-    numbers = ("Reward", "Actions", "Tried", "Failures")
+    numbers = ("Reward", "Actions", "Tried", "Known", "Failures")
     rows = table(
         "Program", *numbers, right=numbers, typed=("Program",),
-        title=f"Reward {results[0].reward_space}; sequences of actions tried",
+        title=f"Reward {results[0].reward_space}; sequences tried, and of these\n"
+        "those that led to a program known already",
     )  # fmt: skip
     for result in results:
         rows.add_row(
@@ -276,6 +288,7 @@ def _work_table(results: "Sequence[SearchResult]") -> "Table":
             f"{result.reward:.4f}",
             str(len(result.actions)),
             f"{result.sequences:,}",
+            f"{result.recognised:,}",
             str(result.failures),
         )
     return rows

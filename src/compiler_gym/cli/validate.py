@@ -11,7 +11,7 @@ import typer
 
 from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
 from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._limits import MemoryGib, SandboxName, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -58,6 +58,7 @@ def validate(
     ] = None,
     step_seconds: StepSeconds = None,
     memory_gib: MemoryGib = None,
+    sandbox: SandboxName = None,
     json: Json = False,
 ) -> None:
     """Prove that recorded states replay and that the programs still do their job.
@@ -71,7 +72,9 @@ def validate(
     options: dict[str, Any] = {} if quick else {"rungs": None}
     if rungs is not None:
         options["rungs"] = [name.strip() for name in rungs.split(",") if name.strip()]
-    log = _Log(output_file, asked="quick" if not options else options["rungs"] or "all")
+    if sandbox is not None:
+        options["sandbox"] = sandbox
+    log = _Log(output_file, asked=_asked(options))
     left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
     with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
@@ -91,6 +94,11 @@ def validate(
         raise typer.Exit(INTERRUPTED)
     if not all(document["okay"] for document in documents):
         raise typer.Exit(INVALID)
+
+
+def _asked(options: dict[str, Any]) -> str | list[str]:
+    """Return what the file of results says of the checks that were asked for."""
+    return (options["rungs"] or "all") if "rungs" in options else "quick"
 
 
 def _results(

@@ -23,6 +23,7 @@ def version(json: Json = False) -> None:
                 versions[name] = env.compiler_version
         except EnvironmentNotSupported as error:
             versions[name] = f"not available: {error}"
+    versions["sandbox"] = _sandbox()
     versions |= {"gymnasium": gymnasium.__version__, "python": platform.python_version()}
     if json:
         print_json(versions)
@@ -31,3 +32,18 @@ def version(json: Json = False) -> None:
     for name, number in versions.items():
         rows.add_row(name, number)
     show(rows)
+
+
+def _sandbox() -> str:
+    """Return what programs are run in here, and why in no stronger one."""
+    from compiler_gym.errors import CompilerGymError
+    from compiler_gym.sandbox import Sandbox, chosen, way, why_not
+
+    try:
+        tier = chosen()
+        if tier is Sandbox.NAMESPACES:
+            return f"{tier.value} ({way().name})"
+        reason = why_not(Sandbox.NAMESPACES) or "COMPILER_GYM_SANDBOX asks for it"
+    except CompilerGymError as error:
+        return f"not available: {error}"
+    return f"{tier.value} (not namespaces: {reason})"

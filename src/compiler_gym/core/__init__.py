@@ -22,7 +22,7 @@ from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepRes
 from compiler_gym.core.rendering import Listing
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
-from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
+from compiler_gym.core.state import CompilerEnvState, StateVersionWarning, require_state
 from compiler_gym.core.state_files import (
     CompilerEnvStateReader,
     CompilerEnvStateWriter,
@@ -58,6 +58,7 @@ __all__ = [
     "StepResult",
     "fork_of",
     "plain_from_value",
+    "require_state",
     "space_from_spec",
     "state_from_fields",
     "uncollected",

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What a reset and a step are asked for, as records that wrappers can look at and change."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from compiler_gym.datasets import Benchmark
+from compiler_gym.errors import InvalidParameterError
 
-__all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments"]
+__all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments", "require_seconds"]
 
 
 class OptionalArgumentValue(Enum):
@@ -80,3 +82,18 @@ class StepArguments:
     """What to earn instead of the environment's reward: a name or a list of names."""
     timeout: float | None = None
     """The seconds until the worker is given up; None is the environment's limit."""
+
+
+def require_seconds(timeout: object) -> None:
+    """Raise `InvalidParameterError` unless `timeout` is None or a number of seconds from 0."""
+    if timeout is None:
+        return
+    try:
+        seconds = float(cast("float", timeout)) if not isinstance(timeout, str) else math.nan
+    except (OverflowError, TypeError, ValueError):
+        seconds = math.nan
+    if not seconds >= 0:
+        raise InvalidParameterError(
+            f"timeout is {timeout!r:.80}: expected seconds from 0, or None for the limit of the "
+            "environment"
+        )

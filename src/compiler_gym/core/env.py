@@ -24,7 +24,7 @@ from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
 from compiler_gym.core.rendering import Listing, counted, difference, show, show_difference
 from compiler_gym.core.selection import Selection
 from compiler_gym.core.sessions import Isolation, Sessions
-from compiler_gym.core.state import CompilerEnvState, StateVersionWarning
+from compiler_gym.core.state import CompilerEnvState, StateVersionWarning, require_state
 from compiler_gym.core.views import (
     DerivedObservation,
     ObservationSpaceSpec,
@@ -42,6 +42,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
+from compiler_gym.sandbox import chosen
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Reward, action_name, action_names
 from compiler_gym.version import __version__
@@ -178,6 +179,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     @limits.setter
     def limits(self, value: Limits) -> None:
         self.episode.sessions = replace(self.episode.sessions, limits=value)
+
+    @property
+    def sandbox(self) -> str:
+        """What programs are kept from that observations run: the name of a `Sandbox`."""
+        return chosen(self.limits.sandbox).value
 
     @property
     def observation(self) -> ObservationView:
@@ -406,6 +412,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
         The reward is for all of them together. No actions is a pure observation.
         """
+        if isinstance(actions, str) or not isinstance(actions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise InvalidActionError(
+                f"{actions!r} is not a list of actions: expected multistep([...]), or step(...) "
+                "for a single one"
+            )
         return self._episode.begin(
             list(actions), observation_spaces, reward_spaces, timeout
         ).result()
@@ -453,6 +464,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         `UnknownNameError` when the command line belongs to no action space, and
         the typed error when the compiler fails on the way.
         """
+        require_state(state)
         self._warn_of_another_compiler(state)
         actions = self.actions_of(state)
         self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
@@ -607,7 +619,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             before = twin._render_text()
             costs = [twin._cost()]
             name = twin._action_text(actions[-1])  # in the space of that step
-            earned = twin.step(actions[-1])[1]
+            earned = twin.multistep(actions[-1:])[1]
         costs.append(self._cost())
         # The first line says how many actions there were: it is no part of the program.
         lines, added, removed = difference(

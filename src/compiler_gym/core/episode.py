@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from compiler_gym.core.arguments import require_seconds
 from compiler_gym.core.history import History
 from compiler_gym.core.pending import ResetPending, ResetResult, StepPending, StepResult
 from compiler_gym.core.plan import Plan
@@ -27,6 +28,7 @@ from compiler_gym.errors import (
     UnknownNameError,
     error_from_name,
 )
+from compiler_gym.sandbox import asked_for
 from compiler_gym.service import Connection
 from compiler_gym.service.messages import (
     Failed,
@@ -137,6 +139,7 @@ class Episode:
             selection.plan.is_bare
             and observation_spaces is None
             and reward_spaces is None
+            and timeout is None
             and type(action) is int
             and 0 <= action < selection.action_count
             and history is not None
@@ -169,6 +172,7 @@ class Episode:
         Raises `InvalidActionError` if one is not in the action space, `UnknownNameError` for
         a space that does not exist and `SessionNotFound` without an episode.
         """
+        require_seconds(timeout)
         history, connection, selection = self.history, self.connection, self.selection
         if history is None or not history.running or connection is None:
             raise self._refusal()
@@ -181,6 +185,7 @@ class Episode:
 
     def begin_reset(self, program: Benchmark, timeout: float | None = None) -> ResetPending:
         """Forget the last episode and return what will be the start of one on `program`."""
+        require_seconds(timeout)
         self.history = None
         selection = self.selection
         return self._starting(program, selection.action_space_name, selection.plan.names, timeout)
@@ -190,8 +195,10 @@ class Episode:
         connection = self.connection
         if connection is not None and connection.is_open:
             return connection, False
-        connection = self.sessions.open()
+        lost, connection = connection, self.sessions.open()
         self._hold(connection)
+        if lost is not None:  # errors may hold it for long
+            lost.close()
         return connection, True
 
     def started(self, reply: Reply, program: Benchmark) -> ResetResult:
@@ -343,6 +350,9 @@ class Episode:
         )
         limits = self.sessions.limits
         told = {"growth": limits.growth, "growth_floor": float(limits.growth_floor)}
+        sandbox = asked_for(limits.sandbox)
+        if sandbox is not None:
+            told["sandbox"] = float(sandbox.strength)
         told |= {key: float(number) for key, number in self.run_settings.items()}
         request = Start(benchmark, action_space, names, told)
         return ResetPending(self, program, request, timeout)

@@ -49,30 +49,10 @@ class Lockstep:
         numbers = cast("list[Any]", actions)
         if type(actions) is not list or len(numbers) != len(self._episodes):
             return None
-        if (
-            busy_workers.worker_may_look is not self._stay_awake
-            or len(self._payloads) > _MOST_PAYLOADS
-        ):
-            self._stay_awake, self._payloads = busy_workers.worker_may_look, {}
-        known, payloads = self._payloads, list[bytes]()
-        for episode, action, plan, connection in zip(
-            self._episodes, numbers, self._plans, self._connections, strict=False
-        ):
-            history, selection = episode.history, episode.selection
-            if (
-                type(action) is not int
-                or not 0 <= action < selection.action_count
-                or selection.plan is not plan
-                or episode.connection is not connection
-                or history is None
-                or not history.running
-            ):
-                break
-            payload = known.get(action)
-            if payload is None:
-                payload = known[action] = encode(Step([action], plan.names, self._stay_awake))
-            payloads.append(payload)
-        if len(payloads) < len(numbers):
+        payloads = self._encoded(numbers)
+        if payloads is None and self._follow_workers():
+            payloads = self._encoded(numbers)
+        if payloads is None:
             self._adopt()
             return None
         if not hold_all(self._channels, payloads, self._seconds):
@@ -81,6 +61,47 @@ class Lockstep:
             episode.history.actions.append(action)  # type: ignore[union-attr]  # seen above
         self._actions = numbers
         return self._channels
+
+    def _encoded(self, numbers: list[Any]) -> list[bytes] | None:
+        """Return the requests for these actions; None if one is not as usual."""
+        if (
+            busy_workers.worker_may_look is not self._stay_awake
+            or len(self._payloads) > _MOST_PAYLOADS
+        ):
+            self._stay_awake, self._payloads = busy_workers.worker_may_look, {}
+        known, payloads = self._payloads, list[bytes]()
+        for episode, action, plan, connection, channel in zip(
+            self._episodes,
+            numbers,
+            self._plans,
+            self._connections,
+            self._channels,
+            strict=False,
+        ):
+            history, selection = episode.history, episode.selection
+            if (
+                type(action) is not int
+                or not 0 <= action < selection.action_count
+                or selection.plan is not plan
+                or episode.connection is not connection
+                or connection.channel is not channel
+                or history is None
+                or not history.running
+            ):
+                break
+            payload = known.get(action)
+            if payload is None:
+                payload = known[action] = encode(Step([action], plan.names, self._stay_awake))
+            payloads.append(payload)
+        return payloads if len(payloads) == len(numbers) else None
+
+    def _follow_workers(self) -> bool:
+        """Take over workers that were replaced at a reset; return whether there were any."""
+        channels = [connection.channel for connection in self._connections]
+        if None in channels or channels == self._channels:
+            return False
+        self._channels = [channel for channel in channels if channel is not None]
+        return True
 
     def end(
         self, rewards: NDArray[np.float64], failures: dict[int, Exception]

@@ -177,7 +177,7 @@ class Selection:
         twin = copy.copy(self)
         # Together: the space in use is one of those built, unless an action replaced it.
         twin._built, twin.action_space = copy.deepcopy((self._built, self.action_space))
-        twin.observation = ObservationView(ask, self.observation.spaces.values())
+        twin.observation = self.observation.copy(ask)
         twin.reward = self.reward.copy(twin.observation)
         twin.rewards = self.rewards.among(twin.reward.spec)
         twin._replan()

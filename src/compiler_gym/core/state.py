@@ -7,10 +7,12 @@ It holds no program and no compiler.
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.records import Record
 
-__all__ = ["CompilerEnvState", "StateVersionWarning"]
+__all__ = ["CompilerEnvState", "StateVersionWarning", "require_state"]
 
 
 _SAME_REWARD = 1e-5
@@ -62,6 +64,10 @@ class CompilerEnvState(Record):
 
         if not self.benchmark:
             raise ValueError("a state names its benchmark: found an empty URI")
+        _require("benchmark", self.benchmark, (str, BenchmarkUri), "the URI of a program")
+        _require("commandline", self.commandline, str, "text")
+        _require("walltime", self.walltime, Real, "a number >= 0 that is finite")
+        _require("reward", self.reward, (Real, type(None)), "a number or None")
         object.__setattr__(self, "benchmark", BenchmarkUri.canonicalize(self.benchmark))
         if self.varying_actions is not None:  # JSON has lists
             object.__setattr__(self, "varying_actions", tuple(self.varying_actions))
@@ -89,3 +95,17 @@ class CompilerEnvState(Record):
 
     def __hash__(self) -> int:
         return hash((self.benchmark, self.commandline))
+
+
+def require_state(value: object) -> None:
+    """Raise `InvalidParameterError` unless `value` is a state: a text is to be read first."""
+    if not isinstance(value, CompilerEnvState):
+        raise InvalidParameterError(
+            f"{value!r:.80} is no state: expected a CompilerEnvState, as env.state is and "
+            "CompilerEnvState.parse_raw(text) or CompilerEnvStateReader reads"
+        )
+
+
+def _require(name: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
+    if not isinstance(value, kinds):
+        raise ValueError(f"{name} is {value!r:.80}: expected {expected}")

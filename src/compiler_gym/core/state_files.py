@@ -117,13 +117,13 @@ class CompilerEnvStateReader:
         self.f.close()
 
     @staticmethod
-    def read_paths(paths: Iterable[str | Path]) -> Iterator[CompilerEnvState]:
+    def read_paths(paths: str | Path | Iterable[str | Path]) -> Iterator[CompilerEnvState]:
         """Yield the states of files: paths, addresses (``https://``) and ``-`` for standard input.
 
         Raises `StateFileError` for a file that cannot be opened and `DownloadFailed`
         for an address that does not answer.
         """
-        for path in paths:
+        for path in [paths] if isinstance(paths, (str, Path)) else paths:
             yield from _read(str(path))
 
 

@@ -204,13 +204,19 @@ class ObservationView(Mapping[str, Any]):
         self._ask = ask
         self.spaces: dict[str, ObservationSpaceSpec] = {spec.id: spec for spec in specs}
 
+    def copy(self, ask: Callable[[list[str]], list[Any]]) -> "ObservationView":
+        """Return a view of the same observations, of whom `ask` asks."""
+        twin = ObservationView(ask, ())
+        twin.spaces.update(self.spaces)
+        return twin
+
     def __getitem__(self, name: str) -> Any:
         spec = self.spec(name)
         return spec.translate(self._ask([spec.base_id])[0])
 
     def __getattr__(self, name: str) -> Callable[[], Any]:
         if name.startswith("_") or name not in self.spaces:
-            raise AttributeError(name)
+            raise AttributeError(unknown_name("observation space", name, self.spaces))
         return lambda: self[name]
 
     def __contains__(self, name: object) -> bool:
@@ -271,7 +277,7 @@ class RewardView:
 
     def __getattr__(self, name: str) -> Callable[[], float]:
         if name.startswith("_") or name not in self.spaces:
-            raise AttributeError(name)
+            raise AttributeError(unknown_name("reward space", name, self.spaces))
         return lambda: self[name]
 
     def __contains__(self, name: object) -> bool:

@@ -195,7 +195,11 @@ class Datasets:
     def _unknown(self, uri: BenchmarkUri) -> UnknownNameError:
         known = [dataset.name for dataset in self.datasets(with_deprecated=True)]
         bare = {name.partition("://")[2]: name for name in known if not name.endswith("://")}
-        close = [bare[name] for name in nearest(uri.dataset, bare)]
+        stem, _, version = uri.dataset.rpartition("-")
+        longer = [
+            n for n in bare if stem and n.startswith(f"{stem}-") and n.endswith(f"-{version}")
+        ]
+        close = [bare[name] for name in longer or nearest(uri.dataset, bare)]
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
         return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
 

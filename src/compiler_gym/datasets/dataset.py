@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Dataset"]
 
 _UNBOUNDED_DRAW = 2**32 - 1
+_MOST_DRAWN = 1 << 16
+"""Among how many programs one is drawn of a dataset that says neither its size nor `n`-th."""
 
 
 @functools.total_ordering
@@ -235,7 +237,11 @@ class Dataset:
         return uri
 
     def random_benchmark(self, random_state: "Generator | None" = None) -> Benchmark:
-        """Return a program chosen uniformly with `random_state`, or with fresh entropy."""
+        """Return a program chosen uniformly with `random_state`, or with fresh entropy.
+
+        Of a dataset that says neither how many there are nor which is the n-th, it is
+        one of the first 65,536.
+        """
         from numpy.random import default_rng
 
         generator = default_rng() if random_state is None else random_state
@@ -244,8 +250,17 @@ class Dataset:
     def _random_benchmark(self, random_state: "Generator") -> Benchmark:
         if not self.installed:
             self.install()
+        if type(self).benchmark_uri_at is Dataset.benchmark_uri_at and not self.size:
+            return self.benchmark(self._drawn(random_state))
         end = self.size or _UNBOUNDED_DRAW
         return self.benchmark(self.benchmark_uri_at(int(random_state.integers(end))))
+
+    def _drawn(self, random_state: "Generator") -> str:
+        """Return one of the first addresses: whether there is an end, nobody said."""
+        first = list(itertools.islice(self.benchmark_uris(), _MOST_DRAWN))
+        if not first:
+            raise UnknownNameError(f"{self.name} has no programs to choose from")
+        return first[int(random_state.integers(len(first)))]
 
     def _warn_if_deprecated(self) -> None:
         if self._deprecated is not None and not self._warned:

@@ -139,6 +139,12 @@ class RunSpec:
     """A program whose outputs are right, where it is not the unchanged benchmark."""
     more: Callable[[int], RunCase] | None = None
     """Makes input number N of any number, where the program knows how; nothing is recorded."""
+    generated: int = 1000
+    """Changed inputs that a validation may try; 0 for a program that must be given no others."""
+
+    def __post_init__(self) -> None:
+        if self.generated < 0:
+            raise ValueError(f"generated is {self.generated}: expected a number of inputs >= 0")
 
     @classmethod
     def single(

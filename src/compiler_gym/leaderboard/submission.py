@@ -26,6 +26,7 @@ from compiler_gym.leaderboard.policies import find_policy
 from compiler_gym.leaderboard.rerun import has_note, note_rerun, rerun_errors
 from compiler_gym.leaderboard.task import Task, find_task
 from compiler_gym.registration import make
+from compiler_gym.sandbox import require, sandboxed
 from compiler_gym.validation import ValidationError, replay, replay_differences
 
 __all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]
@@ -115,6 +116,7 @@ def verify(
     rungs: Iterable[str] = (),
     seed: int = 0,
     rerun: bool = False,
+    sandbox: str | None = None,
     watch: Callable[[Outcome, list[ValidationError]], None] = lambda outcome, errors: None,
 ) -> list[ValidationError]:
     """Return what is wrong with a submission: nothing, if it can be trusted.
@@ -123,13 +125,29 @@ def verify(
     `rungs` of the environment's validation. With `rerun` the policy is run again as well,
     which runs its code and takes the task's time for each program; where all of it is
     reproduced, that is noted in the folder, and `leaderboard_table` ranks it.
+
+    Programs run in a sandbox, by default the strongest of this machine; the policy's own code
+    runs with your rights. Raises `SandboxError` where there would be none, unless `sandbox` is
+    ``"none"``.
     """
+    with sandboxed(require(sandbox, what=f"the submission {submission.name}")):
+        return _verified(submission, sample, tuple(rungs), seed, rerun, watch)
+
+
+def _verified(
+    submission: Submission,
+    sample: int | None,
+    rungs: tuple[str, ...],
+    seed: int,
+    rerun: bool,
+    watch: Callable[[Outcome, list[ValidationError]], None],
+) -> list[ValidationError]:
     found = list(_incomplete(submission))
     outcomes = list(submission.outcomes)
     if sample is not None and sample < len(outcomes):
         outcomes = random.Random(seed).sample(outcomes, sample)
     for outcome in outcomes:
-        errors = list(_wrong(submission.task, outcome, tuple(rungs)))
+        errors = list(_wrong(submission.task, outcome, rungs))
         watch(outcome, errors)
         found += errors
     if rerun and not found:

@@ -3,8 +3,9 @@
 
 ``entrance`` is where a search begins, ``scheduler`` spreads the work over threads, ``campaign``
 is one program's search, ``walker`` the one place that steps an environment,
-``snapshots`` keeps environments worth forking, ``tree`` remembers every sequence
-walked and ``known`` holds sequences worth starting from. The algorithms
+``snapshots`` keeps processes worth forking, ``tree`` remembers every sequence walked and
+what is known of the programs on its way, and ``known`` holds sequences worth starting
+from. The algorithms
 (``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``, ``minimise``)
 fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
 clock. ``watching`` is what a search reports, ``search_result`` what it leaves behind, and
@@ -14,7 +15,13 @@ already, ``attribution`` says what each of its actions is worth.
 
 from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
-from compiler_gym.search.entrance import ALGORITHMS, available_jobs, run_search
+from compiler_gym.search.entrance import (
+    ALGORITHMS,
+    KEPT_BYTES,
+    KEPT_PROCESSES,
+    available_jobs,
+    run_search,
+)
 from compiler_gym.search.known import default_starts, known_sequences, level_sequences
 from compiler_gym.search.random_search import random_search
 from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of
@@ -38,6 +45,8 @@ from compiler_gym.search.watching import Improvement, Progress, Silent, Watcher
 
 __all__ = [
     "ALGORITHMS",
+    "KEPT_BYTES",
+    "KEPT_PROCESSES",
     "Budget",
     "Contribution",
     "Failure",

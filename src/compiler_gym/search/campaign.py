@@ -13,7 +13,7 @@ from typing import NamedTuple
 from compiler_gym.search.minimise import Minimiser
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.strategy import MoveSequence, Strategy, is_better
-from compiler_gym.search.tree import Failure, Node, Walk
+from compiler_gym.search.tree import Failure, Node, State, Walk
 from compiler_gym.search.walker import Program
 from compiler_gym.search.watching import Improvement, Progress
 
@@ -36,6 +36,7 @@ class WalkTask(NamedTuple):
 class _Counts:
     steps: int = 0
     sequences: int = 0
+    recognised: int = 0
     failures: int = 0
 
 
@@ -76,6 +77,7 @@ class Campaign:
         self._out = 0
         self._batches = 0
         self._suggested: set[MoveSequence] = set()
+        self._seen: set[State] = set()
 
     @property
     def best(self) -> Node:
@@ -155,6 +157,10 @@ class Campaign:
             return
         self._asked = self._strategy
         self._walks = [None] * len(batch)
+        for sequence in batch:
+            departure = self.program.root.departure(sequence)
+            if departure is not None:
+                departure.known.expected += 1
         self._waiting.extend(WalkTask(self, i, sequence) for i, sequence in enumerate(batch))
 
     def _minimiser(self) -> Minimiser:
@@ -181,6 +187,8 @@ class Campaign:
         # A batch without anything new counts too: a search of what is known has an end.
         self.counts.steps += max(sum(walk.new_steps for walk in walks), bool(walks))
         for walk in walks:
+            self.counts.recognised += walk.last.known in self._seen
+            self._seen.update(node.known for node in walk.nodes)
             if walk.failure is not None:
                 self.counts.failures += 1
                 self.failures[walk.failure] += 1

@@ -34,7 +34,12 @@ from compiler_gym.spaces import action_names, space_name
 _MOST_WORDS = 300
 """Of a compiler's complaint that a result holds."""
 
-__all__ = ["ALGORITHMS", "available_jobs", "run_search"]
+__all__ = ["ALGORITHMS", "KEPT_BYTES", "KEPT_PROCESSES", "available_jobs", "run_search"]
+
+KEPT_PROCESSES = 128
+"""How many processes a search keeps at states that it sets out from again."""
+KEPT_BYTES = 1 << 30
+"""How much memory of their own these hold."""
 
 ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
     {
@@ -64,6 +69,8 @@ def run_search(
     starts: Iterable[Sequence[int]] | None = None,
     step_seconds: float = 10.0,
     level_seconds: float = 300.0,
+    kept_processes: int = KEPT_PROCESSES,
+    kept_bytes: float = KEPT_BYTES,
     watcher: Watcher | None = None,
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.
@@ -79,6 +86,11 @@ def run_search(
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
     best of the levels, and a step is one compilation.
+
+    A state that several sequences set out from is kept as a process of its own, which is
+    forked for each. There are at most `kept_processes`, and they hold about `kept_bytes` at
+    most of memory that no other process shares; with 0 of either, states are reached by
+    replays. What is found within a number of steps does not depend on it.
 
     A ``KeyboardInterrupt``, also one that a watcher raises, ends the search and
     returns what was found so far. Raises `UnknownNameError` for an algorithm that
@@ -107,6 +119,7 @@ def run_search(
         if budget.steps is None:
             for campaign in campaigns:
                 campaign.others = [other for other in campaigns if other is not campaign]
+        snapshots = Snapshots(kept_processes, kept_bytes)
         scheduler = Scheduler(
             lambda: _prepare(make_env()),
             moves,
@@ -115,6 +128,7 @@ def run_search(
             jobs=jobs or available_jobs(),
             step_seconds=step_seconds,
             level_seconds=level_seconds,
+            snapshots=snapshots,
             watcher=watcher or Silent(),
         )
         interrupted = False
@@ -196,6 +210,7 @@ def _result(
         seconds=campaign.spent,
         steps=campaign.counts.steps,
         sequences=campaign.counts.sequences,
+        recognised=campaign.counts.recognised,
         failures=campaign.counts.failures,
         is_interrupted=interrupted,
         improvements=tuple(campaign.improvements),

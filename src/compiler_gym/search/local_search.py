@@ -11,6 +11,8 @@ from compiler_gym.search.tree import Node, Walk
 __all__ = ["LocalSearch"]
 
 _BATCH = 8
+_SIBLINGS = 4
+"""Neighbours that leave a sequence at the same place, which is reached once for all of them."""
 _POOL = 12
 _PATIENCE = 400
 """Walks without a gain after which the search starts from elsewhere."""
@@ -79,10 +81,13 @@ class LocalSearch:
         sequences = [node.actions() for node in self._pool]
         batch: list[MoveSequence] = []
         self._parents = []
-        for _ in range(_BATCH):
+        for _ in range(_BATCH // _SIBLINGS):
             parent = self._parent()
-            self._parents.append(self._pool[parent].reward)
-            batch.append(tuple(self._mutator.neighbour(sequences[parent], sequences)))
+            sequence = sequences[parent]
+            start = self._mutator.place(len(sequence))
+            for _ in range(_SIBLINGS):
+                self._parents.append(self._pool[parent].reward)
+                batch.append(tuple(self._mutator.neighbour(sequence, sequences, start)))
         return batch
 
     def tell(self, walks: Sequence[Walk]) -> None:

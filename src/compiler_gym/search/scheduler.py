@@ -40,6 +40,7 @@ class Scheduler:
         jobs: int,
         step_seconds: float,
         level_seconds: float,
+        snapshots: Snapshots,
         watcher: Watcher,
     ) -> None:
         self._make_env = make_env
@@ -55,7 +56,7 @@ class Scheduler:
         self._error: BaseException | None = None
         self._stopped = False
         self._started = time.monotonic()
-        self._snapshots = Snapshots(4 * jobs + 2 * len(campaigns))
+        self._snapshots = snapshots
 
     @property
     def seconds(self) -> float:

@@ -50,7 +50,7 @@ class SearchResult:
     steps: int
     """New actions tried."""
     sequences: int
-    """Sequences walked."""
+    """Sequences tried: of each, the reward of every program on its way is known."""
     failures: int
     """Sequences that the compiler could not finish."""
     is_interrupted: bool
@@ -59,6 +59,8 @@ class SearchResult:
     """How the best grew over time."""
     failure_reasons: tuple[FailureReason, ...] = ()
     """Why sequences failed, what happened most first."""
+    recognised: int = 0
+    """Of the sequences, those that ended in a program to which another had led."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""

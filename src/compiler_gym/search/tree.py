@@ -2,14 +2,15 @@
 """What a search knows of one program: every sequence walked so far, as a tree.
 
 A node is the program after a sequence of actions, each of which changed it; an
-action that changes nothing leads back to its own node. Nothing here talks to a
-compiler. Several threads may add to one tree.
+action that changes nothing leads back to its own node. Nodes that hold the same
+program share its state: what is known of it is known however it was reached.
+Nothing here talks to a compiler. Several threads may add to one tree.
 """
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Failure", "Node", "Walk"]
+__all__ = ["Arrival", "Failure", "Node", "State", "Walk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,43 @@ class Failure:
     """The number of the action; -1 where it was not one alone."""
 
 
+class State:
+    """A program, and what is known of it, whichever sequences lead there."""
+
+    __slots__ = ("expected", "key", "outcomes", "reward", "terminal", "visits")
+
+    def __init__(
+        self, key: Hashable = None, *, reward: float = 0.0, terminal: bool = False
+    ) -> None:
+        self.key = key
+        """Equal for equal programs, where the environment has such an observation."""
+        self.reward = reward
+        """The sum of the rewards from the root."""
+        self.terminal = terminal
+        """Whether an episode ends here."""
+        self.outcomes: dict[int, Arrival | Failure] = {}
+        """What came of each action that was tried here."""
+        self.visits = 0
+        """How often a walk had to bring an environment here to go on."""
+        self.expected = 0
+        """How many of the sequences that wait to be walked go on from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Where an action leads to."""
+
+    state: State
+    seconds: float = 0.0
+    """How long the action took."""
+    count: int = 1
+    """How many of the environment's actions it is."""
+
+
 class Node:
     """The program after a sequence of actions."""
 
-    __slots__ = (
-        "action", "children", "departures", "depth", "length", "parent", "reward", "seconds",
-        "state", "terminal",
-    )  # fmt: skip
+    __slots__ = ("action", "children", "depth", "known", "length", "parent", "reward", "seconds")
 
     def __init__(
         self,
@@ -39,26 +70,60 @@ class Node:
         reward: float = 0.0,
         seconds: float = 0.0,
         state: Hashable = None,
-        terminal: bool = False,
         count: int = 1,
+        known: State | None = None,
     ) -> None:
         self.parent = parent
         self.action = action
         """What led here from the parent."""
-        self.reward = reward
+        self.known = State(state, reward=reward) if known is None else known
+        """The program here, shared by all nodes that hold the same."""
+        self.reward = self.known.reward
         """The sum of the rewards from the root."""
         self.seconds = seconds
         """The time it took to get here from the root, without the search's own."""
-        self.state = state
-        """Equal for equal programs, where the environment has such an observation."""
-        self.terminal = terminal
-        """Whether the episode ended here."""
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.length: int = 0 if parent is None else parent.length + count
         """How many of the environment's actions lead here: one move may be several."""
         self.children: dict[int, Node | Failure] = {}
-        self.departures = 0
-        """How often a walk had to bring an environment here to go on."""
+
+    @property
+    def state(self) -> Hashable:
+        """Equal for equal programs, where the environment has such an observation."""
+        return self.known.key
+
+    def follow(self, action: int) -> "Node | Failure | None":
+        """Return what `action` leads to, or None if nobody has tried it on this program."""
+        child = self.children.get(action)
+        outcome = self.known.outcomes.get(action)
+        if child is not None or outcome is None:
+            return child
+        return self.children.setdefault(action, self._child(action, outcome))
+
+    def departure(self, actions: "Sequence[int]") -> "Node | None":
+        """Return the last node on the way of `actions` that is known; None if all of it is."""
+        node = self
+        for action in actions:
+            following = node.follow(action)
+            if following is None:
+                return node
+            if isinstance(following, Failure) or following.known.terminal:
+                return None
+            node = following
+        return None
+
+    def _child(self, action: int, outcome: Arrival | Failure) -> "Node | Failure":
+        if isinstance(outcome, Failure):
+            return outcome
+        if outcome.state is self.known:
+            return self
+        return Node(
+            self,
+            action,
+            seconds=self.seconds + outcome.seconds,
+            count=outcome.count,
+            known=outcome.state,
+        )
 
     def path(self) -> "list[Node]":
         """Return the nodes from the root's child to this one."""

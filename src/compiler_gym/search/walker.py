@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: MIT
 """Walks sequences of actions in one environment, and tries nothing twice.
 
-What a tree already holds is not run again. To go on from a state, the cheapest of
-three ways is taken: on from where the environment stands, a fork of a kept
-environment, or a reset and a replay. Which one changes the time, never the result.
+What is known of a program is not run again, whichever sequence led to it. To go on from
+a state, the cheapest of three ways is taken: on from where the environment stands, a
+fork of a kept environment, or a reset and a replay. Which one changes the time, never
+the result.
 """
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, StepResult
 from compiler_gym.errors import CompilerGymError, InvalidActionError
+from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots
-from compiler_gym.search.tree import Failure, Node, Walk
+from compiler_gym.search.snapshots import Snapshots, Weight
+from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
 
 __all__ = ["Program", "Walker"]
 
@@ -32,10 +34,13 @@ class Program:
     benchmark: Any
     """What ``reset(benchmark=...)`` takes; None takes the environment's own."""
     root: Node = field(default_factory=Node)
+    states: dict[Hashable, State] = field(default_factory=dict[Hashable, State])
+    """Every program that sequences led to, by its key, where equal ones can be told."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the tree grows, so that a step that two threads try counts once."""
     reset_seconds: float = 0.002
     fork_seconds: float = 0.003
+    weight: Weight = field(default_factory=Weight)
 
 
 class Walker:
@@ -58,7 +63,15 @@ class Walker:
         self._level_seconds = max(level_seconds, step_seconds)
         self._seconds_left = seconds_left
         self._program: Program | None = None
-        self._at: Node | None = None
+        self._at: State | None = None
+        reward = env.reward_space
+        assert reward is not None
+        self._reward_name = reward.name
+        # What such a reward has earned depends on the program alone, not on the way to it.
+        self._merges = type(reward).update is CostReward.update
+        self._asks_later = self._merges and reward.platform_dependent
+        """Whether the reward is asked for only where the program is new: it is measured by
+        running the program, or by generating code for it."""
 
     def close(self) -> None:
         """Close the environment."""
@@ -70,19 +83,19 @@ class Walker:
         nodes = [node]
         new_steps = 0
         for move in sequence:
-            if node.terminal:
+            if node.known.terminal:
                 break
-            following = node.children.get(move)
+            following = node.follow(move)
             if following is None:
                 try:
                     tried = self._try(program, node, move)
                 except _TimeIsUp:
                     break
-                with program.lock:
-                    new_steps += move not in node.children
-                    following = node.children.setdefault(move, tried)
-                if self._at is tried and isinstance(following, Node):
-                    self._at = following  # another thread was first
+                with program.lock:  # another thread may have been first
+                    new_steps += move not in node.known.outcomes
+                    node.known.outcomes.setdefault(move, tried)
+                following = node.follow(move)
+                assert following is not None
             if isinstance(following, Failure):
                 return Walk(tuple(sequence), tuple(nodes), new_steps, following)
             if following is not node:
@@ -99,81 +112,120 @@ class Walker:
         _, reward, _, truncated, _ = self._env.multistep(self._moves.actions(sequence))
         return None if truncated else float(reward)
 
-    def _try(self, program: Program, node: Node, move: int) -> Node | Failure:
+    def _try(self, program: Program, node: Node, move: int) -> Arrival | Failure:
         failure = self._place(program, node)
         if failure is not None:
             return failure
         started = time.monotonic()
         actions, timeout = self._moves.actions([move]), self._timeout([move])
         try:
-            state, reward, terminated, truncated, info = (
-                self._env.step(actions[0], timeout=timeout)
-                if len(actions) == 1
-                else self._env.multistep(actions, timeout=timeout)
-            )
+            key, reward, terminated, truncated, info = self._apply(actions, timeout)
         except InvalidActionError as error:  # a space that changed during the episode
             return Failure(type(error).__name__, str(error), move)
+        seconds = time.monotonic() - started
+        if not truncated and info["action_had_no_effect"] and not terminated:
+            return Arrival(node.known, seconds)
+        found = self._recall(program, key)
+        if found is None and self._asks_later and not truncated:
+            _, reward, _, truncated, info = self._env.multistep(
+                [], reward_spaces=self._reward_name, timeout=timeout
+            )
         if truncated:
             self._at = None
             return self._failure(info, move)
-        if info.get("action_had_no_effect") and not terminated:
-            return node
-        self._at = Node(
-            node,
-            move,
-            reward=node.reward + float(reward),
-            seconds=node.seconds + time.monotonic() - started,
-            state=state if isinstance(state, (str, bytes, int)) else None,
-            terminal=terminated,
-            count=len(actions),
-        )
-        return self._at
+        if found is None:
+            found = State(_key(key), reward=self._earned(node, reward), terminal=terminated)
+            found = self._remember(program, found)
+        self._at = found
+        return Arrival(found, seconds, len(actions))
+
+    def _apply(self, actions: list[Any], timeout: float) -> StepResult:
+        """Step; a reward that is dear is not asked for yet."""
+        rewards: list[str] | None = [] if self._asks_later else None
+        if len(actions) == 1:
+            return self._env.step(actions[0], reward_spaces=rewards, timeout=timeout)
+        return self._env.multistep(actions, reward_spaces=rewards, timeout=timeout)
+
+    def _recall(self, program: Program, key: Any) -> State | None:
+        return program.states.get(key) if self._merges and _key(key) is not None else None
+
+    def _remember(self, program: Program, found: State) -> State:
+        """Return the state that is equal to `found`: itself unless another thread was first."""
+        if not self._merges or found.key is None:
+            return found
+        return program.states.setdefault(found.key, found)
+
+    def _earned(self, node: Node, reward: float) -> float:
+        """Return the sum of the rewards after a step from `node` that earned `reward`."""
+        space = self._env.reward_space
+        if not self._merges or not isinstance(space, CostReward):
+            return node.reward + float(reward)
+        # Not what its steps add up to: that depends on the way, by a rounding error.
+        origin, cost, scale = space.origin, space.previous, space.scale
+        assert origin is not None
+        assert cost is not None
+        assert scale is not None
+        return (origin - cost) / scale
 
     def _place(self, program: Program, node: Node) -> Failure | None:
         """Bring the environment to `node`."""
         self._timeout()
-        node.departures += 1
-        if self._program is program and self._at is node and self._env.in_episode:
-            return None
-        start, cost = self._cheapest_start(program, node)
-        is_kept = start is not self._at and start is not program.root
-        if is_kept and not self._fork(program, start):
-            start, cost = program.root, node.seconds
-        if start is program.root:
-            self._reset(program)
-        failure = self._replay_from(start, node)
-        if failure is None and cost > program.fork_seconds and node.departures >= 2:
+        state = node.known
+        state.visits += 1
+        state.expected = max(state.expected - 1, 0)
+        failure = None
+        if not (self._stands_in(program) and self._at is state):
+            failure = self._replay_from(self._start(program, node), node)
+        if failure is None and (state.expected > 0 or state.visits >= 2):
             self._keep(program, node)
         return failure
 
-    def _cheapest_start(self, program: Program, node: Node) -> tuple[Node, float]:
-        """Return where to start from to get to `node`, and the seconds of replay from there."""
-        choices = [(program.reset_seconds + node.seconds, program.root)]
+    def _start(self, program: Program, node: Node) -> Node:
+        """Bring the environment to where it is quickest to get to `node` from."""
+        while True:
+            seconds, start, is_kept = self._from_afar(program, node)
+            if self._stands_in(program):
+                at = next((one for one in node.lineage() if one.known is self._at), None)
+                if at is not None and node.seconds - at.seconds <= seconds:
+                    return at
+            if not is_kept:
+                self._reset(program)
+                return start
+            if self._fork(program, start.known):
+                return start
+
+    def _from_afar(self, program: Program, node: Node) -> tuple[float, Node, bool]:
+        """Return the seconds to `node` from where it is quickest, wherever this environment is.
+
+        And where that is, and whether by a fork of a kept process; otherwise it is by a reset.
+        """
+        from_root = program.reset_seconds + node.seconds, program.root, False
         kept = self._snapshots.nearest(node)
-        if kept is not None:
-            choices.append((program.fork_seconds + node.seconds - kept.seconds, kept))
-        at = self._at if self._program is program and self._env.in_episode else None
-        if at is not None and at in node.lineage():
-            choices.append((node.seconds - at.seconds, at))
-        _, start = min(choices, key=lambda choice: choice[0])
-        return start, node.seconds - start.seconds
+        if kept is None:
+            return from_root
+        from_kept = program.fork_seconds + node.seconds - kept.seconds, kept, True
+        return min(from_root, from_kept, key=lambda choice: choice[0])
+
+    def _stands_in(self, program: Program) -> bool:
+        return self._program is program and self._at is not None and self._env.in_episode
 
     def _reset(self, program: Program) -> None:
         started = time.monotonic()
         self._at = None
-        self._env.reset(benchmark=program.benchmark)
+        key, _ = self._env.reset(benchmark=program.benchmark)
         program.reset_seconds = _average(program.reset_seconds, time.monotonic() - started)
-        self._program, self._at = program, program.root
+        program.root.known.key = _key(key)
+        self._program, self._at = program, self._remember(program, program.root.known)
 
-    def _fork(self, program: Program, node: Node) -> bool:
+    def _fork(self, program: Program, state: State) -> bool:
         started = time.monotonic()
-        forked = self._snapshots.fork(node)
+        forked = self._snapshots.fork(state)
         if forked is None:
             return False
         self._env.close()
         self._env = forked
         program.fork_seconds = _average(program.fork_seconds, time.monotonic() - started)
-        self._program, self._at = program, node
+        self._program, self._at = program, state
         return True
 
     def _replay_from(self, start: Node, node: Node) -> Failure | None:
@@ -185,14 +237,17 @@ class Walker:
         _, _, _, truncated, info = self._env.multistep(self._moves.actions(moves), timeout=timeout)
         if truncated:
             return self._failure(info, -1)
-        self._at = node
+        self._at = node.known
         return None
 
     def _keep(self, program: Program, node: Node) -> None:
-        if node in self._snapshots:
+        """Keep a process at `node`, if to come back without one takes longer than a fork."""
+        if node.known in self._snapshots or not self._snapshots.has_room:
+            return
+        if self._from_afar(program, node)[0] < 2 * program.fork_seconds:
             return
         try:
-            self._snapshots.keep(node, self._env.fork())
+            self._snapshots.keep(node.known, self._env.fork(), program.weight)
         except (CompilerGymError, OSError):
             self._at = None  # no process to spare is no failure of the program
 
@@ -219,6 +274,11 @@ class Walker:
         has_level = not self._moves.levels.isdisjoint(self._moves.flat(moves))
         seconds = self._step_seconds * max(len(moves), 1) + has_level * self._level_seconds
         return min(seconds, left + (1.0 if len(moves) > 1 else 0.1))
+
+
+def _key(observation: Any) -> Hashable:
+    """Return what equal programs have in common, if the environment says it."""
+    return observation if isinstance(observation, (str, bytes, int)) else None
 
 
 def _average(old: float, new: float) -> float:

@@ -3,9 +3,10 @@
 
 ``messages`` is what is said, ``transport`` how it travels, ``servicer`` answers
 it with a session, ``worker`` is the process that does so, ``zygote`` forks
-workers, ``supervisor`` owns the zygotes of this process, ``limits`` is what a
-worker may use, ``connection`` is the one side an environment sees, ``client`` and
-``local`` are it with a process and without, and ``dispatch`` is for several at once.
+workers, ``supervisor`` owns the zygotes of this process, ``kept_programs`` what
+they keep loaded for resets, ``limits`` is what a worker may use, ``connection``
+is the one side an environment sees, ``client`` and ``local`` are it with a process
+and without, and ``dispatch`` is for several at once.
 """
 
 from compiler_gym.errors import (

@@ -9,6 +9,8 @@ import errno
 import os
 import time
 import weakref
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from compiler_gym.errors import (
@@ -23,6 +25,7 @@ from compiler_gym.errors import (
     error_from_name,
 )
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
+from compiler_gym.service.kept_programs import KeptPrograms, key_of
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
 from compiler_gym.service.messages import (
     Description,
@@ -31,6 +34,8 @@ from compiler_gym.service.messages import (
     Forked,
     Reply,
     Request,
+    Resume,
+    Start,
     Started,
     Step,
     Stepped,
@@ -50,8 +55,22 @@ _AWAKE_FOR_FORK_SECONDS = 1e-3
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
 
 
+@dataclass(slots=True)
+class _Opening:
+    """A start that was asked for."""
+
+    start: Start
+    key: Hashable
+    """What sets it apart from the starts of other sessions."""
+    replaced: "tuple[Channel, int] | None" = None
+    """The worker that a copy of another stands in for, until the copy has answered."""
+
+
 class WorkerConnection:
-    """A session in a process of its own."""
+    """A session in a process of its own.
+
+    The process may change at a start, for a copy of one that has the program loaded.
+    """
 
     apply = None
     """None: every action is a request."""
@@ -65,16 +84,17 @@ class WorkerConnection:
         self.pid = pid
         """The number of the worker process."""
         channel.pid = pid
+        self._opening: _Opening | None = None
         _live.add(self)
         # Nobody may be left to gather the reply to its last request.
-        weakref.finalize(self, busy_workers.leave, id(self)).atexit = False
+        weakref.finalize(self, _forget, id(self), zygote.programs).atexit = False
 
     @classmethod
     def open(cls, source: SessionSource, limits: Limits) -> "WorkerConnection":
         """Fork a worker from the zygote of `source`."""
         zygote = zygote_for(source)
         channel, pid = zygote.spawn(limits.memory_bytes)
-        return cls(zygote, limits, channel, pid)
+        return cls(zygote, limits, channel, pid)._used()
 
     @property
     def is_open(self) -> bool:
@@ -90,14 +110,13 @@ class WorkerConnection:
         self, request: Request, timeout: float | None = None, *, later: bool = False
     ) -> None:
         """Send `request` without waiting, or keep it back; `gather` fetches the reply."""
-        channel = self.channel
-        if channel is None:
-            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
-        if channel.awaits or channel.is_held:  # an interrupt came in between
-            self._discard()
-            raise ServiceIsClosed("the last request was interrupted: call reset()")
+        channel = self._require_rest()
         if type(request) is Step:
             request.stay_awake = busy_workers.worker_may_look
+        elif type(request) is Start:
+            request = self._begin_opening(request)
+            assert self.channel is not None
+            channel = self.channel
         seconds = self.limits.step_seconds if timeout is None else timeout
         channel.hold(encode(request), seconds)
         if not later:
@@ -127,10 +146,14 @@ class WorkerConnection:
             reply = decode_reply(channel.receive(deadline, awake_seconds))
             busy_workers.leave(id(self))
         except (OSError, ValueError) as error:
+            if isinstance(error, ChannelClosed) and self._takes_back():
+                return self.gather(timeout)
             self._raise_for(error, channel)
         except BaseException:
             self._discard()
             raise
+        if self._opening is not None:
+            self._end_opening(self._opening, reply)
         if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
         if isinstance(reply, (Stepped, Started)) and reply.warnings:
@@ -147,19 +170,52 @@ class WorkerConnection:
 
     def fork(self) -> "WorkerConnection | None":
         """Return a connection to a copy of the worker; None if its session cannot be forked."""
-        assert self._zygote.description is not None
-        if not self._zygote.description.forkable:
+        if not self._is_forkable:
             return None
-        self.submit(Fork())
+        self._require_rest()
+        busy_workers.enter(id(self))
+        try:
+            self.begin_fork()
+            return self.end_fork()._used()
+        finally:
+            busy_workers.leave(id(self))
+
+    def begin_fork(self, observations: Sequence[str] = (), *, stays: bool = False) -> None:
+        """Ask for a copy, which `end_fork` returns; what goes wrong is for that.
+
+        `observations` are what both are to know already. A copy that `stays` will only be
+        forked from.
+        """
+        channel = self._require_rest()
+        if channel.is_placed:
+            channel.place(-1)
+        channel.hold(encode(Fork(list(observations), stays)), self.limits.step_seconds)
+        channel.send_held()
+
+    def is_forked(self, seconds: float) -> bool:
+        """Return whether `end_fork` need not wait, after at most `seconds`."""
         channel = self.channel
-        assert channel is not None
+        if channel is None:
+            return True
+        try:
+            channel.wait(time.monotonic() + seconds, min(seconds, _AWAKE_FOR_FORK_SECONDS))
+        except TimeoutError:
+            return False
+        except OSError:
+            pass
+        return True
+
+    def end_fork(self) -> "WorkerConnection":
+        """Return a connection to the copy that was asked for."""
+        channel = self.channel
+        if channel is None:
+            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
         try:
             payload, descriptor = channel.receive_with_descriptor(
-                time.monotonic() + self.limits.step_seconds, _AWAKE_FOR_FORK_SECONDS
+                channel.deadline, _AWAKE_FOR_FORK_SECONDS
             )
             reply = decode_reply(payload)
             channel.awaits = False
-            busy_workers.leave(id(self))
         except (OSError, ValueError) as error:
             self._raise_for(error, channel)
         except BaseException:
@@ -178,10 +234,8 @@ class WorkerConnection:
 
     def close(self) -> None:
         """End the worker by closing its socket. Calling it twice is fine."""
-        busy_workers.leave(id(self))
-        channel, self.channel = self.channel, None
-        if channel is not None:
-            channel.close()
+        self._end()
+        self._zygote.programs.leave(id(self))
 
     def abandon(self) -> None:
         """End the worker even in the middle of a request."""
@@ -190,14 +244,81 @@ class WorkerConnection:
             channel.cut()  # nothing can be sent from now on: either it was or it will not be
         if channel is not None and channel.awaits:
             self._discard()
-        else:
-            self.close()
+        self.close()
+
+    def _used(self) -> "WorkerConnection":
+        """Count as a user of the zygote, for which it keeps programs loaded."""
+        self._zygote.programs.enter(id(self))
+        return self
+
+    @property
+    def _is_forkable(self) -> bool:
+        description = self._zygote.description
+        assert description is not None
+        return description.forkable
+
+    def _require_rest(self) -> Channel:
+        """Return what a request can be sent through, or raise `ServiceIsClosed`."""
+        channel = self.channel
+        if channel is None:
+            raise ServiceIsClosed("the connection to the worker is closed: call reset()")
+        if channel.awaits or channel.is_held:  # an interrupt came in between
+            self._discard()
+            raise ServiceIsClosed("the last request was interrupted: call reset()")
+        return channel
+
+    def _begin_opening(self, start: Start) -> Request:
+        """Return what to ask, which may be of the copy of a worker that has the program loaded."""
+        self._opening = None
+        if not self._is_forkable or self.limits.kept_programs == 0:
+            return start
+        key = key_of(start, self.limits.memory_bytes)
+        opening = self._opening = _Opening(start, key)
+        copy = self._zygote.programs.take(key)
+        if copy is None:
+            return start
+        assert self.channel is not None
+        opening.replaced = self.channel, self.pid
+        self.channel, self.pid = copy.channel, copy.pid
+        copy.channel = None
+        return Resume(start.observations)
+
+    def _end_opening(self, opening: _Opening, reply: Reply) -> None:
+        """Let the worker go that was replaced, and see that the next start is as quick."""
+        self._opening = None
+        programs, names = self._zygote.programs, opening.start.observations
+        if opening.replaced is not None:
+            opening.replaced[0].close()
+            programs.took(opening.key, names if type(reply) is Started else ())
+        elif type(reply) is Started:
+            programs.opened(opening.key, self, self.limits, reply.seconds, names)
+
+    def _takes_back(self) -> bool:
+        """Return whether the worker that was replaced was asked, as the copy of another is lost."""
+        opening, lost = self._opening, self.channel
+        if opening is None or opening.replaced is None or lost is None:
+            return False
+        self._zygote.programs.drop(opening.key)
+        lost.close()
+        (self.channel, self.pid), opening.replaced = opening.replaced, None
+        self.channel.hold(encode(opening.start), lost.limit)
+        return True
+
+    def _end(self) -> None:
+        """Close the socket of the worker, and of the one that it replaced."""
+        busy_workers.leave(id(self))
+        opening, self._opening = self._opening, None
+        channel, self.channel = self.channel, None
+        if channel is not None:
+            channel.close()
+        if opening is not None and opening.replaced is not None:
+            opening.replaced[0].close()
 
     def _discard(self) -> None:
         """Close and make sure that a worker in mid-request ends too."""
         if self.channel is None:
             return
-        self.close()
+        self._end()
         try:
             self._zygote.reap(self.pid, kill=True, seconds=0.0)
         except ServiceError:
@@ -221,7 +342,7 @@ class WorkerConnection:
     def _raise_ended(self) -> NoReturn:
         if self.channel is None:  # by another thread
             raise ServiceIsClosed("the connection was closed in the middle of a request")
-        self.close()
+        self._end()
         try:
             status = self._zygote.reap(self.pid, kill=False)
         except ServiceError:
@@ -229,7 +350,7 @@ class WorkerConnection:
         raise _error_of(status, self.limits)
 
     def _raise_timeout(self, seconds: float) -> NoReturn:
-        self.close()
+        self._end()
         try:
             self._zygote.reap(self.pid, kill=True)
         except ServiceError:
@@ -248,6 +369,12 @@ def describe_source(source: SessionSource, *, in_process: bool) -> Description:
     description = zygote_for(source).description
     assert description is not None
     return description
+
+
+def _forget(connection: int, programs: "KeptPrograms[WorkerConnection]") -> None:
+    """Note that nobody has the connection of this identity any more."""
+    busy_workers.leave(connection)
+    programs.leave(connection)
 
 
 def _is_poisonous(kind: str) -> bool:

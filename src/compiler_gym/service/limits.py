@@ -12,12 +12,15 @@ import resource
 import signal
 import struct
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import SupportsFloat
 
 from compiler_gym.errors import InvalidParameterError, ServiceOSError
+from compiler_gym.sandbox import Sandbox
+from compiler_gym.service.stopwatch import note_child
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
@@ -26,6 +29,7 @@ __all__ = [
     "bind_to_parent",
     "children_of",
     "end_within",
+    "give_back_memory",
     "keep_freed_memory",
     "limit_memory",
     "run_child",
@@ -54,7 +58,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class Limits:
     """Bounds of one environment's worker.
 
-    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number.
+    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number; and
+    `UnknownNameError` for a sandbox that there is not.
 
         >>> Limits(step_seconds=10.0).step_seconds
         10.0
@@ -68,13 +73,23 @@ class Limits:
     """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
     growth_floor: int = 100_000
     """Programs below this size (in the compiler's own unit) may always grow to it."""
+    kept_programs: int = 32
+    """How many programs stay loaded that were opened repeatedly, each in a process that all
+    environments of this one share: a reset to such a program is a fork of it. 0: none."""
+    kept_bytes: int = 2 << 30
+    """About how much memory these may take together. Whichever was used longest ago makes room."""
+    sandbox: str | None = None
+    """What the program is run in by observations that run it: the name of a `Sandbox`, or None
+    for ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
 
     def __post_init__(self) -> None:
+        if self.sandbox is not None:
+            Sandbox.named(self.sandbox)
         if not 0 < _number("step_seconds", self.step_seconds) < _MOST_SECONDS:
             raise _no_bound("step_seconds", self.step_seconds, "seconds above 0, in a century")
         if not _number("growth", self.growth) >= 0:
             raise _no_bound("growth", self.growth, "a multiple, or 0 for no bound")
-        for name in ("memory_bytes", "growth_floor"):
+        for name in ("memory_bytes", "growth_floor", "kept_programs", "kept_bytes"):
             value: object = getattr(self, name)
             whole = hasattr(value, "__index__") and not isinstance(value, bool)
             if not whole or not 0 <= getattr(self, name) < 1 << 63:
@@ -139,6 +154,15 @@ def keep_freed_memory() -> None:
     set_option(_M_TOP_PAD, 1 << 20)
 
 
+def give_back_memory() -> None:
+    """Give the kernel what was freed and kept, in a process that will not use it again."""
+    try:
+        trim = _libc.malloc_trim
+    except AttributeError:  # not glibc
+        return
+    trim(0)
+
+
 def limit_memory(memory_bytes: int) -> None:
     """Bound the address space of this process and its children; 0 does nothing."""
     if memory_bytes <= 0:
@@ -184,7 +208,7 @@ def run_child(
     started have been ended, and `OSError` when the command cannot be started.
     `setup` runs in the child before the command.
     """
-    worker = os.getpid()
+    worker, began = os.getpid(), time.monotonic_ns()
 
     def prepare() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -207,6 +231,8 @@ def run_child(
             if child.returncode is None:
                 _end_tree(child.pid)
             raise
+        finally:
+            note_child(command, began)
     return subprocess.CompletedProcess(command, child.returncode, output, errors)
 
 

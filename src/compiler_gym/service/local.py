@@ -4,6 +4,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,6 +25,7 @@ class LocalConnection:
         session_class = prepared_session_class(source.session, dict(source.options))
         self._scratch = new_scratch("local")
         self._directories = 0
+        self._context = copy_context()  # what a session sets is not its client's
         self._owner = os.getpid()
         self.servicer: Servicer | None = Servicer(session_class, self._new_directory)
         self.apply: Callable[[Any], bool | Reply] = self.servicer.apply
@@ -43,7 +45,9 @@ class LocalConnection:
         if servicer is None:
             _refuse(request)
         try:
-            return servicer.step(request) if type(request) is Step else servicer.handle(request)
+            if type(request) is Step:
+                return self._context.run(servicer.step, request)
+            return self._context.run(servicer.handle, request)
         except BaseException:  # an interrupt: the session may be in the middle of anything
             self.close()
             raise

@@ -27,6 +27,7 @@ __all__ = [
     "ParameterReply",
     "Reply",
     "Request",
+    "Resume",
     "Start",
     "Started",
     "Step",
@@ -39,7 +40,7 @@ __all__ = [
     "encode",
 ]
 
-PROTOCOL = 3
+PROTOCOL = 4
 
 
 class Start(Struct, array_like=True, tag=1):
@@ -63,6 +64,11 @@ class Step(Struct, array_like=True, tag=2):
 class Fork(Struct, array_like=True, tag=3):
     """Make a second worker with the same state."""
 
+    observations: list[str] = []
+    """What both are to know already; what cannot be computed is left out."""
+    stays: bool = False
+    """Whether the copy will only be forked from: it gives back the memory that it does not use."""
+
 
 class Parameter(Struct, array_like=True, tag=4):
     """Hand a parameter to the session."""
@@ -73,6 +79,12 @@ class Parameter(Struct, array_like=True, tag=4):
 
 class Stop(Struct, array_like=True, tag=5):
     """End the episode and keep the worker."""
+
+
+class Resume(Struct, array_like=True, tag=6):
+    """Begin an episode where this worker's began: nothing was done in it since."""
+
+    observations: list[str]
 
 
 class Description(Struct, array_like=True, tag=17):
@@ -93,6 +105,8 @@ class Started(Struct, array_like=True, tag=18):
     observations: list[Any]
     warnings: list[tuple[str, str]] | None = None
     """Class names and texts of warnings that the session gave."""
+    seconds: float = 0.0
+    """The processor time that it took, with that of children."""
 
 
 class Stepped(Struct, array_like=True, tag=19):
@@ -154,7 +168,7 @@ check_layout(
     Stepped, STEPPED_TAG, cast("tuple[str, ...]", STEPPED_FIELDS)
 )  # the module reads them where they lie
 
-Request = Start | Step | Fork | Parameter | Stop
+Request = Start | Step | Fork | Parameter | Stop | Resume
 Reply = Description | Started | Stepped | Forked | ParameterReply | Stopped | Failed
 
 encode = msgspec.msgpack.Encoder().encode

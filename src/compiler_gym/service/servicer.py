@@ -9,6 +9,7 @@ import errno
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic_ns
 from typing import Any
 
 from compiler_gym.errors import (
@@ -21,6 +22,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.nearest import unknown_name
+from compiler_gym.sandbox import Sandbox, use
 from compiler_gym.service.messages import (
     PROTOCOL,
     Description,
@@ -29,6 +31,7 @@ from compiler_gym.service.messages import (
     ParameterReply,
     Reply,
     Request,
+    Resume,
     Start,
     Started,
     Step,
@@ -36,6 +39,7 @@ from compiler_gym.service.messages import (
     Stop,
     Stopped,
 )
+from compiler_gym.service.stopwatch import TIMES, Stopwatch, TimedSession
 from compiler_gym.session import CompilerSession
 
 __all__ = ["Servicer", "describe_session", "failed"]
@@ -70,6 +74,7 @@ class Servicer:
         self._memo: dict[str, Any] = {}
         self._memoable = {s.name: s.deterministic for s in session_class.observation_spaces}
         self._action_spaces = {s.name: s for s in session_class.action_spaces}
+        self._stopwatch: Stopwatch | None = None
 
     def handle(self, request: Request) -> Reply:
         """Return the reply to `request`; a failure is a reply too."""
@@ -78,7 +83,11 @@ class Servicer:
         try:
             if type(request) is Start:
                 return self._start(request)
+            if type(request) is Resume:
+                return self._started(self._running(), request.observations)
             if type(request) is Parameter:
+                if request.key == TIMES:
+                    return ParameterReply(self._time(request.value))
                 session, self._memo = self._running(), {}  # a parameter may change the program
                 return ParameterReply(session.handle_session_parameter(request.key, request.value))
             if type(request) is Stop:
@@ -91,18 +100,30 @@ class Servicer:
             self.stop()
             return failed(error)
 
-    def stop(self) -> None:
-        """End the session, if there is one, and remove its directory."""
+    def stop(self, *, leaves: bool = False) -> None:
+        """End the session, if there is one, and remove its directory.
+
+        `leaves` says that this process ends right after.
+        """
         session, self.session = self.session, None
         self._memo = {}
         if session is not None:
             try:
-                session.close()
+                (session.leave if leaves else session.close)()
             except _RAISED:  # a broken session must not stop its own clean-up
                 pass
         working_dir, self._working_dir = self._working_dir, None
         if working_dir is not None:
             shutil.rmtree(working_dir, ignore_errors=True)
+
+    def remember(self, names: list[str]) -> None:
+        """Compute observations for the copies of this process; what fails is for who asks."""
+        for name in names:
+            try:
+                if self._memoable.get(name):
+                    self._observe(name)
+            except _RAISED:
+                continue
 
     @property
     def has_files(self) -> bool:
@@ -114,6 +135,7 @@ class Servicer:
 
         `has_files` says whether there were any before it; later ones are another's.
         """
+        self._time("off")  # nobody has asked this one
         before, session = self._working_dir, self.session
         if before is None or session is None:
             return
@@ -123,6 +145,7 @@ class Servicer:
         session.moved(self._working_dir)
 
     def _start(self, request: Start) -> Reply:
+        began = monotonic_ns()
         self.stop()
         action_spaces = self._class.action_spaces
         if request.action_space is None:
@@ -136,12 +159,15 @@ class Servicer:
                 ) from None
         self._working_dir = self._make_working_dir()
         session = self._class(self._working_dir, action_space, request.benchmark)
-        self.session = session
-        for key, value in request.limits.items():
+        self.session = session if self._stopwatch is None else self._stopwatch.watch(session, began)
+        limits = dict(request.limits)
+        use(Sandbox.of_strength(limits.pop("sandbox", None)))
+        for key, value in limits.items():
             session.handle_session_parameter(f"limits.{key}", str(value))
-        return Started(
-            session.initial_action_space, [self._observe(name) for name in request.observations]
-        )
+        return self._started(session, request.observations)
+
+    def _started(self, session: CompilerSession, names: list[str]) -> Started:
+        return Started(session.initial_action_space, [self._observe(name) for name in names])
 
     def step(self, request: Step) -> Reply:
         """Return the reply to `request`, as `handle` does."""
@@ -150,7 +176,7 @@ class Servicer:
             return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
         end, new_space, no_effect, applied = False, None, True, 0
         for action in request.actions:
-            said = self.apply(action)
+            said = self.apply(action, had_effect=not no_effect)
             if type(said) is Failed:
                 said.applied = applied
                 return said
@@ -176,16 +202,18 @@ class Servicer:
             return failed(error, applied=applied)
         return Stepped(end, new_space, no_effect, observations, applied)
 
-    def apply(self, action: Any) -> bool | Reply:
+    def apply(self, action: Any, *, had_effect: bool = False) -> bool | Reply:
         """Apply one action; its reply is left out where it says one bit only.
 
-        That bit is whether the action changed nothing.
+        That bit is whether the action changed nothing; after one that `had_effect` in the same
+        request it may be False all the same.
         """
         session = self.session
         if session is None:
             return failed(SessionNotFound(_NO_EPISODE), recoverable=True)
         try:
-            end, new_space, no_effect = session.apply_action(action)
+            apply = session.apply_further if had_effect else session.apply_action
+            end, new_space, no_effect = apply(action)
         except InvalidActionError as error:
             return failed(error, recoverable=True)
         except _RAISED as error:  # the border: whatever a session raises becomes a reply
@@ -199,6 +227,23 @@ class Servicer:
         if end is not False or new_space is not None:  # a number is for the client to refuse
             return Stepped(end, new_space, bool(no_effect), [], 1)
         return bool(no_effect)
+
+    def _time(self, value: str) -> str:
+        """Begin or end to note where the time goes, or say where it went: a text for `TIMES`."""
+        if value == "take":
+            return "[]" if self._stopwatch is None else self._stopwatch.take()
+        if value not in ("on", "off"):
+            raise InvalidParameterError(f"{TIMES} is {value!r}: expected on, off or take")
+        session = self.session
+        if isinstance(session, TimedSession):
+            self.session = session = session.session
+            session.time_parts(False)
+        self._stopwatch = None
+        if value == "on":
+            self._stopwatch = Stopwatch()
+            if session is not None:
+                self.session = self._stopwatch.watch(session)
+        return value
 
     def _observe(self, name: str) -> Any:
         memo = self._memo

@@ -17,7 +17,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -29,6 +29,7 @@ from compiler_gym.errors import (
     ServiceTransportError,
     error_from_name,
 )
+from compiler_gym.service.kept_programs import KeptPrograms
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
 from compiler_gym.service.scratch import new_scratch
 from compiler_gym.service.transport import Channel, ChannelClosed
@@ -63,6 +64,8 @@ class ZygoteHandle:
         self._channel: Channel | None = channel
         self._lock = threading.Lock()
         self.description: Description | None = None
+        self.programs: KeptPrograms[Any] = KeptPrograms(process.pid)
+        """What its workers keep loaded."""
 
     @classmethod
     def start(cls, source: SessionSource) -> "ZygoteHandle":
@@ -112,6 +115,7 @@ class ZygoteHandle:
 
     def close(self) -> None:
         """End the zygote and with it every worker."""
+        self.programs.clear()
         channel, self._channel = self._channel, None
         if channel is not None:
             channel.close()
@@ -128,6 +132,7 @@ class ZygoteHandle:
         """Drop what a forked child inherited, without a word to the process."""
         channel, self._channel = self._channel, None
         self._lock = threading.Lock()
+        self.programs.forget()
         if channel is not None:
             channel.close()
         self._process.returncode = 0  # it is the parent's child: never wait for it here

@@ -7,10 +7,11 @@ worker when an environment is forked. It never starts anything by itself.
 
 import math
 import os
+import resource
 import signal
 import socket
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import NoReturn
 
 from compiler_gym._service import current_core
@@ -19,6 +20,7 @@ from compiler_gym.service.limits import (
     OUT_OF_MEMORY_STATUS,
     bind_to_parent,
     end_within,
+    give_back_memory,
     limit_memory,
     work_in_batches,
 )
@@ -27,6 +29,8 @@ from compiler_gym.service.messages import (
     Fork,
     Forked,
     Reply,
+    Start,
+    Started,
     Step,
     Stepped,
     decode_request,
@@ -87,7 +91,7 @@ class Worker:
         except MemoryError:
             os._exit(OUT_OF_MEMORY_STATUS)  # closing a session needs memory too
         end_within(CLOSE_SECONDS)
-        self._servicer.stop()
+        self._servicer.stop(leaves=True)
         os._exit(0)
 
     def _serve(self) -> None:
@@ -110,9 +114,14 @@ class Worker:
                 if not request.stay_awake:
                     awake_seconds = 0.0
             elif type(request) is Fork:
-                self._fork()
+                self._fork(request)
                 awake_seconds = 0.0  # the copy needs the core
                 continue
+            elif type(request) is Start:
+                began = _processor_seconds()
+                reply = handle(request)
+                if type(reply) is Started:
+                    reply.seconds = _processor_seconds() - began
             else:
                 reply = handle(request)
             if type(reply) is Failed and reply.kind == "WorkerOutOfMemoryError":
@@ -130,21 +139,22 @@ class Worker:
                 Failed("SessionError", f"the session returned a value that is not plain: {error}")
             )
 
-    def _fork(self) -> None:
+    def _fork(self, request: Fork) -> None:
         """Split in two and send the client a socket to the new half.
 
         The copy is a child of the zygote, which reaps it and whose end ends it,
         and not of this worker, which may close first.
         """
+        self._servicer.remember(request.observations)
         try:
-            theirs, pid = self._split()
+            theirs, pid = self._split(stays=request.stays)
         except OSError as error:
             self._channel.send(encode(failed(ServiceOSError(f"cannot fork: {error}"))))
             return
         with theirs:
             self._channel.send_with_descriptor(encode(Forked(pid)), theirs.fileno())
 
-    def _split(self) -> tuple[socket.socket, int]:
+    def _split(self, *, stays: bool) -> tuple[socket.socket, int]:
         """Return a socket to a copy of this process that is ready to serve, and its number."""
         # Asked before: we may make files while a slow copy is still on its way.
         has_files = self._servicer.has_files
@@ -153,7 +163,7 @@ class Worker:
             try:
                 pid = fork_sibling(self._zygote, ours.fileno())
                 if pid == 0:
-                    self._become(ours, theirs, has_files)
+                    self._become(ours, theirs, has_files, stays=stays)
                 ours.close()
                 _await(theirs, 2 if has_files else 1)
             except BaseException:
@@ -161,7 +171,9 @@ class Worker:
                 raise
         return theirs, pid
 
-    def _become(self, ours: socket.socket, theirs: socket.socket, has_files: bool) -> NoReturn:
+    def _become(
+        self, ours: socket.socket, theirs: socket.socket, has_files: bool, *, stays: bool
+    ) -> NoReturn:
         try:
             self._channel.close()
             theirs.close()
@@ -169,6 +181,8 @@ class Worker:
             self._servicer.moved(has_files)
             if has_files:
                 ours.sendall(_READY)
+            if stays:
+                give_back_memory()
             self._serve_and_leave()
         finally:
             os._exit(1)
@@ -176,6 +190,12 @@ class Worker:
     def _new_directory(self) -> Path:
         self._directories += 1
         return self._scratch / f"{os.getpid()}-{self._directories}"
+
+
+def _processor_seconds() -> float:
+    """Return what this process has computed, and its children that have ended."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return process_time() + children.ru_utime + children.ru_stime
 
 
 def _await(theirs: socket.socket, count: int) -> None:

@@ -2,11 +2,12 @@
 """Choices that have names, for example the passes of a compiler."""
 
 from collections.abc import Iterable
-from typing import Any, SupportsIndex
+from typing import Any, Self, SupportsIndex
 
 import numpy as np
 
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.spaces._copies import deep_copy
 from compiler_gym.spaces._words import Words
 from compiler_gym.spaces.discrete import Discrete
 
@@ -14,6 +15,8 @@ __all__ = ["NamedDiscrete"]
 
 _SHOWN = 8
 """How many names `repr` shows before it counts the rest."""
+_SHARED = frozenset(("names", "items", "flags", "descriptions", "_words", "_flag_words"))
+"""What is made once, of a space and of one of command lines."""
 
 
 class NamedDiscrete(Discrete):
@@ -82,6 +85,10 @@ class NamedDiscrete(Discrete):
                     f"found {action!r} ({type(action).__name__})"
                 )
         return listed
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a copy with a random generator of its own; what the values are is shared."""
+        return deep_copy(self, memo, shared=_SHARED)
 
     def __eq__(self, other: object) -> bool:
         return super().__eq__(other) and self.names == other.names  # type: ignore[attr-defined]  # same class

@@ -3,10 +3,11 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence as ListLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from compiler_gym.spaces._copies import deep_copy
 from compiler_gym.spaces.scalar import Scalar
 
 __all__ = ["DefaultRewardFromObservation", "Reward"]
@@ -105,6 +106,9 @@ class Reward(Scalar):
         if self.default_negates_returns:
             return self.default_value - episode_reward
         return self.default_value
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return deep_copy(self, memo)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):

@@ -56,8 +56,8 @@ def worker_files(client: int | None = None) -> list[Path]:
     """Return the files that the workers of process `client` (default: this one) hold now."""
     pid = os.getpid() if client is None else client
     return [
-        path
+        Path(place, name)
         for folder in transient_cache_path().glob(f"workers-*-{pid}-*")
-        for path in folder.rglob("*")
-        if path.is_file()
+        for place, _, names in os.walk(folder)  # which passes over what is removed meanwhile
+        for name in names
     ]

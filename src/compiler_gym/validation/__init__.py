@@ -3,7 +3,8 @@
 
 ``result`` holds the records, ``ladder`` climbs from check to check, ``replaying``
 compares a state with a fresh run of it, ``behaviour`` runs programs and compares
-what they do, ``volatile`` knows a time or an address when it sees one, ``trace``
+what they do, ``mutation`` makes new inputs of known ones, ``volatile`` knows a time or
+an address when it sees one, ``trace``
 finds the first action on which two machines disagree, ``trouble`` tells a machine in
 trouble from a state that is wrong, and ``many_states`` validates
 many states at once.
@@ -11,9 +12,11 @@ many states at once.
 
 from compiler_gym.validation.behaviour import (
     MOST_CASES,
+    Compared,
     Reference,
     chosen_cases,
     compare_behaviour,
+    run_program,
 )
 from compiler_gym.validation.ladder import (
     CALLBACKS,
@@ -26,6 +29,7 @@ from compiler_gym.validation.ladder import (
     validate_by_replay,
 )
 from compiler_gym.validation.many_states import validate_states
+from compiler_gym.validation.mutation import MOST_BYTES, Draw, Mutator, is_mutable
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import RungResult, ValidationError, ValidationResult, Verdict
 from compiler_gym.validation.trace import Trace, first_disagreement, trace
@@ -33,9 +37,13 @@ from compiler_gym.validation.trouble import machine_trouble
 
 __all__ = [
     "CALLBACKS",
+    "MOST_BYTES",
     "MOST_CASES",
     "REPLAY",
+    "Compared",
+    "Draw",
     "Finding",
+    "Mutator",
     "Reference",
     "Rung",
     "RungResult",
@@ -49,9 +57,11 @@ __all__ = [
     "climb",
     "compare_behaviour",
     "first_disagreement",
+    "is_mutable",
     "machine_trouble",
     "replay",
     "replay_differences",
+    "run_program",
     "trace",
     "validate_by_replay",
     "validate_states",

@@ -7,10 +7,13 @@ the reference itself is steady: a program that prints the clock is *flaky*, and
 nothing is said about it.
 """
 
+import hashlib
+import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from pathlib import Path
 
 from compiler_gym.datasets import RunCase, RunLimits, RunReport, RunSpec, run_contained
@@ -21,7 +24,28 @@ from compiler_gym.validation.volatile import (
     differs_only_in_volatile_words,
 )
 
-__all__ = ["MOST_CASES", "Reference", "chosen_cases", "compare_behaviour"]
+__all__ = [
+    "MOST_CASES",
+    "Compared",
+    "Reference",
+    "chosen_cases",
+    "compare_behaviour",
+    "run_program",
+]
+
+
+class Compared(Enum):
+    """What two runs must have in common."""
+
+    RESULTS = "results"
+    """How they end, standard output and files."""
+    EVERYTHING = "everything"
+    """Standard error too."""
+
+    def of(self, report: RunReport) -> RunReport:
+        """Return `report` without what is not compared."""
+        return report if self is Compared.EVERYTHING else replace(report, stderr=b"")
+
 
 MOST_CASES = 64
 """Inputs that one comparison tries."""
@@ -31,6 +55,7 @@ _APART = 1.1
 """Seconds between the first and the last of them: a clock of whole seconds has moved by then."""
 _EXPLAINED = 3
 """Wrong inputs after which no more are tried; one on which a program hangs is enough."""
+_OWN_NAME = b"program"
 _SLACK = 0.25
 """A reference that uses this share of the time limit says nothing about a slower program."""
 
@@ -53,12 +78,13 @@ class Reference:
         The last of several new ones is made `apart` seconds after the first of all.
         """
         with self._lock:
-            found = self._reports.setdefault(case.name, [])
+            key = _contents_of(case)
+            found = self._reports.setdefault(key, [])
             while len(found) < at_least:
                 if found and len(found) == at_least - 1:
-                    time.sleep(max(self._first[case.name] + apart - time.monotonic(), 0.0))
+                    time.sleep(max(self._first[key] + apart - time.monotonic(), 0.0))
                 found.append(self.run(case))
-                self._first.setdefault(case.name, time.monotonic())
+                self._first.setdefault(key, time.monotonic())
             return list(found)
 
     def run(self, case: RunCase) -> RunReport:
@@ -66,13 +92,23 @@ class Reference:
         with self._lock:
             if self._program is None:
                 self._program = self.build()
-        return run_contained([self._program], case, limits=self.limits)
+        return run_program(self._program, case, limits=self.limits)
 
 
 @dataclass(frozen=True, slots=True)
 class _Judgement:
     error: ValidationError | None = None
     doubt: str = ""
+
+
+def _contents_of(case: RunCase) -> str:
+    """Return a hash of what the program is given: two cases may have one name."""
+    files = [
+        (name, str(held) if isinstance(held, Path) else hashlib.sha256(held).hexdigest())
+        for name, held in sorted(case.files.items())
+    ]
+    whole = repr((case.argv, case.outputs, files)).encode() + case.stdin
+    return hashlib.sha256(whole).hexdigest()
 
 
 def chosen_cases(spec: RunSpec, *, most: int = MOST_CASES) -> Sequence[RunCase]:
@@ -83,17 +119,46 @@ def chosen_cases(spec: RunSpec, *, most: int = MOST_CASES) -> Sequence[RunCase]:
     return [short[i * len(short) // most] for i in range(most)]
 
 
+def run_program(
+    program: Path,
+    case: RunCase,
+    *,
+    limits: RunLimits,
+    environment: Mapping[str, str] | None = None,
+) -> RunReport:
+    """Run `program` on `case`; where it tells its own path, ``program`` is told instead.
+
+    Each build lies in another directory, and that is no difference of what they do.
+    """
+    ran = run_contained([program], case, limits=limits, environment=environment)
+    path = os.fsencode(program)
+    return replace(
+        ran,
+        stdout=ran.stdout.replace(path, _OWN_NAME),
+        stderr=ran.stderr.replace(path, _OWN_NAME),
+        files={name: held.replace(path, _OWN_NAME) for name, held in ran.files.items()},
+    )
+
+
 def compare_behaviour(
-    program: Path, reference: Reference, cases: Sequence[RunCase], *, limits: RunLimits
+    program: Path,
+    reference: Reference,
+    cases: Sequence[RunCase],
+    *,
+    limits: RunLimits,
+    compared: Compared = Compared.RESULTS,
 ) -> Finding:
-    """Return whether `program` does on every case what is expected or what `reference` does."""
+    """Return whether `program` does on every case what is expected or what `reference` does.
+
+    `compared` is what two runs must have in common.
+    """
     wrong: list[ValidationError] = []
     doubts: list[str] = []
     for number, case in enumerate(cases, start=1):
-        report = run_contained([program], case, limits=limits)
+        report = compared.of(run_program(program, case, limits=limits))
         if case.expected is not None and not case.expected.differences(report.outcome):
             continue
-        judgement = _judge(program, reference, case, report, limits)
+        judgement = _judge(program, reference, case, report, limits, compared)
         if judgement.error is not None:
             wrong.append(judgement.error)
             if len(wrong) == _EXPLAINED or report.stopped_by is not None:
@@ -108,10 +173,15 @@ def compare_behaviour(
 
 
 def _judge(
-    program: Path, reference: Reference, case: RunCase, found: RunReport, limits: RunLimits
+    program: Path,
+    reference: Reference,
+    case: RunCase,
+    found: RunReport,
+    limits: RunLimits,
+    compared: Compared,
 ) -> _Judgement:
     """Tell a program that is wrong from one that is flaky or never was right."""
-    wanted = reference.reports(case)[0]
+    wanted = compared.of(reference.reports(case)[0])
     if wanted.stopped_by is not None:
         return _Judgement(
             doubt=f"{case.name}: the reference passes its limit of {wanted.stopped_by}"
@@ -120,7 +190,7 @@ def _judge(
         return _Judgement(doubt=f"{case.name}: the reference comes near the time limit itself")
     if _same(wanted, found) and case.expected is None:
         return _Judgement()
-    doubt = _flaky(reference, case)
+    doubt = _flaky(reference, case, compared)
     if doubt:
         return _Judgement(doubt=doubt)
     if _same(wanted, found):
@@ -128,12 +198,14 @@ def _judge(
     volatile = _volatile(wanted, found)
     if volatile:
         return _Judgement(doubt=f"{case.name}: differs only in what looks like {volatile}")
-    return _Judgement(_describe(case, wanted, found, run_contained([program], case, limits=limits)))
+    again = compared.of(run_program(program, case, limits=limits))
+    return _Judgement(_describe(case, wanted, found, again))
 
 
-def _flaky(reference: Reference, case: RunCase) -> str:
+def _flaky(reference: Reference, case: RunCase, compared: Compared) -> str:
     """Return in what the reference differs from run to run; empty if it repeats itself."""
-    reports = reference.reports(case, at_least=_REPEATS, apart=_APART)
+    runs = reference.reports(case, at_least=_REPEATS, apart=_APART)
+    reports = [compared.of(run) for run in runs]
     for report in reports[1:]:
         if not _same(reports[0], report):
             kind = _volatile(reports[0], report)
@@ -143,16 +215,17 @@ def _flaky(reference: Reference, case: RunCase) -> str:
 
 
 def _same(one: RunReport, other: RunReport) -> bool:
-    return (one.exit_status, one.stdout, one.stopped_by) == (
-        other.exit_status, other.stdout, other.stopped_by,
-    ) and one.files == other.files  # fmt: skip
+    return (one.exit_status, one.stdout, one.stderr, one.stopped_by, one.files) == (
+        other.exit_status, other.stdout, other.stderr, other.stopped_by, other.files,
+    )  # fmt: skip
 
 
 def _volatile(one: RunReport, other: RunReport) -> str | None:
     """Return what all of the outputs differ in, if it is a time or an address."""
     if one.exit_status != other.exit_status or one.files.keys() != other.files.keys():
         return None
-    pairs = [(one.stdout, other.stdout), *((one.files[n], other.files[n]) for n in one.files)]
+    pairs = [(one.stdout, other.stdout), (one.stderr, other.stderr)]
+    pairs += [(one.files[name], other.files[name]) for name in one.files]
     kinds = [differs_only_in_volatile_words(*pair) for pair in pairs if pair[0] != pair[1]]
     return kinds[0] if kinds and None not in kinds else None
 
@@ -167,6 +240,8 @@ def _describe(
         facts["exit status"] = f"expected {wanted.exit_status}, found {found.exit_status}"
     if wanted.stdout != found.stdout:
         facts["output"] = describe_difference(wanted.stdout, found.stdout)
+    if wanted.stderr != found.stderr:
+        facts["messages"] = describe_difference(wanted.stderr, found.stderr)
     if not _same(found, again):
         facts["and"] = "it does something else on every run"
     return ValidationError("the program does something else", facts)
@@ -177,6 +252,8 @@ def _parts(wanted: RunReport, found: RunReport) -> Iterator[str]:
         yield "exit status"
     if wanted.stdout != found.stdout:
         yield "standard output"
+    if wanted.stderr != found.stderr:
+        yield "standard error"
     for name in sorted({*wanted.files, *found.files}):
         if wanted.files.get(name) != found.files.get(name):
             yield f"file {name}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState
+from compiler_gym.core import CompilerEnv, CompilerEnvState, require_state
 from compiler_gym.datasets import (
     Benchmark,
     ValidationCallback,
@@ -22,6 +22,7 @@ from compiler_gym.datasets import (
 )
 from compiler_gym.errors import CompilerGymError, ServiceError, UnknownNameError
 from compiler_gym.nearest import unknown_name
+from compiler_gym.sandbox import chosen
 from compiler_gym.validation.replaying import replay, replay_differences
 from compiler_gym.validation.result import (
     RungResult,
@@ -161,6 +162,7 @@ def climb(
     state: CompilerEnvState, make_env: Callable[[], CompilerEnv], rungs: Sequence[Rung] = ()
 ) -> ValidationResult:
     """Return what a replay of `state`, each of `rungs` and the program's callbacks say."""
+    require_state(state)
     started = time.monotonic()
     try:
         made = make_env()
@@ -190,6 +192,7 @@ def climb(
         benchmark_semantics_validation_failed=any(r.verdict is Verdict.FAILED for r in semantic),
         errors=tuple(error for result in results for error in result.errors),
         rungs=tuple(results),
+        sandbox=chosen().value,
     )
 
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import Any
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
@@ -39,7 +40,9 @@ def validate_states(
     try:
         while True:
             while len(waiting) < 2 * jobs and (state := next(source, None)) is not None:
-                waiting.append(pool.submit(_validate, make_env, state, options))
+                # A sandbox that was chosen around the call holds in its threads too.
+                job = copy_context().run
+                waiting.append(pool.submit(job, _validate, make_env, state, options))
             if not waiting:
                 return
             for future in [waiting[0]] if inorder else _finished(waiting):

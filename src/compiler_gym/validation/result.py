@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.finding import ValidationError
 from compiler_gym.records import Record
+from compiler_gym.sandbox import Sandbox
 
 __all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]
 
@@ -66,6 +67,9 @@ class ValidationResult(Record):
     errors: tuple[ValidationError, ...] = ()
     rungs: tuple[RungResult, ...] = ()
     """Each check by itself, in the order in which they were made."""
+    sandbox: str = ""
+    """What the program was kept from where it was run: the name of a `Sandbox`; empty where that
+    is not known."""
 
     parts: ClassVar[Mapping[str, type[Record]]] = {
         "state": CompilerEnvState,
@@ -145,6 +149,7 @@ class ValidationResult(Record):
             ),
             errors=tuple(error for result in found for error in result.errors),
             rungs=tuple(rung for result in found for rung in result.rungs),
+            sandbox=_weakest(result.sandbox for result in found),
         )
 
     def _said(self) -> tuple[Any, ...]:
@@ -157,3 +162,9 @@ class ValidationResult(Record):
             self.benchmark_semantics_validation_failed,
             sorted(map(str, self.errors)),
         )
+
+
+def _weakest(names: Iterable[str]) -> str:
+    """Return the tier that kept the least, of those that are known."""
+    tiers = [Sandbox.named(name) for name in names if name]
+    return min(tiers, key=lambda tier: tier.strength).value if tiers else ""

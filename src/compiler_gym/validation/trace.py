@@ -73,7 +73,7 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
     except (CompilerGymError, ValueError) as failed:
         actions, error = (), f"{type(failed).__name__}: {failed}"
     for action in actions:
-        _, _, _, truncated, info = env.step(action)
+        _, _, _, truncated, info = env.multistep([action])
         if truncated and "error" in info:
             error = f"{info['error_type']}: {info['error_details']}"
             break

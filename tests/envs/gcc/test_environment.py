@@ -226,7 +226,10 @@ def test_nothing_stands_before_or_within_a_command(env: GccEnv, text: str) -> No
         env.commandline_to_actions(text)
 
 
-def test_nothing_is_compiled_before_something_is_observed(make_env: Make, tmp_path: Path) -> None:
+def test_nothing_is_compiled_before_something_is_observed(
+    make_env: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPILER_GYM_SANDBOX", "none")  # the log is no file of a box
     log = tmp_path / "log"
     wrapper = tmp_path / "gcc"
     wrapper.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec gcc-12 "$@"\n')

@@ -16,6 +16,10 @@ std::string object_code_of(std::string_view bitcode);
 // machine.h. The machine code is the same.
 std::string object_code_with_blocks_of(std::string_view bitcode);
 
+// Whether inline assembly may read files (.include, .incbin) when code is made for it. It may not
+// at first: then a program that does is refused with a DiagnosticError.
+void let_assembly_read_files(bool may);
+
 // The bytes of machine code: the sum of the sections that hold instructions, as
 // `llvm-size -A` lists them (.text, .text.unlikely, .text.startup, ...). The "text"
 // column of plain `llvm-size` is larger: it adds read-only data and unwind tables.

@@ -11,16 +11,31 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
 #include "compiler_gym/llvm/levels.h"
 #include "compiler_gym/llvm/pass_record.h"
+#include "compiler_gym/llvm/pass_timing.h"
 
 namespace compiler_gym::llvm {
+
+struct WatchedRun {
+  bool changed = false;
+  // Whether hashes of all of the IR before and after differ.
+  bool differs = false;
+  // Whether what was kept for the next run is true.
+  bool holds = true;
+  // How often a pass of which class said that it preserved all analyses or not, and then
+  // whether the hash was another.
+  std::map<std::tuple<std::string, bool, bool>, std::size_t> visits;
+};
 
 class Module {
  public:
@@ -37,11 +52,21 @@ class Module {
   // LLVM refuses the text, DiagnosticError when a pass reported errors, and
   // TooLargeError after a change that left more instructions than the limit.
   bool run(const std::string& pipeline);
+  // The same where nobody asks whether the IR changed, which saves looking: true means that it
+  // may have.
+  bool apply(const std::string& pipeline);
   // 0 sets no limit, as at the start.
   void limit_instructions(std::size_t most);
 
   // The same, slower, and say what it did.
   PassRecord run_recorded(const std::string& pipeline);
+
+  // The same, slower, and compare the answer with one that trusts nobody.
+  WatchedRun run_watched(const std::string& pipeline);
+
+  // From now on note where the time of `run` goes, or no longer; see pass_timing.h.
+  void time_passes(bool is_on);
+  std::vector<TimedPart> take_times();
 
   // The bytes that opt would write.
   std::string bitcode();

@@ -22,6 +22,7 @@ from compiler_gym.envs.gcc.rewards import make_rewards
 from compiler_gym.envs.gcc.validation import validate
 from compiler_gym.envs.gcc.validation.runs import compare_object
 from compiler_gym.errors import InvalidActionError
+from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
 from compiler_gym.validation import ValidationError, ValidationResult
@@ -221,14 +222,20 @@ class GccEnv(RunnableEnv):
         return make_benchmark(inputs, copt, run=run)
 
     def validate(
-        self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
+        self,
+        state: CompilerEnvState | None = None,
+        *,
+        rungs: Iterable[str] | None = None,
+        sandbox: str | None = None,
     ) -> ValidationResult:
         """Replay `state` (default: the current one) in a fresh worker, run it and compare.
 
         `rungs` names the checks: see ``compiler_gym.envs.gcc.validation.RUNGS``. None
-        makes all of them.
+        makes all of them. `sandbox` names what the program is kept from when it runs, by default
+        what the environment's limits say: see `compiler_gym.sandbox`.
         """
-        return validate(self.state if state is None else state, self._twin, rungs)
+        with sandboxed(sandbox if sandbox is not None else self.limits.sandbox):
+            return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
         """Link the program as it is now, run it on its inputs and return what is wrong.

@@ -34,6 +34,7 @@ from compiler_gym.errors import (
     MinimizationError,
     UnknownNameError,
 )
+from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
@@ -282,14 +283,21 @@ class LlvmEnv(RunnableEnv):
         )
 
     def validate(
-        self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = QUICK
+        self,
+        state: CompilerEnvState | None = None,
+        *,
+        rungs: Iterable[str] | None = QUICK,
+        sandbox: str | None = None,
     ) -> ValidationResult:
         """Replay `state` (default: the current one) in a fresh worker, run it and compare.
 
         `rungs` names the checks: see ``compiler_gym.envs.llvm.validation.RUNGS``. None
-        makes all of them, the sanitizers too, which takes seconds.
+        makes all of them, the sanitizers too, which takes seconds. `sandbox` names what the
+        program is kept from when it runs, by default what the environment's limits say: see
+        `compiler_gym.sandbox`.
         """
-        return validate(self.state if state is None else state, self._twin, rungs)
+        with sandboxed(sandbox if sandbox is not None else self.limits.sandbox):
+            return validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
         """Build the program as it is now, run it on its inputs and return what is wrong.

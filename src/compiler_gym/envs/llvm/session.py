@@ -5,6 +5,7 @@ Runs only in a worker; it alone imports the engine. The state is the IR: the
 engine forgets every analysis after each action.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,12 +20,15 @@ from compiler_gym.errors import (
     ModuleTooLargeError,
     UnknownNameError,
 )
+from compiler_gym.sandbox import is_own
 from compiler_gym.session import (
     ActionSpaceSpec,
     BenchmarkSpec,
     CommandlineSpec,
     CompilerSession,
+    Layer,
     ObservationSpec,
+    TimedPart,
 )
 
 __all__ = ["GOALS", "LlvmSession"]
@@ -41,10 +45,18 @@ _RUN_SETTINGS = {
 }
 
 
+_texts: dict[int, tuple[ActionSpaceSpec, tuple[str, ...], tuple[str, ...]]] = {}
+"""The pipelines and the names of action spaces, by identity: every reset needs them."""
 _READ_SETTINGS = {
     key.replace(".set_", ".get_"): setting
     for key, setting in _RUN_SETTINGS.items()
     if ".set_" in key
+}
+_LAYERS = {
+    "analysis": Layer.ANALYSES,
+    "detection": Layer.DETECTION,
+    "pass": Layer.PASSES,
+    "surroundings": Layer.ENGINE,
 }
 _LEVELS = {level.name: level.flag for level in PIPELINES}
 
@@ -59,16 +71,24 @@ class LlvmSession(CompilerSession):
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
+        _llvm.let_assembly_read_files(is_own(benchmark.uri))
         self.subject = Subject(benchmark, _goal(benchmark), working_dir)
         """What is changed by actions and looked at by observations."""
         self._initial_count = self.subject.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
-        assert isinstance(action_space.space, CommandlineSpec)
-        self._pipelines = tuple(item.flag for item in action_space.space.items)
-        self._names = tuple(item.name for item in action_space.space.items)
+        self._pipelines, self._names = _texts_of(action_space)
 
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Run the pipeline of `action` on the module."""
+        return self._apply(action, self.subject.run)
+
+    def apply_further(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """The same without looking for its effect, which costs as much as some passes."""
+        return self._apply(action, self.subject.apply)
+
+    def _apply(
+        self, action: int, run: Callable[[str], bool]
+    ) -> tuple[bool, ActionSpaceSpec | None, bool]:
         try:
             pipeline = self._pipelines[action]
         except (IndexError, TypeError):
@@ -77,7 +97,7 @@ class LlvmSession(CompilerSession):
             self.subject.history.skip()
             return False, None, True
         try:
-            return False, None, not self.subject.run(pipeline)
+            return False, None, not run(pipeline)
         except ModuleTooLargeError as error:
             raise ModuleTooLargeError(
                 f"{self._names[action]} grew the module from {self._initial_count} instructions at "
@@ -111,6 +131,20 @@ class LlvmSession(CompilerSession):
             return self.subject.program.setting(_READ_SETTINGS[key])
         return None
 
+    def time_parts(self, is_on: bool) -> None:
+        """Note the time of passes, of their analyses and of telling changes."""
+        _llvm.time_passes(self.subject.module, is_on)
+
+    def timed_parts(self) -> list[TimedPart]:
+        """Return the parts of what ran on the module since the last call."""
+        parts: list[TimedPart] = []
+        roots: list[TimedPart] = []
+        for parent, kind, name, calls, nanoseconds in _llvm.take_times(self.subject.module):
+            part = TimedPart(_LAYERS[kind], name, calls, nanoseconds)
+            (roots if parent < 0 else parts[parent].parts).append(part)
+            parts.append(part)
+        return roots
+
     def moved(self, working_dir: Path) -> None:
         """Write bitcode files into `working_dir` from now on."""
         self.subject.moved(working_dir)
@@ -118,6 +152,9 @@ class LlvmSession(CompilerSession):
     def close(self) -> None:
         """Free the module at once."""
         self.subject.close()
+
+    def leave(self) -> None:
+        """Leave the module to the end of the process."""
 
     def _set_limit(self, key: str, value: str) -> None:
         try:
@@ -133,6 +170,17 @@ class LlvmSession(CompilerSession):
 
     def _limit_instructions(self, most: int) -> None:
         self.subject.module.limit_instructions(most)
+
+
+def _texts_of(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the pipeline and the name of each action."""
+    known = _texts.get(id(action_space))
+    if known is None or known[0] is not action_space:
+        assert isinstance(action_space.space, CommandlineSpec)
+        items = action_space.space.items
+        pipelines, names = (tuple(item.flag for item in items), tuple(item.name for item in items))
+        known = _texts[id(action_space)] = action_space, pipelines, names
+    return known[1:]
 
 
 def _goal(benchmark: BenchmarkSpec) -> str:

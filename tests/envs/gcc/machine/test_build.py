@@ -79,6 +79,17 @@ def test_one_run_serves_the_object_and_the_assembly(gcc: Gcc, tmp_path: Path) ->
     assert log.read_text().split() == ["run"] * 2
 
 
+def test_what_one_compiler_is_kept_from_another_may_still_reach(gcc: Gcc, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    path = script(tmp_path / "logging", f'echo run >> {log}\nexec gcc-12 "$@"').path()
+    units = Program(("a.i",), {"a.i": TEXT})
+    boxed = Builder(Gcc(path, is_boxed=True), lambda words: units, tmp_path / "boxed")
+    assert boxed.object(["-O2"])[:4] == b"\x7fELF"
+    assert not log.exists()
+    Builder(Gcc(path), lambda words: units, tmp_path / "free").object(["-O2"])
+    assert log.read_text() == "run\n"
+
+
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym import _llvm
+from compiler_gym.envs.llvm import make_benchmark_from_source
 from compiler_gym.envs.llvm.machine import build
 from compiler_gym.envs.llvm.machine.build import Builder, linker_identity
 from compiler_gym.errors import BenchmarkInitError, ObservationError
@@ -56,6 +57,24 @@ def test_the_worker_loads_no_linker_before_it_is_asked_to() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("source", "lang"),
+    [
+        ("#include <string>\n#include <cstdio>\nint main(int n, char **w) "
+         "{ std::puts((std::to_string(n) + w[0]).c_str()); }", "c++"),
+        ("#include <math.h>\n#include <stdlib.h>\n"
+         "int main(int n, char **w) { return (int)pow(atof(w[0]), n); }", "c"),
+    ],
+)  # fmt: skip
+def test_a_program_that_nobody_said_how_to_run_links_with_the_libraries_of_its_language(
+    make_env: MakeEnv, source: str, lang: str
+) -> None:
+    env = started(make_env, make_benchmark_from_source(source, lang=lang), action_space="Pipelines")
+    assert env.observation["IsBuildable"]
+    env.reset(reward_space="TextSizeOz")
+    assert env.step(env.action_space["-Oz"])[1] == 1
 
 
 def module(status: int = 3) -> _llvm.Module:

@@ -9,6 +9,7 @@ import pytest
 
 from compiler_gym.datasets import ExpectedOutput, RunSpec
 from compiler_gym.errors import ObservationError
+from compiler_gym.service import Limits
 from tests.envs.llvm.running_programs import HELLO, MakeEnv, program, started
 
 
@@ -106,7 +107,7 @@ def test_files_that_a_program_writes_are_gone_with_its_scratch_directory(
         "#include <stdio.h>\n#include <unistd.h>\nint main(void) { char d[4096];"
         'fclose(fopen("litter", "w")); fprintf(stderr, "%s", getcwd(d, sizeof d)); return 1; }'
     )
-    env = started(make_env, program(source))
+    env = started(make_env, program(source), limits=Limits(sandbox="limits"))
     with pytest.raises(ObservationError, match="exit status 1") as failure:
         _ = env.observation["Runtime"]
     (directory,) = re.findall(r"/\S+run-\S+", str(failure.value))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.core import env as environment
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.validation.runs import FURTHER, compare_module, more_cases
@@ -117,3 +118,11 @@ def test_further_inputs_are_made_and_then_the_longer_ones_taken() -> None:
 def test_a_program_without_cases_is_not_run() -> None:
     benchmark = Benchmark("benchmark://user-v0/1", b"", run=RunSpec(()))
     assert compare_module(benchmark, b"").verdict is Verdict.UNKNOWN
+
+
+def test_validating_says_nothing_of_rewards_that_it_does_not_ask_for(
+    caplog: pytest.LogCaptureFixture, validated: Callable[..., ValidationResult]
+) -> None:
+    environment._say_once.cache_clear()  # pyright: ignore[reportPrivateUsage]  # once a process
+    assert validated(program("int main() { return 0; }"), "sroa").okay()
+    assert "no reward" not in caplog.text

@@ -70,12 +70,13 @@ def test_a_compiler_without_sanitizers_is_said(
         f'exec {shutil.which("clang-22")} "$@"\n'
     )
     clang.chmod(0o755)
-    benchmark = program("int main(void) { return 8; }")
+    benchmark = program("int main(int n, char **v) { return n; }", RunCase(("8",)))
     monkeypatch.setenv("COMPILER_GYM_CLANG", str(clang))
-    result = validated(benchmark, rungs=("asan", "ubsan", "run"))
-    for name in ("asan", "ubsan"):
+    result = validated(benchmark, rungs=("asan", "ubsan", "generated", "run"))
+    for name in ("asan", "ubsan", "generated"):
         assert "`apt install libclang-rt-22-dev`: cannot find" in reason(result, name)
-    assert verdicts(result) == {"replay": "ok", "run": "ok", "asan": "unknown", "ubsan": "unknown"}
+    unknown = dict.fromkeys(("generated", "asan", "ubsan"), "unknown")
+    assert verdicts(result) == {"replay": "ok", "run": "ok", **unknown}
 
 
 def test_each_sanitizer_watches_the_module_or_is_compiled_in_from_source() -> None:

@@ -29,10 +29,9 @@ from compiler_gym.errors import (
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
+from compiler_gym.sandbox import run_tool_boxed
 
 __all__ = ["Builder", "check", "is_lasting", "macros_of", "preprocess"]
-
-"""How long one run of GCC may take."""
 
 _MEMORY_BYTES = 8 << 30
 _FILE_BYTES = 1 << 30
@@ -44,7 +43,8 @@ _NO_MEMORY = re.compile(
 )
 _PASSING = re.compile(
     r"No space left on device|Resource temporarily unavailable|Too many open files"
-    r"|Input/output error|Read-only file system|[Cc]annot create|cannot execute|Text file busy",
+    r"|Input/output error|Read-only file system|[Cc]annot create|cannot execute|Text file busy"
+    r"|file not found: /|/\S+: No such file or directory|/\S+: Permission denied",
     re.ASCII,
 )
 _PREPROCESSED = {"c": ".i", "cpp-output": ".i", "c++": ".ii", "c++-cpp-output": ".ii"}
@@ -208,7 +208,11 @@ def _run(
     gcc: Gcc, words: Sequence[str], directory: Path, timeout: float
 ) -> "subprocess.CompletedProcess[bytes]":
     try:
-        done = gcc.run(words, timeout=timeout, cwd=directory, setup=_bound)
+        if gcc.is_boxed and not gcc.is_docker:  # an image is a box already
+            command = [str(gcc.path()), *words]
+            done = run_tool_boxed(command, folder=directory, seconds=timeout)
+        else:
+            done = gcc.run(words, timeout=timeout, cwd=directory, setup=_bound)
     except subprocess.TimeoutExpired:
         raise WorkerTimeoutError(
             f"{gcc.program} did not finish within {timeout:g} s and was ended", seconds=timeout

@@ -66,9 +66,13 @@ class Gcc:
     'gcc-12'
     """
 
-    def __init__(self, bin: str | Path = DEFAULT_GCC) -> None:
+    def __init__(self, bin: str | Path = DEFAULT_GCC, *, is_boxed: bool = False) -> None:
         self.bin = str(bin)
         """A name on PATH, a path, or ``docker:`` and the name of an image."""
+        self.is_boxed = is_boxed
+        """Whether it compiles in a sandbox, as it does for programs that somebody else wrote.
+
+        A source, or its inline assembly, may read any file that the compiler can."""
         self._runner: Runner | None = None
 
     def __call__(self, *args: str, timeout: float = _QUERY_SECONDS, cwd: Path | None = None) -> str:

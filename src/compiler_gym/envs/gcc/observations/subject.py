@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compiler_gym.envs.gcc.machine.build import Builder, is_lasting
+from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.machine.settings import Settings, command_line
 from compiler_gym.envs.gcc.machine.spec import GccSpec
 from compiler_gym.envs.gcc.programs.memo import Facts, Memo, memo_of
 from compiler_gym.envs.gcc.programs.preprocessed import Preprocessed, Sources
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerGymError
+from compiler_gym.sandbox import is_own
 from compiler_gym.session import BenchmarkSpec
 
 if TYPE_CHECKING:
@@ -37,9 +39,10 @@ class Compiled:
         self.width = width
         """How many actions `OptionThenValue` has: counting them takes a millisecond."""
         self._benchmark = benchmark
-        self._sources = Sources(spec, unpack(benchmark.contents), directory)
+        gcc = Gcc(spec.gcc.bin, is_boxed=not is_own(benchmark.uri))
+        self._sources = Sources(gcc, spec.identity, unpack(benchmark.contents), directory)
         self._sources.start()
-        self._builder = Builder(spec.gcc, lambda words: self._read(words).compiled, directory)
+        self._builder = Builder(gcc, lambda words: self._read(words).compiled, directory)
         self._running: Running | None = None
         self._run_counts: dict[str, str] = {}
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from compiler_gym.envs.gcc.machine.build import check, macros_of, preprocess
-from compiler_gym.envs.gcc.machine.spec import GccSpec
+from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS
 from compiler_gym.envs.gcc.programs.macros import (
     digest_of,
@@ -60,11 +60,11 @@ class Preprocessed(NamedTuple):
 class Sources:
     """One program under one compiler."""
 
-    def __init__(self, spec: GccSpec, program: Program, directory: Path) -> None:
+    def __init__(self, gcc: Gcc, identity: str, program: Program, directory: Path) -> None:
         self.program = program
-        self._spec = spec
+        self._gcc, self._identity = gcc, identity
         self._directory = directory
-        self._base = cache_path("gcc") / spec.identity
+        self._base = cache_path("gcc") / identity
         self._packed = hashlib.sha256(pack(program)).hexdigest()
         self._flags = compile_flags(program)
         self._languages = sorted(_languages(program))
@@ -122,7 +122,7 @@ class Sources:
         memo = memo_of(self._base / "macros")
         facts = memo.facts(command)
         if "macros" not in facts:
-            gcc, scratch = self._spec.gcc, self._scratch()
+            gcc, scratch = self._gcc, self._scratch()
             try:
                 printed = [macros_of(gcc, words, scratch, timeout) for words in asked]
             except CompilerDiagnosticError:
@@ -134,7 +134,7 @@ class Sources:
         return facts["macros"]
 
     def _make(self, key: str, words: tuple[str, ...], timeout: float) -> Preprocessed:
-        gcc, scratch = self._spec.gcc, self._scratch()
+        gcc, scratch = self._gcc, self._scratch()
         try:
             text = preprocess(gcc, self.program, words, scratch, timeout)
             if not words:
@@ -173,7 +173,7 @@ class Sources:
         return self._base / "sources" / key[:2] / key
 
     def _key(self, macros: str) -> str:
-        parts = "\0".join((_FORMAT, self._spec.identity, self._packed, macros))
+        parts = "\0".join((_FORMAT, self._identity, self._packed, macros))
         return hashlib.sha256(parts.encode()).hexdigest()
 
 

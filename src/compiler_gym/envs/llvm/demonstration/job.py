@@ -174,7 +174,7 @@ def _levels(env: CompilerEnv, benchmark: Benchmark) -> Iterator[tuple[str, int, 
     names = env.action_space.names  # type: ignore[attr-defined]  # its actions have names
     for (action,) in reversed(level_sequences(names)):
         env.reset(benchmark=benchmark)
-        env.step(action)
+        env.multistep([action])
         yield names[action], int(env.observation["IrInstructionCount"]), env.commandline()
 
 

@@ -60,6 +60,10 @@ class LlvmInlineSession(LlvmSession):
             ) from None
         return self.inlining.is_over, None, False
 
+    def apply_further(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        """Do the same: what an answer changed is not looked for anyway."""
+        return self.apply_action(action)
+
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""
         if name in self._own:

@@ -39,11 +39,17 @@ class Built:
 
 
 class Builder:
-    """Links one module after the other, and keeps the last program."""
+    """Links one module after the other, and keeps the last program.
 
-    def __init__(self, directory: Callable[[], Path], flags: Sequence[str]) -> None:
+    `spare` are flags to try where the program does not link without.
+    """
+
+    def __init__(
+        self, directory: Callable[[], Path], flags: Sequence[str], *, spare: Sequence[str] = ()
+    ) -> None:
         self._directory = directory
         self._flags = tuple(flags)
+        self._spare = tuple(spare)
         self._last: tuple[bytes, Built] | None = None
         self._count = 0
 
@@ -75,13 +81,20 @@ class Builder:
 
     def _link(self, source: Path, output: Path) -> None:
         command = [*_linker(), "-no-pie", "-o", str(output), str(source), *self._flags]
-        try:
-            done = run_child(command, timeout=_SECONDS)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise ObservationError(f"cannot link the program: {error}") from error
-        if done.returncode:
-            words = done.stderr.decode(errors="replace").strip()[-_SHOWN:]
-            raise ObservationError(f"the program does not link:\n{words}")
+        refused = _refusal(command)
+        if refused is not None and self._spare:
+            refused = refused if _refusal([*command, *self._spare]) is not None else None
+        if refused is not None:
+            raise ObservationError(f"the program does not link:\n{refused[-_SHOWN:]}")
+
+
+def _refusal(command: Sequence[str]) -> str | None:
+    """Return what the linker says where it makes no program."""
+    try:
+        done = run_child(command, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ObservationError(f"cannot link the program: {error}") from error
+    return done.stderr.decode(errors="replace").strip() if done.returncode else None
 
 
 @cache

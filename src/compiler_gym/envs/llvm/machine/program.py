@@ -17,6 +17,8 @@ from compiler_gym.session import BenchmarkSpec
 
 __all__ = ["Program"]
 
+_UNSAID_LIBRARIES = ("-lstdc++", "-lm")
+"""What a program may need that nobody said how to link."""
 _COUNTS = {
     "runtime_observation_count": 1,
     "runtime_warmup_runs_count": 0,
@@ -36,9 +38,10 @@ class Program:
     ) -> None:
         self._running = Running(run_spec_in(benchmark), load)
         flags = self._running.link_flags
-        self._builder = Builder(directory, flags)
-        self._reference = Builder(lambda: directory() / "reference", flags)
-        self._others = Builder(lambda: directory() / "baseline", flags)
+        spare = () if flags or self._running.is_known else _UNSAID_LIBRARIES
+        self._builder = Builder(directory, flags, spare=spare)
+        self._reference = Builder(lambda: directory() / "reference", flags, spare=spare)
+        self._others = Builder(lambda: directory() / "baseline", flags, spare=spare)
         self._settings = dict(_COUNTS)
 
     def beside(self) -> "Program":

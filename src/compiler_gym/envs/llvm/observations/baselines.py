@@ -9,6 +9,7 @@ whoever uses it is warned.
 
 import hashlib
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -33,7 +34,7 @@ class Baselines(Generic[_Loaded]):
 
     def __init__(self, load: Callable[[bytes], _Loaded], version: str) -> None:
         self._load = load
-        self._directory = cache_path(f"llvm-{version}/baselines")
+        self._version = version
         self._digest: tuple[int, str] = (0, "")
 
     def cost(
@@ -60,6 +61,10 @@ class Baselines(Generic[_Loaded]):
             del _memory[next(iter(_memory))]
         _memory[key] = known
         return known
+
+    @cached_property
+    def _directory(self) -> Path:
+        return cache_path(f"llvm-{self._version}/baselines")
 
     def _at_level(self, contents: bytes, level: str) -> _Loaded:
         module = self._load(contents)

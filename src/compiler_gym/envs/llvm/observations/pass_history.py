@@ -24,9 +24,16 @@ class PassHistory:
 
     def run(self, module: _llvm.Module, pipeline: str) -> bool:
         """Run `pipeline` and return whether the IR changed."""
+        return self._run(module, pipeline, module.run)
+
+    def apply(self, module: _llvm.Module, pipeline: str) -> bool:
+        """Run `pipeline` where nobody asks; return whether the IR may have changed."""
+        return self._run(module, pipeline, module.apply)
+
+    def _run(self, module: _llvm.Module, pipeline: str, run: Callable[[str], bool]) -> bool:
         self._pipelines.append(pipeline)
         if not self._is_recording:
-            return module.run(pipeline)
+            return run(pipeline)
         self._record = None
         self._record = _llvm.run_recorded(module, pipeline)
         return bool(self._record["changed"])
@@ -49,7 +56,7 @@ class PassHistory:
             return _NOTHING
         module = self._load()
         for pipeline in filter(None, self._pipelines[:-1]):
-            module.run(pipeline)
+            module.apply(pipeline)
         return _llvm.run_recorded(module, self._pipelines[-1])
 
 

@@ -45,6 +45,10 @@ class Subject:
         """Run `pipeline` on the module and return whether it changed."""
         return self.history.run(self.module, pipeline)
 
+    def apply(self, pipeline: str) -> bool:
+        """Run `pipeline` where nobody asks; return whether the module may have changed."""
+        return self.history.apply(self.module, pipeline)
+
     @property
     def program(self) -> "Program":
         """The program of the module, built when it must be."""

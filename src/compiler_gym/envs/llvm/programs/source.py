@@ -8,8 +8,11 @@ needed for bitcode and IR files, which are read as they are.
 """
 
 import hashlib
+import os
+import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +27,7 @@ from compiler_gym.errors import (
     program_unreadable,
 )
 from compiler_gym.files import scratch_directory
+from compiler_gym.sandbox import run_tool_boxed
 
 __all__ = [
     "EMIT_FLAGS",
@@ -84,6 +88,8 @@ class ClangInvocation:
     """The files that are the program's sources."""
     driver: str | None = None
     """The clang to run; None is the one that `clang_command` finds."""
+    is_own: bool = True
+    """Whether the sources are the user's: others are compiled in a sandbox."""
 
     @classmethod
     def from_c_file(
@@ -114,20 +120,30 @@ class ClangInvocation:
         with scratch_directory("source") as directory:
             out = Path(directory) / "out.bc"
             command = self.command(out)
-            done = self._execute(command, input)
+            done = self._execute(command, input, Path(directory))
             if done.returncode and b"-opt-bisect-verbose" in done.stderr:  # clang before 17
                 at = command.index(_QUIET[1])
                 del command[at - 1 : at + 1]
-                done = self._execute(command, input)
+                done = self._execute(command, input, Path(directory))
             if done.returncode or not out.is_file():
                 words = done.stderr.decode(errors="replace").strip()
                 raise BenchmarkInitError(f"clang cannot compile {' '.join(self.args)}:\n{words}")
             return out.read_bytes()
 
     def _execute(
-        self, command: Sequence[str], input: bytes | None
+        self, command: Sequence[str], input: bytes | None, folder: Path
     ) -> "subprocess.CompletedProcess[bytes]":
         try:
+            found = shutil.which(command[0])
+            if not self.is_own and found and found != sys.executable:
+                return run_tool_boxed(
+                    [found, *command[1:]],
+                    folder=folder,
+                    seconds=self.timeout,
+                    input=input or b"",
+                    cwd=self.cwd,
+                    visible=_folders_in(self.args),
+                )
             return subprocess.run(
                 command,
                 input=input,
@@ -143,6 +159,12 @@ class ClangInvocation:
             ) from late
         except OSError as error:
             raise BenchmarkInitError(f"cannot run clang: {error}") from error
+
+
+def _folders_in(args: Sequence[str]) -> list[str]:
+    """Return the folders that clang is told to look for headers in."""
+    words = [word.removeprefix("-I") for word in args]
+    return [word for word in words if os.path.isabs(word) and os.path.isdir(word)]
 
 
 def read_program(

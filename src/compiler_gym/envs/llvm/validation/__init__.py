@@ -7,6 +7,7 @@ from functools import partial
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.envs.llvm.validation.alive import check_proofs
 from compiler_gym.envs.llvm.validation.checksums import check_checksums, is_of_csmith
+from compiler_gym.envs.llvm.validation.generated import check_generated, has_inputs
 from compiler_gym.envs.llvm.validation.runs import check_more, check_runs, check_steps, has_more
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
 from compiler_gym.validation import Rung, ValidationResult, choose_rungs, climb
@@ -33,6 +34,12 @@ RUNGS = (
         "Does it do so on longer inputs, and on many that were never recorded?",
         check_more,
         applies=has_more,
+    ),
+    Rung(
+        "generated",
+        "Does it do so on inputs changed to reach what the known ones do not?",
+        check_generated,
+        applies=has_inputs,
     ),
     *(
         Rung(

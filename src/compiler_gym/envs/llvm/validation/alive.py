@@ -13,9 +13,9 @@ from pathlib import Path
 
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.files import scratch_directory
-from compiler_gym.validation import Finding, Subject, ValidationError
+from compiler_gym.validation import Finding, Subject, ValidationError, Verdict
 
-__all__ = ["check_proofs"]
+__all__ = ["check_proofs", "is_proved"]
 
 _FUNCTION_SECONDS = 10
 _SECONDS = 600.0
@@ -32,16 +32,26 @@ def check_proofs(subject: Subject) -> Finding:
     tool = shutil.which("alive-tv")
     if tool is None:
         return Finding.unknown("needs alive-tv on PATH: https://github.com/AliveToolkit/alive2")
+    return _asked(tool, _before(subject), module_of(subject), is_local=_is_local(subject))
+
+
+def is_proved(before: bytes, after: bytes) -> bool:
+    """Return whether ``alive-tv`` is there and proves every function of one module's change."""
+    tool = shutil.which("alive-tv")
+    return tool is not None and _asked(tool, before, after, is_local=True).verdict is Verdict.OK
+
+
+def _asked(tool: str, before: bytes, after: bytes, *, is_local: bool) -> Finding:
     with scratch_directory("build") as directory:
-        before, after = Path(directory, "before.bc"), Path(directory, "after.bc")
-        before.write_bytes(_before(subject))
-        after.write_bytes(module_of(subject))
-        command = [tool, f"--smt-to={_FUNCTION_SECONDS * 1000}", str(before), str(after)]
+        source, target = Path(directory, "before.bc"), Path(directory, "after.bc")
+        source.write_bytes(before)
+        target.write_bytes(after)
+        command = [tool, f"--smt-to={_FUNCTION_SECONDS * 1000}", str(source), str(target)]
         try:
             done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         except subprocess.TimeoutExpired:
             return Finding.unknown(f"alive-tv did not finish within {_SECONDS:g} s")
-    return _judge(done.stdout.decode(errors="replace"), is_local=_is_local(subject))
+    return _judge(done.stdout.decode(errors="replace"), is_local=is_local)
 
 
 def _before(subject: Subject) -> bytes:

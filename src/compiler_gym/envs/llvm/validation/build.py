@@ -7,8 +7,10 @@ the module with its passes switched off; the reference is the unchanged module a
 """
 
 import functools
+import os
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from compiler_gym.errors import (
     EnvironmentNotSupported,
 )
 from compiler_gym.files import KeptDirectory, scratch_directory
+from compiler_gym.sandbox import run_tool_boxed
 from compiler_gym.validation import Reference
 
 __all__ = ["AS_IT_IS", "REFERENCE", "built", "find_opt", "link_program", "reference_of", "run_tool"]
@@ -42,7 +45,8 @@ def link_program(
     source = output.with_suffix(".bc")
     source.write_bytes(module)
     words = [*clang_command(), *flags, "-Wno-override-module", "-x", "ir", str(source)]
-    run_tool([*words, "-o", str(output), *(["-x", "none", *link] if link else [])])
+    command = [*words, "-o", str(output), *(["-x", "none", *link] if link else [])]
+    run_tool(command, folder=output.parent, visible=_paths_in(link))
     return output
 
 
@@ -62,13 +66,25 @@ def reference_of(benchmark: Benchmark, spec: RunSpec) -> Reference:
 
 
 def run_tool(
-    command: Sequence[str], *, seconds: float = _SECONDS
+    command: Sequence[str],
+    *,
+    seconds: float = _SECONDS,
+    folder: Path | None = None,
+    visible: Sequence[str] = (),
 ) -> "subprocess.CompletedProcess[bytes]":
-    """Run a tool of LLVM; raise `BenchmarkInitError` with its words if it fails."""
+    """Run a tool of LLVM; raise `BenchmarkInitError` with its words if it fails.
+
+    One that makes code or reads source names the `folder` it works in: it reads no other file
+    of the user's but those that are `visible`.
+    """
     try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
-        )
+        if folder is not None and shutil.which(command[0]) and not _is_of_python(command):
+            found = [str(shutil.which(command[0])), *command[1:]]
+            done = run_tool_boxed(found, folder=folder, seconds=seconds, visible=visible)
+        else:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False
+            )
     except subprocess.TimeoutExpired as late:
         raise BenchmarkTimeoutError(f"{command[0]} did not finish within {seconds:g} s") from late
     except OSError as error:
@@ -77,6 +93,17 @@ def run_tool(
         words = done.stderr.decode(errors="replace").strip()[:2000]
         raise BenchmarkInitError(f"{Path(command[0]).name} failed:\n{words}")
     return done
+
+
+def _is_of_python(command: Sequence[str]) -> bool:
+    """Return whether it is the clang of a Python package, which needs a home and a cache."""
+    return command[0] == sys.executable
+
+
+def _paths_in(link: Sequence[str]) -> list[str]:
+    """Return the files and folders that a linker is told of."""
+    words = [word.removeprefix("-L").removeprefix("-Wl,-rpath,") for word in link]
+    return [word for word in words if os.path.isabs(word) and os.path.exists(word)]
 
 
 def find_opt() -> str:

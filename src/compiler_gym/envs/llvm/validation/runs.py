@@ -8,6 +8,7 @@ from compiler_gym.envs.llvm.validation.build import built, reference_of
 from compiler_gym.errors import BenchmarkInitError, InvalidIrError
 from compiler_gym.spaces import action_names
 from compiler_gym.validation import (
+    Compared,
     Finding,
     Subject,
     ValidationError,
@@ -39,7 +40,7 @@ def check_steps(subject: Subject) -> Finding:
         env.reset(benchmark=subject.benchmark, action_space=subject.env.action_space)
         for number, action in enumerate(subject.actions, start=1):
             name = names[action] if names else str(action)
-            _, _, _, truncated, info = env.step(action)
+            _, _, _, truncated, info = env.multistep([action])
             if truncated and "error" in info:
                 if trouble := machine_trouble(info["error"]):
                     return Finding.unknown(f"step {number}, {name}: {trouble}")
@@ -77,7 +78,11 @@ def more_cases(spec: RunSpec, numbers: range = range(FURTHER)) -> list[RunCase]:
 
 
 def compare_module(
-    benchmark: Benchmark, module: bytes, cases: Sequence[RunCase] | None = None
+    benchmark: Benchmark,
+    module: bytes,
+    cases: Sequence[RunCase] | None = None,
+    *,
+    compared: Compared = Compared.RESULTS,
 ) -> Finding:
     """Return whether the program of `module` does what `benchmark` does, on its inputs.
 
@@ -91,7 +96,7 @@ def compare_module(
     try:
         with built(module, link=spec.link) as program:
             limits = RunLimits(seconds=spec.time_limit)
-            return compare_behaviour(program, reference, cases, limits=limits)
+            return compare_behaviour(program, reference, cases, limits=limits, compared=compared)
     except BenchmarkInitError as error:
         if trouble := machine_trouble(error):
             return Finding.unknown(f"not built or not run: {trouble}")

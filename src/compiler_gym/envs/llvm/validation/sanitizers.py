@@ -10,7 +10,8 @@ actions are replayed over them.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,11 +21,19 @@ from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS, SOURCE_LANGUAGES
 from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
-from compiler_gym.errors import BenchmarkInitError, CompilerGymError
+from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
 from compiler_gym.files import scratch_directory
 from compiler_gym.validation import Finding, Subject, ValidationError, chosen_cases
 
-__all__ = ["SANITIZERS", "Sanitizer", "check_sanitizer", "reports_of"]
+__all__ = [
+    "SANITIZERS",
+    "Sanitizer",
+    "check_sanitizer",
+    "instrumented",
+    "marked",
+    "reports_of",
+    "runtime_needed",
+]
 
 MOST_CASES = 6
 """Inputs per sanitizer: each run costs many times a plain one."""
@@ -63,15 +72,26 @@ _ENVIRONMENT = {
 
 def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
     """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
-    try:
+    with runtime_needed():
         return _checked(sanitizer, subject)
+
+
+@contextmanager
+def runtime_needed() -> Generator[None]:
+    """Say what to install where a program cannot be linked with the checks in it.
+
+    Raises `EnvironmentNotSupported`.
+    """
+    try:
+        yield
     except BenchmarkInitError as error:
         if "clang_rt" not in str(error):
             raise
         words = str(error).strip().splitlines()[-1]
-        return Finding.unknown(
-            f"needs clang's run-time libraries: `apt install libclang-rt-22-dev`: {words}"
-        )
+        raise EnvironmentNotSupported(
+            "needs clang's run-time libraries: install them with "
+            f"`apt install libclang-rt-22-dev`: {words}"
+        ) from error
 
 
 def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
@@ -83,12 +103,12 @@ def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
     if not clean:
         return Finding.unknown("the unoptimised program is not clean itself")
     if not sanitizer.attribute:
-        module = _replayed(subject, _marked(sanitizer, subject.benchmark))
+        module = _replayed(subject, marked(sanitizer, subject.benchmark))
         return _found(_reports(sanitizer, module, clean, spec.link), clean)
     reports = reports_of(sanitizer, module_of(subject), clean, spec.link)
     if not reports:
         return Finding.ok(f"{len(clean)} inputs")
-    module = _replayed(subject, _marked(sanitizer, subject.benchmark))
+    module = _replayed(subject, marked(sanitizer, subject.benchmark))
     confirmed = reports_of(sanitizer, module, [case for case, _ in reports], spec.link)
     if confirmed:
         return _found(confirmed, clean)
@@ -102,7 +122,7 @@ def reports_of(
     sanitizer: Sanitizer, module: bytes, cases: Sequence[RunCase], link: Sequence[str]
 ) -> list[tuple[RunCase, str]]:
     """Return the cases on which the instrumented `module` is reported, with the report."""
-    return _reports(sanitizer, _instrumented(sanitizer, module), cases, link)
+    return _reports(sanitizer, instrumented(sanitizer, module), cases, link)
 
 
 def _found(reports: list[tuple[RunCase, str]], cases: Sequence[RunCase]) -> Finding:
@@ -146,7 +166,7 @@ def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase
     """Return what the sanitizer says of the unoptimised program; empty if it is clean."""
     known = _clean_cache(sanitizer, benchmark.contents)
     if case.name not in known:
-        module = _marked(sanitizer, benchmark)
+        module = marked(sanitizer, benchmark)
         assert benchmark.run is not None
         # All at once: building costs more than running.
         cases = chosen_cases(benchmark.run, most=MOST_CASES)
@@ -174,7 +194,7 @@ def _replayed(subject: Subject, module: bytes) -> bytes:
         return env.observation["Bitcode"].tobytes()
 
 
-def _marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
+def marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
     """Return the unoptimised module, made for `sanitizer` as clang would make it."""
     return _marked_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
 
@@ -188,9 +208,10 @@ def _marked_contents(
     return _opt(contents, "forceattrs", f"-force-attribute={sanitizer.attribute}")
 
 
-def _instrumented(sanitizer: Sanitizer, module: bytes) -> bytes:
+def instrumented(sanitizer: Sanitizer, module: bytes, *options: str) -> bytes:
+    """Return `module` with the checks of `sanitizer`, made with further `options` of opt."""
     force = f"-force-attribute={sanitizer.attribute}"
-    return _opt(module, f"forceattrs,{sanitizer.instrument}", force)
+    return _opt(module, f"forceattrs,{sanitizer.instrument}", force, *options)
 
 
 def _opt(module: bytes, passes: str, *options: str) -> bytes:
@@ -222,9 +243,9 @@ def _compiled(root: Path, name: str, sanitizer: Sanitizer) -> bytes:
     checks = [sanitizer.flag, "-fno-sanitize-recover=all"]
     words = [*clang_command(), *includes, *checks, "-ffp-contract=off", str(root / name)]
     try:
-        run_tool([*words, *EMIT_FLAGS, "-o", str(target)])
+        run_tool([*words, *EMIT_FLAGS, "-o", str(target)], folder=root)
     except BenchmarkInitError:
         if not name.endswith(".c"):
             raise
-        run_tool([*words, "-std=c11", *EMIT_FLAGS, "-o", str(target)])
+        run_tool([*words, "-std=c11", *EMIT_FLAGS, "-o", str(target)], folder=root)
     return target.read_bytes()

@@ -9,6 +9,7 @@ before it is used.
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -135,7 +136,8 @@ class PublishedSource(PublishedDataset):
         return True
 
     def _compile(self, path: Path, source: bytes) -> bytes:
-        return ClangInvocation.from_c_file(path, self.flags, timeout=_COMPILE_SECONDS).run()
+        invocation = ClangInvocation.from_c_file(path, self.flags, timeout=_COMPILE_SECONDS)
+        return replace(invocation, is_own=False).run()
 
 
 class AnghaBenchDataset(PublishedSource):
@@ -232,7 +234,8 @@ class POJ104Dataset(PublishedSource):
         return cls.preprocess_poj104_source(source.decode("latin-1")).encode("latin-1")
 
     def _compile(self, path: Path, source: bytes) -> bytes:
-        return ClangInvocation(self.flags, timeout=_COMPILE_SECONDS).run(self.as_program(source))
+        invocation = ClangInvocation(self.flags, timeout=_COMPILE_SECONDS, is_own=False)
+        return invocation.run(self.as_program(source))
 
 
 class TensorFlowDataset(PublishedBitcode):

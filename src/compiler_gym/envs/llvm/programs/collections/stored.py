@@ -40,7 +40,7 @@ def read_stored(uri: BenchmarkUri, program: CorpusProgram) -> Benchmark:
     made_from = ("stored", tool_identity(clang_command()[0]), *flags, source)
 
     def compile_source() -> bytes:
-        return ClangInvocation(flags, timeout=_COMPILE_SECONDS).run(source)
+        return ClangInvocation(flags, timeout=_COMPILE_SECONDS, is_own=False).run(source)
 
     contents = kept(made_from, compile_source)
     name = f"source{program.suffix}"

@@ -1,0 +1,146 @@
+#include "program.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "calls.h"
+#include "filter.h"
+#include "landlock.h"
+
+extern char** environ;
+
+namespace compiler_gym::box {
+
+namespace {
+
+[[noreturn]] void give_up(int told, const char* what) {
+  Told said{0, errno, {}};
+  std::snprintf(said.failed, sizeof said.failed, "%s", what);
+  if (write(told, &said, sizeof said) < 0) _exit(126);
+  _exit(127);
+}
+
+void limit(int which, long long soft, long long hard) {
+  rlimit known{};
+  getrlimit(static_cast<__rlimit_resource>(which), &known);
+  const auto least = [&](long long wanted) {
+    const rlim_t value = static_cast<rlim_t>(wanted);
+    return known.rlim_max < value ? known.rlim_max : value;
+  };
+  const rlimit wanted{least(soft), least(hard)};
+  setrlimit(static_cast<__rlimit_resource>(which), &wanted);
+}
+
+// How many threads there are, of whomever: the kernel counts those of a user, and this is no less.
+long threads_of_all() {
+  char text[128];
+  const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  text[length > 0 ? length : 0] = 0;
+  const char* slash = std::strchr(text, '/');
+  return slash ? std::atol(slash + 1) : 4096;
+}
+
+void set_limits(const Orders& orders, const Place& place) {
+  limit(RLIMIT_CORE, 0, 0);
+  limit(RLIMIT_FSIZE, orders.file_bytes, orders.file_bytes);
+  limit(RLIMIT_CPU, orders.cpu_seconds, orders.cpu_seconds + 1);
+  limit(RLIMIT_MSGQUEUE, 1 << 20, 1 << 20);
+  if (orders.process_bytes) limit(RLIMIT_AS, orders.process_bytes, orders.process_bytes);
+  if (orders.tier == Tier::none) return;
+  // One more may start than is allowed, so that this is seen; the first process may count too.
+  const long others = !place.is_first ? threads_of_all() : place.changes_user ? 1 : 2;
+  limit(RLIMIT_NPROC, orders.processes + others, orders.processes + others);
+}
+
+void drop_powers() {
+  for (int power = 0; prctl(PR_CAPBSET_DROP, power, 0, 0, 0) == 0;) ++power;
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  struct {
+    unsigned version;
+    int pid;
+  } header{0x20080522, 0};
+  const unsigned none[6] = {};
+  syscall(SYS_capset, &header, none);
+}
+
+bool become(const Place& place) {
+  if (!place.changes_user) return true;
+  setgroups(0, nullptr);
+  return setresgid(place.user.group, place.user.group, place.user.group) == 0 &&
+         setresuid(place.user.user, place.user.user, place.user.user) == 0;
+}
+
+void forget_signals() {
+  sigset_t none;
+  sigemptyset(&none);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// A folder of the one who asks may be closed to the program's user: what was opened before is run.
+void run(const Orders& orders, int opened) {
+  if (opened >= 0)
+    syscall(SYS_execveat, opened, "", orders.command, environ, AT_EMPTY_PATH);
+  else
+    execve(orders.command[0], orders.command, environ);
+}
+
+void endanger() {  // where the machine is out of memory, this goes first
+  const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  if (write(file, "1000", 4) < 0) errno = 0;
+  close(file);
+}
+
+}  // namespace
+
+[[noreturn]] void become_program(const Orders& orders, const Place& place, int told, int ready) {
+  const bool is_bounded = orders.tier != Tier::none;
+  if (place.writable_processes >= 0) {
+    char nothing;
+    if (read(ready, &nothing, 1) < 0) give_up(told, "wait");  // until the user is mapped
+  }
+  setsid();
+  if (fchdir(place.scratch)) give_up(told, "change to its folder");
+  const int rules = is_bounded && !place.is_first ? make_rules(orders, ".") : -1;
+  if (orders.directory && chdir(orders.directory)) give_up(told, "change to its folder");
+  const int opened = place.is_first || !place.changes_user ? -1 : open(orders.command[0], O_PATH);
+  if (!place.is_first) endanger();
+  set_limits(orders, place);
+  if (is_bounded) {
+    if (!become(place)) give_up(told, "change the user");
+    drop_powers();
+  }
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (is_bounded) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    enforce(rules);
+    if (!filter_calls({place.is_first, orders.may_count, orders.process_bytes == 0}) &&
+        place.is_first)
+      give_up(told, "filter system calls");
+  }
+  forget_signals();
+  close_others_on_exec(3);
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const Told said{static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec), 0, {}};
+  if (write(told, &said, sizeof said) < 0) _exit(126);
+  run(orders, opened);
+  give_up(told, "execute the program");
+}
+
+}  // namespace compiler_gym::box

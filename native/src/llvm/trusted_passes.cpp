@@ -1,0 +1,130 @@
+#include "trusted_passes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+// Measured by `python -m tools.trust`, which hashes all of the IR after every visit of a pass: on
+// random states of the bundled programs and of single functions of theirs, with all of PassesAll.
+// A pass that was not met there is in no list, and one that was caught once is caught.
+
+namespace compiler_gym::llvm {
+namespace {
+
+const ::llvm::StringSet<>& never_caught() {
+  static const ::llvm::StringSet<> passes{
+      "ADCEPass",
+      "AggressiveInstCombinePass",
+      "AlignmentFromAssumptionsPass",
+      "AlwaysInlinerPass",
+      "BDCEPass",
+      "BreakCriticalEdgesPass",
+      "CallSiteSplittingPass",
+      "CanonicalizeFreezeInLoopsPass",
+      "ConstantHoistingPass",
+      "ConstantMergePass",
+      "ConstraintEliminationPass",
+      "DCEPass",
+      "DFAJumpThreadingPass",
+      "DSEPass",
+      "DeadArgumentEliminationPass",
+      "DivRemPairsPass",
+      "DropUnnecessaryAssumesPass",
+      "EarlyCSEPass",
+      "EliminateAvailableExternallyPass",
+      "FlattenCFGPass",
+      "Float2IntPass",
+      "GVNHoistPass",
+      "GVNSinkPass",
+      "GlobalDCEPass",
+      "GlobalOptPass",
+      "HotColdSplittingPass",
+      "InferFunctionAttrsPass",
+      "InlinerPass",
+      "InstSimplifyPass",
+      "JumpThreadingPass",
+      "LCSSAPass",
+      "LICMPass",
+      "LNICMPass",
+      "LibCallsShrinkWrapPass",
+      "LoadStoreVectorizerPass",
+      "LoopBoundSplitPass",
+      "LoopDeletionPass",
+      "LoopDistributePass",
+      "LoopFlattenPass",
+      "LoopFullUnrollPass",
+      "LoopFusePass",
+      "LoopIdiomVectorizePass",
+      "LoopInstSimplifyPass",
+      "LoopInterchangePass",
+      "LoopLoadEliminationPass",
+      "LoopRotatePass",
+      "LoopSimplifyCFGPass",
+      "LoopSimplifyPass",
+      "LoopTermFoldPass",
+      "LoopUnrollAndJamPass",
+      "LoopUnrollPass",
+      "LoopVersioningLICMPass",
+      "LoopVersioningPass",
+      "LowerExpectIntrinsicPass",
+      "LowerSwitchPass",
+      "MemCpyOptPass",
+      "MergeFunctionsPass",
+      "MergeICmpsPass",
+      "MergedLoadStoreMotionPass",
+      "ModuleInlinerPass",
+      "NaryReassociatePass",
+      "PartiallyInlineLibCallsPass",
+      "PromotePass",
+      "RegToMemPass",
+      "ReversePostOrderFunctionAttrsPass",
+      "SimpleLoopUnswitchPass",
+      "SimplifyCFGPass",
+      "SinkingPass",
+      "StraightLineStrengthReducePass",
+      "StripDeadPrototypesPass",
+      "TailCallElimPass",
+      "UnifyFunctionExitNodesPass",
+      "VectorCombinePass",
+  };
+  return passes;
+}
+
+// They do not claim to have preserved everything when they did, but sometimes say that they
+// changed something when all is as it was, use lists included.
+const ::llvm::StringSet<>& claim_too_much() {
+  static const ::llvm::StringSet<> passes{
+      "CorrelatedValuePropagationPass",
+      "GVNPass",
+      "LoopIdiomRecognizePass",
+      "LoopStrengthReducePass",
+      "NewGVNPass",
+      "PostOrderFunctionAttrsPass",
+      "ReassociatePass",
+      "SLPVectorizerPass",
+      "SROAPass",
+      "ScalarizerPass",
+      "SeparateConstOffsetFromGEPPass",
+      "SpeculativeExecutionPass",
+  };
+  return passes;
+}
+
+// They change attributes, alignments, metadata or the order of uses and say nothing of it, but
+// what they say to have changed is changed.
+const ::llvm::StringSet<>& conceal() {
+  static const ::llvm::StringSet<> passes{
+      "ArgumentPromotionPass", "CalledValuePropagationPass", "IRCEPass",
+      "IROutlinerPass",        "IndVarSimplifyPass",         "InferAlignmentPass",
+      "InstCombinePass",       "PartialInlinerPass",
+  };
+  return passes;
+}
+
+}  // namespace
+
+Trust trust_in(::llvm::StringRef pass) {
+  const bool spotless = never_caught().contains(pass);
+  return {.nothing = spotless || claim_too_much().contains(pass),
+          .something = spotless || conceal().contains(pass)};
+}
+
+}  // namespace compiler_gym::llvm

@@ -1,0 +1,18 @@
+// What the word of a pass is worth, which says that it preserved all analyses or not.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace compiler_gym::llvm {
+
+struct Trust {
+  // Where it preserved all analyses it changed nothing.
+  bool nothing = false;
+  // Where it did not, it changed something.
+  bool something = false;
+};
+
+// `pass` is the name of its class.
+Trust trust_in(::llvm::StringRef pass);
+
+}  // namespace compiler_gym::llvm

@@ -1,0 +1,25 @@
+#include "trusted_passes.h"
+
+#include <doctest/doctest.h>
+
+using namespace compiler_gym::llvm;
+
+TEST_CASE("nobody is trusted of whom nothing was measured") {
+  const auto trust = trust_in("NoSuchPass");
+  CHECK(!trust.nothing);
+  CHECK(!trust.something);
+}
+
+TEST_CASE("passes that were caught are not trusted") {
+  for (const auto* liar : {"InferAlignmentPass", "IPSCCPPass", "InstCombinePass"}) {
+    CAPTURE(liar);
+    CHECK(!trust_in(liar).nothing);
+  }
+}
+
+TEST_CASE("passes that were measured are") {
+  for (const auto* pass : {"ADCEPass", "SROAPass", "EarlyCSEPass", "DSEPass"}) {
+    CAPTURE(pass);
+    CHECK(trust_in(pass).nothing);
+  }
+}

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym profile``."""
+
+import random as random_numbers
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compiler_gym.cli._action_words import find_actions
+from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
+from compiler_gym.cli._programs import (
+    DEFAULT_ENVIRONMENT,
+    SUFFIXES,
+    ActionSpaceName,
+    find_program,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from compiler_gym.core import CompilerEnv, CompilerEnvState
+    from compiler_gym.profiling import Layer, Profile
+
+__all__ = ["profile"]
+
+_ACTIONS = 100
+"""How many actions are drawn where none is named."""
+_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
+
+
+class Format(StrEnum):
+    """How a flame graph is written."""
+
+    SPEEDSCOPE = "speedscope"
+    FOLDED = "folded"
+
+
+def profile(
+    program: Annotated[
+        str | None,
+        typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -."),
+    ] = None,
+    actions: Annotated[
+        list[str] | None, typer.Argument(help="Names or numbers of actions, in order.")
+    ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(help=f"The environment [default: the state's, or {DEFAULT_ENVIRONMENT}]."),
+    ] = None,
+    action_space: ActionSpaceName = None,
+    observation: Annotated[
+        str | None,
+        typer.Option(help="What each step observes; - is nothing [default: a learner's]."),
+    ] = None,
+    reward: Annotated[
+        str | None, typer.Option(help="What each step earns; - is nothing [default: a learner's].")
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option(help="Take the actions of the first state in this file.")
+    ] = None,
+    random: Annotated[
+        int | None,
+        typer.Option(help=f"Draw so many actions [default: {_ACTIONS} where none are named]."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What they are drawn with.")] = 0,
+    top: Annotated[int, typer.Option(help="The most rows of a table.")] = 10,
+    output_file: Annotated[
+        Path | None, typer.Option("--output", help="Write a flame graph to this file; - prints it.")
+    ] = None,
+    format: Annotated[
+        Format, typer.Option(help="How: for speedscope.app, or folded stacks.")
+    ] = Format.SPEEDSCOPE,
+    step_seconds: StepSeconds = None,
+    memory_gib: MemoryGib = None,
+    json: Json = False,
+) -> None:
+    """Show where the time of an episode goes.
+
+    compiler-gym profile cbench-v1/qsort sroa instcombine gvn
+
+    compiler-gym profile cbench-v1/jpeg-d --random 50 --output flame.json
+    """
+    from compiler_gym.profiling import profile as play
+    from compiler_gym.registration import make
+
+    recorded = _recorded(state, actions, random)
+    if program is None and recorded is None:
+        raise _refusal("no program is named", "a program, or --state and a file")
+    named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
+    spaces = _spaces_of(named, observation, reward)
+    limits = limits_of(step_seconds, memory_gib)
+    with make(named, action_space=action_space, **spaces, **limits) as made:
+        benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
+        if recorded is not None:
+            chosen = made.actions_of(recorded)
+        elif actions:
+            chosen = find_actions(made.action_space, actions)
+        else:
+            chosen = _drawn(made, _ACTIONS if random is None else random, seed)
+        found = play(made, chosen, benchmark=benchmark)
+    printed = str(output_file) == "-"
+    if output_file is not None:
+        _write(found, format, output_file)
+    if json and not printed:
+        print_json({"environment": named, **found.to_json()})
+    else:
+        _show(found, named, top, errors() if printed else output())
+    if found.error is not None:
+        raise found.error
+
+
+def _recorded(
+    path: str | None, actions: list[str] | None, random: int | None
+) -> "CompilerEnvState | None":
+    """Return the state whose actions are taken, if a file was named, and no other actions."""
+    from compiler_gym.cli._state_files import read_states
+
+    given = [
+        name
+        for name, value in (
+            ("actions", actions or None),
+            ("--state", path),
+            ("--random", random),
+        )
+        if value is not None
+    ]
+    if len(given) > 1:
+        raise _refusal(f"{' and '.join(given)} are named", "one of them")
+    if random is not None and random < 0:
+        raise _refusal(f"--random is {random}", "a number from 0")
+    if path is None:
+        return None
+    states, error = read_states([path])
+    if error is not None and not states:
+        raise error
+    if not states:
+        raise _refusal(f"{path} holds no state", "a file that does")
+    return states[0]
+
+
+def _refusal(found: str, expected: str) -> Exception:
+    from compiler_gym.errors import InvalidParameterError
+
+    return InvalidParameterError(f"{found}: expected {expected}")
+
+
+def _spaces_of(env: str, observation: str | None, reward: str | None) -> dict[str, Any]:
+    """Return what each step sees and earns: what was named, or what a learner gets."""
+    from compiler_gym.registration import compiler_of
+
+    compiler = compiler_of(env)
+    plain = env.rpartition("/")[2]
+    known: Mapping[str, Any] = {}
+    for one in () if compiler is None else compiler.environments:
+        if one.id == plain:
+            known = {**one.for_learning, **one.kwargs}
+    chosen = {
+        "observation_space": observation or known.get("observation_space"),
+        "reward_space": reward or known.get("reward_space"),
+    }
+    return {name: None if value == "-" else value for name, value in chosen.items()}
+
+
+def _drawn(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
+    """Return random actions: the same for the same seed, in every process."""
+    space = env.action_space
+    if hasattr(space, "n"):
+        generator = random_numbers.Random(seed)
+        return [generator.randrange(space.n) for _ in range(count)]
+    space.seed(seed)
+    return [space.sample() for _ in range(count)]
+
+
+def _write(profile: "Profile", format: Format, path: Path) -> None:
+    from compiler_gym.errors import CacheError
+    from compiler_gym.profiling import to_folded, to_speedscope
+
+    text = (to_folded if format is Format.FOLDED else to_speedscope)(profile)
+    if str(path) == "-":
+        print(text, end="")
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CacheError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _show(profile: "Profile", env: str, top: int, console: "Console") -> None:
+    count, whole = len(profile.actions), profile.nanoseconds
+    actions = f"{count:,} action" + ("" if count == 1 else "s")
+    console.print(
+        heading(profile.benchmark, f": {actions} in {_time(whole)} ({env})"), soft_wrap=True
+    )
+    rows = table("Layer", "Time", "Share", right=("Time", "Share"), typed=("Layer",))
+    layers = {layer.value: taken for layer, taken in profile.layers().items()}
+    layers = dict(sorted(layers.items(), key=lambda item: -item[1]))
+    for name, taken in {**layers, "other": profile.other_nanoseconds}.items():
+        rows.add_row(name, _time(taken), _share(taken, whole))
+    show(rows, console)
+    for layer in _shown_layers():
+        _show_rows(profile, layer, top, console)
+
+
+def _shown_layers() -> "tuple[Layer, ...]":
+    """Return the layers whose spans have names that tell a user something."""
+    from compiler_gym.session import Layer
+
+    return (Layer.ACTIONS, Layer.PASSES, Layer.ANALYSES, Layer.OBSERVATIONS, Layer.PROCESSES)
+
+
+def _show_rows(profile: "Profile", layer: Any, top: int, console: "Console") -> None:
+    found = profile.rows(layer)
+    if not found or top < 1:
+        return
+    numbers = ("Calls", "Total", "Mean", "Share")
+    rows = table("Name", *numbers, title=layer.value.capitalize(), right=numbers)
+    for row in found[:top]:
+        rows.add_row(
+            row.name,
+            f"{row.calls:,}",
+            _time(row.nanoseconds),
+            _time(row.mean_nanoseconds),
+            _share(row.nanoseconds, profile.nanoseconds),
+        )
+    left = found[top:]
+    if left:
+        taken = sum(row.nanoseconds for row in left)
+        calls = sum(row.calls for row in left)
+        share = _share(taken, profile.nanoseconds)
+        rows.add_row(f"({len(left):,} more)", f"{calls:,}", _time(taken), "", share)
+    show(rows, console)
+
+
+def _time(nanoseconds: float) -> str:
+    """Return a time as people read it.
+
+    >>> _time(1_234_567), _time(15_000), _time(3), _time(0)
+    ('1.23 ms', '15.0 µs', '3 ns', '0 ns')
+    """
+    for size, unit in _UNITS:
+        if nanoseconds >= size:
+            value = nanoseconds / size
+            return f"{value:.{2 if value < 10 else 1 if value < 100 else 0}f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole else "-"

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Run the program on inputs that were made for it, and compare it with the unoptimised one."""
+
+from dataclasses import replace
+
+from compiler_gym.envs.llvm.validation.generated.corpus import Effort, corpus_of
+from compiler_gym.envs.llvm.validation.runs import compare_module, module_of
+from compiler_gym.envs.llvm.validation.sanitizers import runtime_needed
+from compiler_gym.validation import (
+    Compared,
+    Finding,
+    Subject,
+    Verdict,
+    chosen_cases,
+    is_mutable,
+)
+
+__all__ = ["check_generated", "has_inputs"]
+
+
+def has_inputs(subject: Subject) -> bool:
+    """Return whether the program has an input that may be changed."""
+    spec = subject.benchmark.run
+    return spec is not None and spec.generated > 0 and any(map(is_mutable, chosen_cases(spec)))
+
+
+def check_generated(subject: Subject) -> Finding:
+    """Return whether the program does on generated inputs what the unoptimised one does."""
+    spec = subject.benchmark.run
+    assert spec is not None
+    with runtime_needed():
+        corpus = corpus_of(subject.benchmark, Effort(tries=spec.generated))
+    if not corpus.cases:
+        return Finding.unknown(f"none of {corpus.tried} inputs that were made may be judged")
+    finding = compare_module(
+        subject.benchmark, module_of(subject), corpus.cases, compared=Compared.EVERYTHING
+    )
+    if finding.verdict is Verdict.FAILED and not corpus.knows_source:
+        return Finding.unknown(
+            "undefined behaviour cannot be ruled out without the source: "
+            + "; ".join(map(str, finding.errors))
+        )
+    if finding.verdict is Verdict.OK:
+        return replace(finding, reason=corpus.summary)
+    return finding

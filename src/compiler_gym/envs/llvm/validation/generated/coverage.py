@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Tell what of a program a run reaches: LLVM counts the edges, a few lines of C write them down.
+
+The counted program is the unoptimised one. How often an edge is taken counts too, in
+eight steps, so that a loop of one round and one of many are different things to reach.
+"""
+
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler_gym.datasets import RunCase, RunLimits, RunReport
+from compiler_gym.envs.llvm.validation.build import (
+    REFERENCE,
+    find_opt,
+    link_program,
+    run_tool,
+)
+from compiler_gym.files import scratch_directory
+from compiler_gym.validation import run_program
+
+__all__ = ["Counted", "counted", "tokens_of"]
+
+_FILE = "compiler_gym-edges"
+_PASSES = (
+    "-passes=sancov-module",
+    "-sanitizer-coverage-level=3",
+    "-sanitizer-coverage-inline-8bit-counters",
+)
+_WRITER = f"""
+#include <fcntl.h>
+#include <unistd.h>
+static unsigned char *first, *last;
+static int file = -1;
+void __sanitizer_cov_8bit_counters_init(unsigned char *start, unsigned char *stop) {{
+  if (first) return;
+  first = start;
+  last = stop;
+  int opened = open("{_FILE}", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  file = fcntl(opened, F_DUPFD_CLOEXEC, 900);
+  close(opened);
+}}
+__attribute__((destructor)) static void write_edges(void) {{
+  if (first && write(file, first, last - first) < 0) _exit(99);
+}}
+"""
+_STEPS = (0, 1, 2, 3, 4, 8, 16, 32, 128)
+_BITS = bytes((1 << max(i for i, step in enumerate(_STEPS) if step <= n)) >> 1 for n in range(256))
+"""For each count the bit of its step; none for an edge that was not taken."""
+
+_ONCE = bytes([0] + [1] * 255)
+
+_STRING = re.compile(r'^@.* c"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"', re.MULTILINE)
+_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_COMPARED = re.compile(r"icmp \w+ (?:\w+ )*i(8|16|32|64) [^,\n]+, (-?\d+)")
+_CASE = re.compile(r"^    i(8|16|32|64) (-?\d+), label", re.MULTILINE)
+_LONGEST = 32
+_MOST_TOKENS = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A program that says which of its edges were taken, and how often."""
+
+    program: Path
+    tokens: tuple[bytes, ...]
+    """What it compares with: short texts and numbers."""
+    edges: int
+    """How many there are."""
+
+    def run(self, case: RunCase, *, seconds: float) -> tuple[RunReport, int]:
+        """Return what it did and, as the bits of a number, what it reached."""
+        wider = replace(case, outputs=(*case.outputs, _FILE))
+        ran = run_program(self.program, wider, limits=RunLimits(seconds=seconds))
+        files = {name: held for name, held in ran.files.items() if name != _FILE}
+        bits = ran.files.get(_FILE, b"").translate(_BITS)
+        return replace(ran, files=files), int.from_bytes(bits, "little")
+
+    def taken(self, reached: int) -> int:
+        """Return one bit for each edge that `reached` holds, however often it was taken."""
+        return int.from_bytes(reached.to_bytes(self.edges, "little").translate(_ONCE), "little")
+
+    def count(self, reached: int) -> int:
+        """Return how many edges `reached` holds."""
+        return self.edges - reached.to_bytes(self.edges, "little").count(0)
+
+
+@contextmanager
+def counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]:
+    """Lend the counted program of `module`, in a directory that is removed afterwards."""
+    with scratch_directory("edges") as name:
+        folder = Path(name)
+        (folder / "plain.bc").write_bytes(module)
+        text = folder / "counted.ll"
+        run_tool([find_opt(), *_PASSES, "-S", str(folder / "plain.bc"), "-o", str(text)])
+        (folder / "writer.c").write_text(_WRITER)
+        words = text.read_text(errors="replace")
+        sizes = re.findall(r"^@__sancov_gen_\S* = .*\[(\d+) x i8\]", words, re.MULTILINE)
+        program = link_program(
+            text.read_bytes(),
+            folder / "program",
+            link=(str(folder / "writer.c"), *link),
+            flags=REFERENCE,
+        )
+        yield Counted(program, tokens_of(words), sum(map(int, sizes)))
+
+
+def tokens_of(text: str) -> tuple[bytes, ...]:
+    """Return the short strings and the numbers that a module in textual IR compares with.
+
+    >>> tokens_of('@.s = private constant [3 x i8] c"-x\\\\00"')
+    (b'-x',)
+    """
+    found: dict[bytes, None] = {}
+    for match in _STRING.finditer(text):
+        held = _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), match[1].encode())
+        for part in held.split(b"\0"):
+            found.update(dict.fromkeys([part] if 0 < len(part) <= _LONGEST else []))
+    for width, number in (*_COMPARED.findall(text), *_CASE.findall(text)):
+        value, size = int(number), int(width) // 8
+        if value not in (0, 1, -1):
+            found[value.to_bytes(size, "little", signed=value < 0)] = None
+            found[b"%d" % value] = None
+    return tuple(found)[:_MOST_TOKENS]

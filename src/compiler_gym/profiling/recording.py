@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Plays an episode and notes where its time goes.
+
+What happens in this process is timed here, at the border to the session; the session's own
+process tells between two steps what it noted of the last one, so that a worker that is lost
+takes no more than one step's insight with it. The clock is the same in all processes.
+"""
+
+from collections.abc import Iterable
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import (
+    CompilerError,
+    CompilerGymError,
+    InvalidParameterError,
+    ServiceError,
+)
+from compiler_gym.profiling.profile import Profile, Span
+from compiler_gym.profiling.timed_connection import TimedConnection, TimedRequest
+from compiler_gym.service.messages import Parameter, ParameterReply
+from compiler_gym.service.stopwatch import APPLY, TIMES, TimedCall, read_times
+from compiler_gym.session import Layer, TimedPart
+from compiler_gym.spaces import action_name
+
+if TYPE_CHECKING:
+    from compiler_gym.datasets import Benchmark
+    from compiler_gym.service import Connection
+
+__all__ = ["profile"]
+
+
+def profile(
+    env: Any, actions: Iterable[Any], *, benchmark: "str | Benchmark | None" = None
+) -> Profile:
+    """Reset `env`, take `actions` one by one, and return where the time went.
+
+    `env` may have wrappers; what they do is not measured. Each step asks for the observation
+    and the reward that `env` has chosen. Where the compiler fails or its worker is lost, the
+    profile ends with that step and names the error. Afterwards `env` is where the actions led.
+
+    Raises what ``reset`` raises, `InvalidActionError` for an action that is not in the action
+    space, and `InvalidParameterError` for an environment with a cache.
+    """
+    base = env.unwrapped
+    if not isinstance(base, CompilerEnv):
+        raise InvalidParameterError(
+            f"expected an environment of compiler_gym, found {type(base).__name__}"
+        )
+    if base.cache is not None:
+        raise InvalidParameterError(
+            "an environment with a cache may skip what is to be measured: profile one without"
+        )
+    return _Recording(base).play(list(actions), benchmark)
+
+
+class _Recording:
+    """One episode of `env` that is timed."""
+
+    def __init__(self, env: CompilerEnv) -> None:
+        self._env = env
+        self._began = 0
+        self._paused = 0
+        self._ended = 0
+        self._spans: list[Span] = []
+        self._timed: TimedConnection | None = None
+
+    def play(self, actions: list[Any], benchmark: "str | Benchmark | None") -> Profile:
+        """Play the episode."""
+        try:
+            self._start(benchmark)
+            self._env.episode.selection.plain(actions)  # raises for one that is not there
+            names, error = self._steps(actions)
+        finally:
+            self._leave()
+        program = self._env.episode.program
+        return Profile(
+            benchmark="" if program is None else str(program.uri),
+            actions=tuple(names),
+            nanoseconds=self._ended - self._began - self._paused,
+            spans=tuple(self._spans),
+            error=error,
+        )
+
+    def _start(self, benchmark: "str | Benchmark | None") -> None:
+        episode = self._env.episode
+        self._began = monotonic_ns()
+        connection, is_new = episode.connect()
+        self._ended = monotonic_ns()
+        if is_new:
+            taken = self._ended - self._began
+            self._spans.append(Span(Layer.RESET, "start a worker", taken, began=0))
+        self._listen(connection)
+        began = self._resume()
+        self._env.reset(benchmark=benchmark)
+        self._note("reset", began, "reset", Layer.RESET)
+        # The reset may have taken another worker, behind this connection or another one.
+        connection = episode.connection
+        assert connection is not None
+        self._listen(connection)
+
+    def _steps(self, actions: list[Any]) -> tuple[list[str], CompilerGymError | None]:
+        names: list[str] = []
+        around = Layer.TRANSPORT if self._env.isolation == "process" else Layer.WORKER
+        for action in actions:
+            names.append(action_name(self._env.action_space, action))
+            began = self._resume()
+            _, _, terminated, truncated, info = self._env.step(action)
+            self._note(f"step {names[-1]}", began, names[-1], around)
+            if terminated or truncated:
+                return names, info.get("error")
+        return names, None
+
+    def _resume(self) -> int:
+        """Return the time now; what was done since the last call ended is no part of the episode.
+
+        A user's program would do something else then.
+        """
+        began = monotonic_ns()
+        self._paused += began - self._ended
+        return began
+
+    def _listen(self, connection: "Connection") -> None:
+        """Time what goes through `connection` from now on, on both of its sides."""
+        if not isinstance(connection, TimedConnection):
+            connection = TimedConnection(connection)
+        self._timed = self._env.episode.connection = connection
+        try:
+            connection.inner.call(Parameter(TIMES, "on"))
+        except (CompilerError, ServiceError):
+            pass  # it is for the episode to find out
+
+    def _leave(self) -> None:
+        timed, episode = self._timed, self._env.episode
+        if timed is None:
+            return
+        if episode.connection is timed:
+            episode.connection = timed.inner
+        try:
+            timed.inner.call(Parameter(TIMES, "off"))
+        except (CompilerError, ServiceError):
+            pass  # there is nobody left to tell
+
+    def _note(self, name: str, began: int, action: str, around: Layer) -> None:
+        """Keep the span of a call that ends now, with what its session tells of it.
+
+        What nobody knows of a request counts to the layer `around`.
+        """
+        self._ended = monotonic_ns()
+        timed, start = self._timed, self._began + self._paused
+        assert timed is not None
+        requests, timed.requests = timed.requests, []
+        calls = _told_by(timed.inner)
+        parts = tuple(_request_span(one, calls, action, around, start) for one in requests)
+        taken = self._ended - began
+        self._spans.append(Span(Layer.PYTHON, name, taken, began=began - start, parts=parts))
+
+
+def _told_by(connection: "Connection") -> list[TimedCall] | None:
+    """Return what the session noted since it was last asked; None if it was lost."""
+    try:
+        reply = connection.call(Parameter(TIMES, "take"))
+    except (CompilerError, ServiceError):
+        return None
+    if not isinstance(reply, ParameterReply) or reply.value is None:  # it knows nothing of times
+        return []
+    return read_times(reply.value)
+
+
+def _request_span(
+    request: TimedRequest, calls: list[TimedCall] | None, action: str, around: Layer, start: int
+) -> Span:
+    """Return the span of a request, with those of what it led to."""
+    taken, began = request.ended - request.began, request.began - start
+    if calls is None:  # lost with its worker
+        lost = Span(Layer.ACTIONS, f"{action}: lost with its worker", taken)
+        return Span(around, "request", taken, began=began, parts=(lost,))
+    within = [call for call in calls if request.began <= call.began < request.ended]
+    parts = tuple(_part_span(call.part, action, call.began - start) for call in within)
+    if request.served is not None:
+        sure = max(request.served, sum(part.nanoseconds for part in parts))
+        parts = (Span(Layer.WORKER, "worker", min(sure, taken), parts=parts),)
+        around = Layer.TRANSPORT
+    return Span(around, "request", taken, began=began, parts=parts)
+
+
+def _part_span(part: TimedPart, action: str, began: int | None = None) -> Span:
+    name = action if part.layer is Layer.ACTIONS and part.name == APPLY else part.name
+    parts = tuple(_part_span(inner, action) for inner in part.parts)
+    return Span(part.layer, name, part.nanoseconds, part.calls, began, parts)

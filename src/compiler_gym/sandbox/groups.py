@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""A control group (cgroup v2) for one box: the kernel's bound of its memory and processes.
+
+It is there where this process may make one: as root, or below a group that was delegated to
+the user. Elsewhere the helper looks at the box every 50 ms.
+"""
+
+import itertools
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = ["Group", "group_for"]
+
+_MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+_NEEDED = {"memory", "pids"}
+_count = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The group of one box, while that runs."""
+
+    path: Path
+    descriptor: int
+
+    def passed(self) -> str | None:
+        """Return the limit at which the kernel stopped the box: ``memory``, ``processes``."""
+        if _events(self.path / "memory.events", "oom_kill"):
+            return "memory"
+        return "processes" if _events(self.path / "pids.events", "max") else None
+
+
+@contextmanager
+def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
+    """Make a group with these bounds and remove it; None where that is not to be had."""
+    parent = _parent()
+    group = None if parent is None else _made(parent, memory_bytes, processes)
+    try:
+        yield group
+    finally:
+        if group is not None:
+            os.close(group.descriptor)
+            try:
+                group.path.rmdir()
+            except (
+                OSError
+            ):  # something in it has not ended yet: the next one of its name is another
+                pass
+
+
+def _made(parent: Path, memory_bytes: int, processes: int) -> Group | None:
+    path = parent / f"compiler_gym-{os.getpid()}-{next(_count)}"
+    try:
+        path.mkdir()
+    except OSError:
+        return None
+    try:
+        if memory_bytes:
+            (path / "memory.max").write_text(str(memory_bytes))
+        (path / "pids.max").write_text(str(processes + 1))  # and the first one, which is ours
+        for name, text in (("memory.swap.max", "0"), ("memory.oom.group", "0")):
+            if (path / name).exists():
+                (path / name).write_text(text)
+        return Group(path, os.open(path, os.O_RDONLY | os.O_DIRECTORY))
+    except OSError:
+        path.rmdir()
+        return None
+
+
+@cache
+def _parent() -> Path | None:
+    """Return the nearest group above this process in which it may make another with bounds."""
+    for mount in map(Path, _MOUNTS):
+        own = _own_group(mount)
+        if own is None:
+            continue
+        for folder in (own, *own.parents):
+            if folder == mount.parent:
+                break
+            if _may_hold_boxes(folder):
+                return folder
+    return None
+
+
+def _own_group(mount: Path) -> Path | None:
+    if not (mount / "cgroup.controllers").is_file():
+        return None
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return None
+    found = next((line.partition("::")[2] for line in lines if line.startswith("0::")), None)
+    return None if found is None else mount / found.strip("/")
+
+
+def _may_hold_boxes(folder: Path) -> bool:
+    try:
+        given = set((folder / "cgroup.subtree_control").read_text().split())
+    except OSError:
+        return False
+    return given >= _NEEDED and all(
+        os.access(path, os.W_OK) for path in (folder, folder / "cgroup.procs")
+    )
+
+
+def _events(path: Path, name: str) -> int:
+    try:
+        words = path.read_text().split()
+    except OSError:
+        return 0
+    return int(words[words.index(name) + 1]) if name in words else 0

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Run a compiler on what somebody else wrote: it may read nothing but its folder and the system.
+
+A source may include any file of the user's, and so may inline assembly; what was read comes
+out as a diagnostic or as a part of the program.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler_gym.sandbox.box import RunLimits, run_boxed
+from compiler_gym.sandbox.tiers import Sandbox, chosen
+
+__all__ = ["run_tool_boxed"]
+
+_MEMORY_BYTES = 8 << 30
+_FILE_BYTES = 1 << 30
+_PROCESSES = 256
+_SYSTEM = Path("/usr")
+
+
+def run_tool_boxed(
+    command: Sequence[str],
+    *,
+    folder: Path,
+    seconds: float,
+    input: bytes = b"",
+    cwd: Path | None = None,
+    visible: Sequence[str | os.PathLike[str]] = (),
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run a compiler that reads and writes in `folder`, and return how it ended.
+
+    It starts in `cwd`, by default there, and may read `visible` too. Raises
+    `subprocess.TimeoutExpired` after `seconds`, `OSError` where it cannot be started, and
+    what `compiler_gym.sandbox.chosen` raises. Without a sandbox it is just run.
+    """
+    tier = chosen()
+    if tier is Sandbox.NONE:
+        return subprocess.run(
+            command, input=input, capture_output=True, timeout=seconds, cwd=cwd or folder,
+            check=False,
+        )  # fmt: skip
+    variables = {"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": str(folder)}
+    with (
+        tempfile.TemporaryFile() as stdin,
+        tempfile.TemporaryFile() as stdout,
+        tempfile.TemporaryFile() as stderr,
+    ):
+        stdin.write(input)
+        stdin.seek(0)
+        report = run_boxed(
+            command,
+            sandbox=tier,
+            folder=folder.resolve(),
+            limits=RunLimits(seconds, _MEMORY_BYTES, _FILE_BYTES, _PROCESSES, 0),
+            environment=variables | {"HOME": str(folder), "LC_ALL": "C"},
+            streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
+            visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
+            in_place=True,
+            directory=cwd.resolve() if cwd else None,
+        )
+        if report.stopped_by == "time":
+            raise subprocess.TimeoutExpired(list(command), seconds)
+        printed: list[bytes] = []
+        for stream in (stdout, stderr):
+            stream.seek(0)
+            printed.append(stream.read())
+    return subprocess.CompletedProcess(list(command), report.exit_status, *printed)
+
+
+def _home_of(program: str) -> list[Path]:
+    """Return the folder that a compiler is installed in, where that is not the system's."""
+    real = Path(program).resolve()
+    is_below_a_prefix = real.parent.name == "bin" and len(real.parents) > 3
+    if real.is_relative_to(_SYSTEM):
+        return []
+    return [real.parent.parent if is_below_a_prefix else real]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""A run tells which edges it took, and how often; nothing else of the program changes."""
+
+import shutil
+
+import pytest
+
+from compiler_gym.datasets import RunCase
+from compiler_gym.envs.llvm.validation.generated.coverage import counted, tokens_of
+
+from ..conftest import program
+
+pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
+
+SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  if (argc < 2) { fputs("usage\\n", stderr); return 2; }
+  if (!strcmp(argv[1], "--loop"))
+    for (int i = 0; i < atoi(argv[2]); i++) putchar('a');
+  if (atoi(argv[1]) == 4242) puts("found");
+  return 3;
+}
+"""
+
+
+def test_more_rounds_and_other_ways_are_more_to_reach() -> None:
+    with counted(program(SOURCE).contents) as one:
+        runs = {
+            words: one.run(RunCase(words), seconds=10)
+            for words in ((), ("x",), ("4242",), ("--loop", "1"), ("--loop", "50"))
+        }
+        reached = {words: bits for words, (_, bits) in runs.items()}
+        assert len(set(reached.values())) == 5
+        assert one.taken(reached["--loop", "1"]) == one.taken(reached["--loop", "50"])
+        assert one.count(reached[()]) < one.count(reached["4242",]) < one.edges
+        assert runs["--loop", "50"][0].stdout == b"a" * 50
+        assert runs[()][0].stderr == b"usage\n"
+        assert {ran.exit_status for ran, _ in runs.values()} == {2, 3}
+        assert all(not ran.files for ran, _ in runs.values())
+
+
+def test_a_run_that_is_ended_reaches_nothing() -> None:
+    source = "#include <stdlib.h>\nint main(int n, char **v) { if (n > 1) abort(); return 0; }"
+    with counted(program(source).contents) as one:
+        ran, reached = one.run(RunCase(("x",)), seconds=10)
+        assert (ran.exit_status, reached) == (-6, 0)
+        assert one.run(RunCase(), seconds=10)[1] > 0
+
+
+def test_what_the_program_compares_with_is_known() -> None:
+    with counted(program(SOURCE).contents) as one:
+        assert {b"--loop", b"4242", (4242).to_bytes(4, "little"), b"found"} <= set(one.tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('@.s = private constant [7 x i8] c"a\\00\\5Cb\\00\\00"', (b"a", b"\\b")),
+        ("  %3 = icmp slt i16 %2, 300", (b"\x2c\x01", b"300")),
+        ("    i8 -3, label %4", (b"\xfd", b"-3")),
+        ("  %3 = icmp eq i32 %2, 0", ()),
+        ('@.s = private constant [99 x i8] c"' + "x" * 98 + '\\00"', ()),
+    ],
+)
+def test_tokens_are_short_texts_and_numbers_that_are_compared(
+    text: str, wanted: tuple[bytes, ...]
+) -> None:
+    assert tokens_of(text) == wanted

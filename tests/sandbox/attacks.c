@@ -1,0 +1,168 @@
+/* What a program may try against its host. The first argument names the attack; what came of
+ * it is printed. Where one succeeds it does no harm: signals are SIGCONT, files are ours. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int is(const char *name, const char *wanted) { return strcmp(name, wanted) == 0; }
+
+static void say(const char *what, long done) { printf("%s %s\n", what, done >= 0 ? "done" : "no"); }
+
+static int write_to(const char *path) {
+  int f = open(path, O_WRONLY | O_CREAT, 0666);
+  if (f < 0) return -1;
+  int done = write(f, "attacked", 8) == 8 ? 0 : -1;
+  close(f);
+  return done;
+}
+
+static long fill(const char *path, long megabytes) {
+  static char block[1 << 20];
+  int f = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  long total = 0;
+  memset(block, 7, sizeof block);
+  if (f < 0) return -1;
+  while (total < megabytes) {
+    ssize_t done = write(f, block, sizeof block);
+    if (done <= 0) break;
+    total++;
+  }
+  close(f);
+  return total;
+}
+
+static int reach(int family, const struct sockaddr *address, socklen_t length) {
+  int s = socket(family, SOCK_STREAM, 0);
+  if (s < 0) return -1;
+  return connect(s, address, length);
+}
+
+static void sockets(int port, const char *abstract, const char *path) {
+  struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port)};
+  struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+  struct sockaddr_un hidden = {.sun_family = AF_UNIX}, named = {.sun_family = AF_UNIX};
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  six.sin6_addr = in6addr_loopback;
+  strcpy(hidden.sun_path + 1, abstract);
+  strcpy(named.sun_path, path);
+  say("IPv4", reach(AF_INET, (void *)&four, sizeof four));
+  say("IPv6", reach(AF_INET6, (void *)&six, sizeof six));
+  say("abstract", reach(AF_UNIX, (void *)&hidden, 3 + strlen(abstract)));
+  say("path", reach(AF_UNIX, (void *)&named, sizeof named));
+  int u = socket(AF_INET, SOCK_DGRAM, 0);
+  say("datagram", u < 0 ? -1 : sendto(u, "x", 1, 0, (void *)&four, sizeof four));
+  say("vsock", socket(40, SOCK_STREAM, 0));
+}
+
+static void daemonise(void) {
+  char *arguments[] = {"sleep", "71.25", NULL}, *empty[] = {NULL};
+  if (!fork()) {
+    setsid();
+    if (!fork()) execve("/bin/sleep", arguments, empty);
+    _exit(0);
+  }
+  wait(NULL);
+}
+
+static void look_at(int pid) {
+  char path[64], text[64];
+  snprintf(path, sizeof path, "/proc/%d/environ", pid);
+  int f = open(path, O_RDONLY);
+  say("environment", f < 0 ? -1 : read(f, text, sizeof text));
+  snprintf(path, sizeof path, "/proc/%d/mem", pid);
+  say("memory", open(path, O_RDWR));
+  say("ptrace", ptrace(PTRACE_ATTACH, pid, 0, 0));
+  struct iovec here = {text, 8}, there = {(void *)0x400000, 8};
+  say("vm", process_vm_readv(pid, &here, 1, &there, 1, 0));
+  snprintf(path, sizeof path, "/proc/%d/root/etc/shadow", pid);
+  say("root", open(path, O_RDONLY));
+}
+
+static void escape(void) {
+  say("unshare", unshare(CLONE_NEWUSER));
+  say("clone", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0));
+  say("mount", mount("x", "/tmp", "tmpfs", 0, 0));
+  say("umount", umount2("/proc", MNT_DETACH));
+  say("remount", mount(0, "/usr", 0, MS_REMOUNT | MS_BIND, 0));
+  say("chroot", chroot("/usr"));
+  say("bpf", syscall(SYS_bpf, 0, 0, 0));
+  say("keyctl", syscall(SYS_keyctl, 0, -3, 1, 0, 0));
+  say("userfaultfd", syscall(SYS_userfaultfd, 1));
+  say("uring", syscall(425, 1, 0));
+  say("memfd", syscall(SYS_memfd_create, "x", 0));
+  say("kernel", write_to("/proc/sys/kernel/core_pattern"));
+  say("trigger", write_to("/proc/sysrq-trigger"));
+  say("device", mknod("disk", S_IFBLK | 0600, makedev(254, 0)));
+  say("handle", open_by_handle_at(0, 0, 0) == 0 ? 0 : errno == EPERM ? -1 : 0);
+  say("setuid", setuid(0));
+}
+
+static void bomb(void) {
+  for (;;)
+    if (fork() < 0) usleep(1000);
+}
+
+static void eat(int processes, long megabytes) {
+  for (int i = 1; i < processes; i++)
+    if (fork() == 0) break;
+  for (long i = 0; i < megabytes; i++) {
+    char *part = malloc(1 << 20);
+    if (!part) _exit(9);
+    memset(part, i + getpid(), 1 << 20);
+  }
+  sleep(3);
+}
+
+int main(int count, char **words) {
+  const char *name = words[1];
+  setvbuf(stdout, 0, _IONBF, 0);
+  if (is(name, "write")) for (int i = 2; i < count; i++) say(words[i], write_to(words[i]));
+  else if (is(name, "read")) for (int i = 2; i < count; i++) say(words[i], open(words[i], O_RDONLY));
+  else if (is(name, "fill")) for (int i = 3; i < count; i++)
+    printf("%s %ld\n", words[i], fill(words[i], atol(words[2])));
+  else if (is(name, "sockets")) sockets(atoi(words[2]), words[3], words[4]);
+  else if (is(name, "signal")) {
+    for (int i = 2; i < count; i++) say("one", kill(atoi(words[i]), SIGCONT));
+    say("parent", kill(getppid(), SIGCONT));
+    kill(-1, SIGCONT);
+    for (int pid = 2; pid < 70000; pid++) if (pid != getpid()) kill(pid, SIGCONT);
+  }
+  else if (is(name, "parent")) { kill(getppid(), SIGSTOP); kill(getppid(), SIGKILL); usleep(50000); puts("alive"); }
+  else if (is(name, "init")) { kill(1, SIGKILL); kill(1, SIGTERM); kill(getppid(), SIGTERM); syscall(SYS_reboot, 0xfee1dead, 672274793, 0x4321fedc, 0); puts("alive"); }
+  else if (is(name, "daemon")) daemonise();
+  else if (is(name, "look")) for (int i = 2; i < count; i++) look_at(atoi(words[i]));
+  else if (is(name, "escape")) escape();
+  else if (is(name, "descriptors")) { int open_ones = 0; for (int f = 3; f < 1024; f++) open_ones += write(f, "attacked", 8) > 0 || fcntl(f, F_GETFD) >= 0; printf("%d\n", open_ones); }
+  else if (is(name, "forge")) { for (int f = 3; f < 1024; f++) if (write(f, "ended 0 0 0 0 -\n", 16) > 0) puts("forged"); _exit(5); }
+  else if (is(name, "personality")) { say("legacy", personality(READ_IMPLIES_EXEC)); say("fixed", personality(ADDR_NO_RANDOMIZE)); }
+  else if (is(name, "timers")) { struct itimerval t = {{0, 1000}, {0, 1000}}; timer_t made; struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM}; timer_create(CLOCK_MONOTONIC, &e, &made); setitimer(ITIMER_REAL, &t, 0); for (;;) pause(); }
+  else if (is(name, "closed")) { for (int f = 0; f < 3; f++) close(f); int f = open("made", O_CREAT | O_WRONLY, 0644); _exit(write(1, "x", 1) < 0 && f == 0 && write(f, "made", 4) == 4 ? 3 : 4); }
+  else if (is(name, "bomb")) bomb();
+  else if (is(name, "stubborn")) { for (int s = 1; s < 32; s++) signal(s, SIG_IGN); for (int i = 0; i < 8; i++) if (!fork()) { setsid(); for (;;) pause(); } }
+  else if (is(name, "eat")) eat(atoi(words[2]), atol(words[3]));
+  else if (is(name, "links")) { symlink(words[2], "a"); symlink("/", "way"); mkfifo("b", 0666); link(words[2], "c"); mkdir("d", 0755); }
+  else if (is(name, "many")) { char path[32]; long i = 0; for (;; i++) { snprintf(path, sizeof path, "f%ld", i); int f = open(path, O_CREAT | O_WRONLY, 0644); if (f < 0) break; close(f); } printf("%ld\n", i); }
+  else return 99;
+  return 0;
+}

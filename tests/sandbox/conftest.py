@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Programs that attack, and boxes of every kind to run them in: as root and as nobody, made by
+our own helper or by bubblewrap, or without namespaces."""
+
+import os
+import pickle
+import shutil
+import subprocess
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compiler_gym.datasets import RunCase, RunLimits, RunReport, run_contained
+from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way, find_helper
+
+NOBODY = 65534
+LIMITS = RunLimits(
+    seconds=10, memory_bytes=256 << 20, output_bytes=4 << 20, processes=16,
+    total_memory_bytes=192 << 20,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder that every user can reach."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="compiler-gym-attacks-") as made:
+        path = Path(made)
+        path.chmod(0o755)
+        yield path
+
+
+@pytest.fixture(scope="session")
+def attacks(place: Path) -> Path:
+    """Return the program whose first argument names an attack."""
+    program = place / "attacks"
+    source = Path(__file__).with_name("attacks.c")
+    subprocess.run(["gcc", "-O1", "-w", str(source), "-o", str(program)], check=True)
+    return program
+
+
+@dataclass
+class Box:
+    """One kind of box."""
+
+    user: str
+    kind: str
+    program: Path
+    limits: RunLimits = LIMITS
+    way: Way | None = field(default=None)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it has namespaces."""
+        return self.way is not None
+
+    def run(self, *words: object, limits: RunLimits | None = None, **case: Any) -> RunReport:
+        """Run the attack."""
+        argv = tuple(map(str, words))
+        return self.run_command([self.program], RunCase(argv, **case), limits or self.limits)
+
+    def run_command(
+        self, command: list[Any], case: RunCase | None = None, limits: RunLimits | None = None
+    ) -> RunReport:
+        sandbox = "namespaces" if self.is_apart else self.kind
+
+        def job() -> RunReport:
+            return run_contained(command, case, limits=limits or self.limits, sandbox=sandbox)
+
+        return job() if self.user == "self" else as_nobody(job)
+
+
+def as_nobody(job: Callable[[], Any]) -> Any:
+    """Return what `job` returns in a process of the user nobody."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            os.setgroups([])
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            answer = (True, job())
+        except BaseException:
+            answer = (False, traceback.format_exc())
+        with os.fdopen(writing, "wb") as stream:
+            pickle.dump(answer, stream)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        done, answer = pickle.load(stream)
+    os.waitpid(child, 0)
+    assert done, answer
+    return answer
+
+
+KINDS = [
+    pytest.param((user, kind), id=f"{kind}-{user}")
+    for kind in ("unshare", "bubblewrap", "limits")
+    for user in ("self", "nobody")
+]
+
+
+@pytest.fixture(params=KINDS)
+def box(
+    request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> Box:
+    """Return a box of each kind that there is here."""
+    user, kind = request.param
+    return made(user, kind, attacks, place, monkeypatch)
+
+
+@pytest.fixture(params=KINDS[:4])
+def apart(
+    request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> Box:
+    """Return a box with namespaces of each kind that there is here."""
+    user, kind = request.param
+    return made(user, kind, attacks, place, monkeypatch)
+
+
+def made(user: str, kind: str, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
+    if user == "nobody" and os.geteuid() != 0:
+        pytest.skip("needs root to become nobody")
+    if kind == "bubblewrap" and shutil.which("bwrap") is None:
+        pytest.skip("needs bubblewrap: apt install bubblewrap")
+    helper = place / "helper"  # a checkout may be closed to other users
+    if not helper.exists():
+        shutil.copy(find_helper(), helper)
+        helper.chmod(0o755)
+    monkeypatch.setattr("compiler_gym.sandbox.box.find_helper", lambda: str(helper))
+    monkeypatch.setattr("tempfile.tempdir", "/tmp")
+    way = {"unshare": OWN, "bubblewrap": BUBBLEWRAP, "limits": None}[kind]
+    if way is not None:
+        monkeypatch.setattr("compiler_gym.sandbox.tiers._way", lambda: (way, ""))
+        box = Box(user, kind, attacks, way=way)
+        if box.run_command(["/bin/true"]).exit_status != 0:
+            pytest.skip("needs namespaces for this user")
+        return box
+    return Box(user, kind, attacks)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Which box is taken: by argument, by context, by environment, or the strongest there is."""
+
+import threading
+
+import pytest
+
+from compiler_gym.datasets import run_contained
+from compiler_gym.errors import SandboxError, UnknownNameError
+from compiler_gym.sandbox import (
+    ENVIRONMENT_VARIABLE,
+    Sandbox,
+    asked_for,
+    available,
+    chosen,
+    require,
+    sandboxed,
+    use,
+    way,
+    why_not,
+)
+
+
+@pytest.fixture
+def without_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulate a machine on which none can be made."""
+    reason = "unshare: make namespaces: Operation not permitted; bubblewrap is not installed"
+    monkeypatch.setattr("compiler_gym.sandbox.tiers._way", lambda: (None, reason))
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
+
+
+def test_the_strongest_that_works_is_the_default() -> None:
+    assert chosen() is available()[0]
+    assert asked_for() is None
+    assert available()[-1] is Sandbox.NONE
+
+
+def test_what_is_nearest_to_the_run_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "none")
+    assert chosen() is Sandbox.NONE
+    with sandboxed("limits") as tier:
+        assert (tier, chosen()) == (Sandbox.LIMITS, Sandbox.LIMITS)
+        assert chosen("none") is Sandbox.NONE
+        with sandboxed(None):
+            assert chosen() is Sandbox.LIMITS
+    assert chosen() is Sandbox.NONE
+    assert run_contained(["/bin/true"]).sandbox == "none"
+
+
+def test_a_context_is_one_of_its_thread() -> None:
+    seen: list[Sandbox] = []
+    with sandboxed("none"):
+        thread = threading.Thread(target=lambda: seen.append(chosen()))
+        thread.start()
+        thread.join()
+    assert seen == [available()[0]]
+
+
+def test_a_worker_uses_what_it_was_told() -> None:
+    use(Sandbox.NONE)
+    try:
+        assert chosen() is Sandbox.NONE
+    finally:
+        use(None)
+    assert asked_for() is None
+
+
+def test_an_unknown_name_is_refused_with_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownNameError, match="no sandbox 'namespace': did you mean namespaces"):
+        chosen("namespace")
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "jail")
+    with pytest.raises(UnknownNameError, match="no sandbox 'jail'"):
+        run_contained(["/bin/true"])
+
+
+@pytest.mark.usefixtures("without_namespaces")
+def test_without_namespaces_the_next_tier_is_taken_and_says_why() -> None:
+    assert available() == [Sandbox.LIMITS, Sandbox.NONE]
+    assert chosen() is Sandbox.LIMITS
+    assert "not permitted" in why_not(Sandbox.NAMESPACES)
+    assert run_contained(["/bin/true"]).sandbox == "limits"
+    with pytest.raises(SandboxError, match=r"'namespaces' does not work .*not permitted.*limits"):
+        run_contained(["/bin/true"], sandbox="namespaces")
+    with pytest.raises(SandboxError, match="not permitted"):
+        way()
+
+
+def test_a_program_of_somebody_else_is_not_run_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert require(what="a submission") is available()[0]
+    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "none")
+    with pytest.raises(SandboxError, match="a submission is somebody else's"):
+        require(what="a submission")
+    assert require("none", what="a submission") is Sandbox.NONE
+    assert require("limits", what="a submission") is Sandbox.LIMITS
+
+
+def test_tiers_are_told_by_their_strength() -> None:
+    assert [tier.strength for tier in Sandbox] == [2, 1, 0]
+    assert [Sandbox.of_strength(tier.strength) for tier in Sandbox] == list(Sandbox)
+    assert Sandbox.of_strength(None) is None
