@@ -30,7 +30,7 @@ class CostReward(Reward):
     where `counts_from` says so. What an
     episode earns depends on where it ends alone, rounding included: a program as it
     was at reset has earned 0, and one that ties with a baseline 1 of what is scaled
-    by that baseline.
+    by that baseline. What a reset itself saved is earned by the first action.
     """
 
     def __init__(
@@ -70,17 +70,22 @@ class CostReward(Reward):
         """What counts as 1.0, once it is known."""
         self.earned = 0.0
         """The sum of the episode's rewards."""
+        self.has_begun = False
+        """Whether an action was rewarded."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
         """Forget the last episode."""
         self.origin = self.previous = self.scale = None
         self.earned = 0.0
+        self.has_begun = False
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the costs of the program before any action."""
         is_seen = self.counts_from is Origin.RESET
-        cost = observations[0] if is_seen else observation_view[self.initial]
-        self._count_from(float(cost), observation_view)
+        origin = observations[0] if is_seen else observation_view[self.initial]
+        self._count_from(float(origin), observation_view)
+        self.previous = float(observations[0])
+        self.has_begun = False
 
     def update(
         self,
@@ -92,8 +97,9 @@ class CostReward(Reward):
         cost = float(observations[0])
         if self.origin is None:
             self._count_from(float(observation_view[self.initial]), observation_view)
-        if cost == self.previous:
+        if cost == self.previous and (self.has_begun or not actions):
             return 0.0
+        self.has_begun = True
         assert self.origin is not None
         assert self.scale is not None
         self.previous = cost

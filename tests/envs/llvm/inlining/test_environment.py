@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The environment passes the public suite; episodes end, and are known by their answers."""
 
+import os
 import pickle
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,8 +18,11 @@ from compiler_gym.caching import TranspositionCache
 from compiler_gym.envs.llvm import make_benchmark
 from compiler_gym.envs.llvm.inlining.actions import LETTERS
 from compiler_gym.envs.llvm.inlining.environment import InlineCommandLine, LlvmInlineEnv
-from compiler_gym.errors import InvalidActionError, MinimizationError
-from compiler_gym.testing import EnvironmentConformance
+from compiler_gym.errors import InvalidActionError, MinimizationError, WorkerCrashedError
+from compiler_gym.search import minimize_trajectory_iteratively
+from compiler_gym.service import kept_programs
+from compiler_gym.service.supervisor import zygote_for
+from compiler_gym.testing import EnvironmentConformance, worker_pid
 from compiler_gym.wrappers import ForkOnStep
 
 MIXED = "nidnniddninid"
@@ -75,6 +80,80 @@ def test_rewards_sum_to_what_the_pipeline_saves(env) -> None:
     saved = look["IrInstructionCountInitial"] - look["IrInstructionCount"]
     best = look["IrInstructionCountInitial"] - look["IrInstructionCountOz"]
     assert env.episode_reward == pytest.approx(saved / best)
+
+
+def test_a_reset_earns_nothing_and_the_first_answer_what_was_saved_before_it(env) -> None:
+    env.reset()
+    for name in ("IrInstructionCount", "IrInstructionCountOz", "ObjectTextSizeOz"):
+        assert env.reward[name] == env.reward[name] == 0
+    assert env.multistep([])[1] == 0
+    assert env.episode_reward == 0
+    look = env.observation
+    saved = look["IrInstructionCountInitial"] - look["IrInstructionCount"]
+    assert saved > 0
+    assert env.step(LETTERS.index("n"), reward_spaces="IrInstructionCount")[1] >= saved // 2
+
+
+def test_an_episode_of_a_kept_program_is_that_of_one_that_was_read(
+    env, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_programs, "_SHORT_SECONDS", 0.0)
+    env.observation_space = "InlineFeatures"
+    first, ends, workers = env.reset()[0].tolist(), set(), set()
+    for _ in range(4):
+        workers.add(worker_pid(env))
+        finish(env)
+        ends.add((env.observation["IrSha1"], env.observation["InlineStateHash"]))
+        kept = zygote_for(LlvmInlineEnv.source).programs.workers
+        assert all(worker.is_forked(10.0) for worker in kept)
+        assert env.reset()[0].tolist() == first
+    assert kept
+    assert len(workers) > 1
+    assert len(ends) == 1
+    with ForkOnStep(env) as undoing:
+        undoing.reset()
+        for letter in "nid":
+            undoing.step(LETTERS.index(letter))
+        for _ in range(3):
+            undoing.undo()
+        again = undoing.unwrapped
+        finish(again)
+        assert (again.observation["IrSha1"], again.observation["InlineStateHash"]) in ends
+
+
+def test_an_episode_whose_worker_is_killed_can_be_repeated(env) -> None:
+    env.reset()
+    for letter in MIXED[:5]:
+        env.step(LETTERS.index(letter))
+    state, ir = env.state, env.observation["IrHash"]
+    worker = worker_pid(env)
+    assert worker is not None
+    os.kill(worker, signal.SIGKILL)
+    *_, truncated, info = env.step(LETTERS.index("d"))
+    assert truncated
+    assert isinstance(info["error"], WorkerCrashedError)
+    assert info["reproducer"].startswith("python -m compiler_gym.envs.llvm.inlining -Oz ")
+    env.apply(state)
+    assert env.state == state
+    assert env.observation["IrHash"] == ir
+    finish(env)
+    assert env.validate().okay()
+
+
+def test_an_ended_episode_is_made_shorter(env) -> None:
+    env.reset()
+    finish(env)
+    goal = env.observation["IrInstructionCount"]
+
+    def is_as_small(env) -> bool:
+        finish(env, "d")
+        return env.observation["IrInstructionCount"] <= goal
+
+    before = len(env.actions)
+    for _ in minimize_trajectory_iteratively(env, is_as_small):
+        if len(env.actions) < before:
+            break
+    assert env.observation["IrInstructionCount"] <= goal
 
 
 @pytest.mark.parametrize("steps", [3, 1000])

@@ -17,5 +17,8 @@ def test_what_a_reset_saves_is_part_of_the_first_reward() -> None:
     costs = {"IrInstructionCountInitial": 200, "IrInstructionCountOz": 150}
     reward.reset("benchmark://any/1", costs)
     reward.start([160], costs)
+    assert reward.update([], [160], costs) == 0
+    assert reward.update([], [160], costs) == 0
     assert reward.update([0], [160], costs) == 0.8
+    assert reward.update([0], [160], costs) == 0
     assert reward.update([0], [150], costs) == 1.0 - 0.8

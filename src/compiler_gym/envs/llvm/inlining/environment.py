@@ -113,7 +113,9 @@ class LlvmInlineEnv(LlvmEnv):
     @property
     def level(self) -> str:
         """The level whose pipeline runs in this episode: ``Oz`` or ``O3``."""
-        return LEVEL_OF[self._goal() or "size"]
+        program = self.episode.program
+        goal = None if program is None else program.uri.parameters.get("goal")
+        return LEVEL_OF[goal or "size"]
 
     def commandline(self) -> str:
         """Return the command that repeats the episode; LLVM decides what is still to be asked.
