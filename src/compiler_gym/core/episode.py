@@ -174,7 +174,8 @@ class Episode:
         """
         require_seconds(timeout)
         history, connection, selection = self.history, self.connection, self.selection
-        if history is None or not history.running or connection is None:
+        is_looked_at = history is not None and history.concluded and not actions
+        if history is None or connection is None or not (history.running or is_looked_at):
             raise self._refusal()
         plain = selection.plain(actions)
         plan = selection.plan

@@ -22,7 +22,7 @@ llvm_inline = Compiler(
     description="LLVM 22's inliner, which asks about each call",
     environment="compiler_gym.envs.llvm.inlining.environment:LlvmInlineEnv",
     formats=FORMATS,
-    search_defaults={"action_space": "Inlining", "reward_space": "IrInstructionCountOz"},
+    search_defaults={"action_space": "InliningAndRest", "reward_space": "IrInstructionCountOz"},
     environments=(
         EnvironmentId(
             "llvm-inline-v0",

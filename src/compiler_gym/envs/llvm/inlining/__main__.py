@@ -12,6 +12,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.inlining.actions import ANSWERS, LETTERS
 from compiler_gym.errors import CompilerGymError
 
+_REST = LETTERS[len(ANSWERS)]
 _LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 
 
@@ -25,7 +26,7 @@ def main(words: list[str] | None = None) -> int:
         "--decisions",
         default="",
         help="a letter for each question: d for LLVM's choice, i to inline, n not to; what is "
-        "asked after the last is LLVM's choice",
+        "asked after the last is LLVM's choice, which a last r says too",
     )
     parser.add_argument("input", type=Path, help="a file of bitcode or IR")
     parser.add_argument("-o", dest="output", type=Path, required=True, help="where to write")
@@ -57,8 +58,10 @@ def run(module: _llvm.Module, level: str, decisions: str) -> int:
     for letter in decisions:
         if inlining.is_over:
             return asked
-        inlining.answer(ANSWERS[LETTERS.index(letter)])
         asked += 1
+        if letter == _REST:
+            break
+        inlining.answer(ANSWERS[LETTERS.index(letter)])
     while not inlining.is_over:
         inlining.answer("default")
     return asked

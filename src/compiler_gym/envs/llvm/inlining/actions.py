@@ -3,7 +3,7 @@
 
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
 
-__all__ = ["ACTION_SPACES", "ANSWERS", "LETTERS", "LEVEL_OF", "STYLE"]
+__all__ = ["ACTION_SPACES", "ANSWERS", "LETTERS", "LEVEL_OF", "REST", "STYLE"]
 
 STYLE = "inlining"
 """What its command lines are called."""
@@ -17,10 +17,15 @@ _ITEMS = (
     FlagSpec("no-inline", "n", "Leave it a call"),
 )
 
+REST = "rest"
+"""The action that ends the questions."""
+
+_ITEMS_AND_REST = (*_ITEMS, FlagSpec(REST, "r", "What LLVM would do, here and at all that follow"))
+
 ANSWERS = tuple(item.name for item in _ITEMS)
 """What the engine is told for each action."""
 
-LETTERS = "".join(item.flag for item in _ITEMS)
+LETTERS = "".join(item.flag for item in _ITEMS_AND_REST)
 """How each action is written, in order."""
 
 ACTION_SPACES = (
@@ -28,5 +33,10 @@ ACTION_SPACES = (
         "Inlining",
         CommandlineSpec(_ITEMS, style=STYLE),
         "The answer to the inliner's question about one call",
+    ),
+    ActionSpaceSpec(
+        "InliningAndRest",
+        CommandlineSpec(_ITEMS_AND_REST, style=STYLE),
+        "The same, and an action that leaves all further calls to LLVM and ends the episode",
     ),
 )

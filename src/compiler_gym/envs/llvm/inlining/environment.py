@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, SupportsIndex
 from compiler_gym.command_words import command_words
 from compiler_gym.core import DerivedObservation
 from compiler_gym.envs.llvm.environment import LlvmEnv
-from compiler_gym.envs.llvm.inlining.actions import LETTERS, LEVEL_OF, STYLE
+from compiler_gym.envs.llvm.inlining.actions import LEVEL_OF, REST, STYLE
 from compiler_gym.envs.llvm.inlining.observations import feature_dictionary
 from compiler_gym.envs.llvm.inlining.rewards import make_inline_rewards
 from compiler_gym.envs.llvm.validation.bug_report import BugReport
@@ -25,6 +25,11 @@ _DECISIONS = "--decisions="
 
 class InlineCommandLine(Commandline):
     """Answers that are written as one run of ``python -m compiler_gym.envs.llvm.inlining``."""
+
+    @property
+    def rest(self) -> int | None:
+        """The action that leaves what is still to be asked to LLVM; None if there is none."""
+        return self[REST] if REST in self.names else None
 
     def to_string(
         self,
@@ -55,14 +60,14 @@ class InlineCommandLine(Commandline):
         else:
             letters = words[0] if words else ""
             wrong = len(words) > 1
-        unknown = sorted(set(letters) - set(LETTERS))
+        unknown = sorted(set(letters) - set(self.flags))
         if wrong or unknown:
             raise InvalidActionError(
                 f"{string!r:.200} is no list of inlining decisions: expected one of the letters "
-                f"{', '.join(LETTERS)} for each, or a command python -m {_MODULE}"
+                f"{', '.join(self.flags)} for each, or a command python -m {_MODULE}"
                 + (f", found {unknown[0]!r}" if unknown and not wrong else "")
             )
-        return [LETTERS.index(letter) for letter in letters]
+        return [self.flags.index(letter) for letter in letters]
 
 
 class LlvmInlineEnv(LlvmEnv):
@@ -71,7 +76,8 @@ class LlvmInlineEnv(LlvmEnv):
     The standard pipeline runs (-Oz, or -O3 for ``?goal=speed``), and its inliner asks about every
     call that may be inlined and need not be, in its own order.
 
-    - Actions: ``default`` (LLVM's own choice), ``inline`` and ``no-inline``.
+    - Actions: ``default`` (LLVM's own choice), ``inline`` and ``no-inline``; in the action space
+      ``InliningAndRest`` also ``rest``, which is LLVM's choice for this call and all after it.
     - Observations: ``InlineFeatures``, LLVM's features of the call, ``CallSite``, and what
       ``llvm-v0`` shows of the module, which is in the middle of its pipeline until the end.
     - Rewards: those of ``llvm-v0``. They sum to what the whole pipeline saves; 1.0 of

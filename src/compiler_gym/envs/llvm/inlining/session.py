@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.inlining.actions import ACTION_SPACES, ANSWERS, LEVEL_OF
+from compiler_gym.envs.llvm.inlining.actions import ACTION_SPACES, LEVEL_OF, REST
 from compiler_gym.envs.llvm.inlining.observations import INLINE_TABLE, OWN
 from compiler_gym.envs.llvm.observations.compute import described
 from compiler_gym.envs.llvm.session import LlvmSession
@@ -38,6 +38,8 @@ class LlvmInlineSession(LlvmSession):
         super().__init__(working_dir, action_space, benchmark)
         self.inlining = _llvm.Inlining(self.subject.module, LEVEL_OF[self.subject.goal])
         """The pipeline that is under way."""
+        self._told = hashlib.sha256(benchmark.contents)
+        self._told.update(f"\0{self.subject.goal}\0".encode())
         self._own: dict[str, Callable[[], Any]] = {
             "InlineFeatures": self.inlining.features,
             "CallSite": self.inlining.call_site,
@@ -46,13 +48,17 @@ class LlvmInlineSession(LlvmSession):
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Answer the inliner's question with `action`; the episode ends with the pipeline."""
         try:
-            answer = ANSWERS[action]
+            answer = self._names[action]
         except (IndexError, TypeError):
-            raise InvalidActionError(f"{action!r} is not in [0, {len(ANSWERS)})") from None
+            raise InvalidActionError(f"{action!r} is not in [0, {len(self._names)})") from None
         if self.inlining.is_over:  # nothing was asked: the program has no call to decide about
             return True, None, True
         try:
-            self.inlining.answer(answer)
+            if answer == REST:
+                while not self.inlining.is_over:
+                    self.inlining.answer("default")
+            else:
+                self.inlining.answer(answer)
         except ModuleTooLargeError as error:
             raise ModuleTooLargeError(
                 f"inlining grew the module from {self._initial_count} instructions at reset to "
@@ -90,8 +96,6 @@ class LlvmInlineSession(LlvmSession):
         self.inlining.limit_instructions(most)
 
     def _state_hash(self) -> str:
-        benchmark = self.subject.benchmark
-        told = hashlib.sha256(benchmark.contents)
-        told.update(f"\0{self.subject.goal}\0".encode())
+        told = self._told.copy()
         told.update(self.inlining.decisions)
         return told.hexdigest()[:32]
