@@ -191,6 +191,21 @@ TEST_CASE("a copy of the process goes its own way from an open question") {
   CHECK(module.bitcode() == at_level(calls, Level::Oz));
 }
 
+TEST_CASE("what was known of the module before is forgotten") {
+  Module module(calls);
+  CHECK(module.run("function(instcombine<no-verify-fixpoint>)"));
+  const auto before = module.instruction_count();
+  Inlining inlining(module, Level::Oz);
+  while (!inlining.is_over()) inlining.answer(InlineAnswer::inlined);
+  CHECK(module.instruction_count() == Module(module.bitcode()).instruction_count());
+  CHECK(module.instruction_count() != before);
+  for (const auto* pipeline : {"function(simplifycfg)", "globaldce", "function(gvn)"}) {
+    const auto found = module.run_watched(pipeline);
+    CHECK(found.holds);
+    CHECK(found.differs == found.changed);
+  }
+}
+
 TEST_CASE("a program without calls is over at once") {
   Module module(compiler_gym::tests::loop);
   Inlining run(module, Level::Oz);

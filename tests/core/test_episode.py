@@ -327,6 +327,9 @@ def test_the_program_of_an_ended_episode_can_be_looked_at(make_env: MakeEnv) -> 
     with env.fork() as fork, pickle.loads(pickle.dumps(env)) as far:
         for one in (env, fork, far):
             assert one.observation["number"] == last
+            assert one.multistep([])[0] == last
+            with pytest.raises(SessionNotFound, match="the episode has ended"):
+                one.multistep([0])
             assert one.state == env.state
             assert one.actions == [ACTIONS["end"]]
     env.close()

@@ -201,7 +201,8 @@ def _result(
     interrupted: bool,
 ) -> SearchResult:
     best, reward = _reproduced(walker, campaign)
-    actions = moves.flat(best.actions())
+    # An episode may end before the last answer of a proposal.
+    actions = moves.flat(best.actions())[: len(env.actions)]
     assert env.reward_space is not None
     return SearchResult(
         benchmark=campaign.name,

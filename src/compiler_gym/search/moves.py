@@ -60,8 +60,8 @@ class Moves:
         """Return `moves` as they are, or answers as one move that goes to the episode's end."""
         if self.rest is None:
             return tuple(moves)
-        flat = self.flat(moves)
-        return self.pack(flat if self.rest in flat else (*flat, self.rest))
+        flat = (*self.flat(moves), self.rest)
+        return self.pack(flat[: flat.index(self.rest) + 1])
 
     def flat(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves` as single actions."""

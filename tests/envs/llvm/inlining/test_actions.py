@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Three answers, a letter each."""
+"""Three answers and the rest, a letter each."""
 
 import pytest
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.inlining.actions import ACTION_SPACES, ANSWERS, LETTERS, LEVEL_OF
+from compiler_gym.envs.llvm.inlining.actions import (
+    ACTION_SPACES,
+    ANSWERS,
+    LETTERS,
+    LEVEL_OF,
+    REST,
+)
 from compiler_gym.envs.llvm.session import GOALS
 from compiler_gym.session import CommandlineSpec
 
@@ -25,10 +31,13 @@ define i32 @main(i32 %n) {
 
 
 def test_each_answer_has_a_name_a_letter_and_a_word_of_the_engine() -> None:
-    (actions,) = ACTION_SPACES
-    assert isinstance(actions.space, CommandlineSpec)
-    assert [item.name for item in actions.space.items] == ["default", "inline", "no-inline"]
-    assert len(LETTERS) == len(ANSWERS) == len(actions.space.items)
+    actions, with_rest = (spec.space for spec in ACTION_SPACES)
+    assert isinstance(actions, CommandlineSpec)
+    assert isinstance(with_rest, CommandlineSpec)
+    assert ANSWERS == ("default", "inline", "no-inline")
+    assert tuple(item.name for item in actions.items) == ANSWERS
+    assert tuple(item.name for item in with_rest.items) == (*ANSWERS, REST)
+    assert "".join(item.flag for item in with_rest.items) == LETTERS
     assert len(set(LETTERS)) == len(LETTERS)
 
 

@@ -35,6 +35,7 @@ class TestLlvmInline(EnvironmentConformance):
         "observation_space": "InlineFeatures",
         "reward_space": "IrInstructionCountOz",
     }
+    action_spaces = ("Inlining", "InliningAndRest")
     observations = ("IrHash", "InlineFeatures", "InlineDecisions", "IrInstructionCount")
     steps = 4
 
@@ -214,6 +215,41 @@ def test_a_command_that_cannot_be_obeyed_says_why(env, tmp_path: Path, words, sa
     assert "Traceback" not in done.stderr
 
 
+def test_the_rest_is_what_llvm_would_do_and_ends_the_episode(env, tmp_path: Path) -> None:
+    env.reset()
+    for letter in "nin":
+        env.step(LETTERS.index(letter))
+    finish(env, "d")
+    wanted = env.observation["IrSha1"]
+    env.reset(action_space="InliningAndRest")
+    (tmp_path / "input.bc").write_bytes(env.benchmark.contents)
+    *_, terminated, truncated, _ = env.multistep(map(LETTERS.index, "ninrdd"))
+    assert (terminated, truncated) == (True, False)
+    assert env.actions == [LETTERS.index(letter) for letter in "ninr"]
+    assert env.observation["IrSha1"] == wanted
+    assert env.validate().okay()
+    words = shlex.split(env.commandline())
+    assert "--decisions=ninr" in words
+    subprocess.run([sys.executable, *words[1:]], cwd=tmp_path, check=True)
+    assert (tmp_path / "output.bc").read_bytes() == env.observation["Bitcode"].tobytes()
+    with LlvmInlineEnv() as other:
+        other.apply(env.state)
+        assert other.state == env.state
+        assert other.observation["IrSha1"] == wanted
+
+
+def test_only_the_space_that_has_it_knows_the_rest(env) -> None:
+    env.reset()
+    assert env.action_space.rest is None
+    with pytest.raises(InvalidActionError, match="3"):
+        env.step(3)
+    with pytest.raises(InvalidActionError, match="no list of inlining decisions"):
+        env.action_space.from_string("dr")
+    env.reset(action_space="InliningAndRest")
+    assert env.action_space.rest == 3
+    assert env.action_space.from_string("dr") == [0, 3]
+
+
 def test_command_lines_are_read_back(env) -> None:
     space = env.action_space
     assert isinstance(space, InlineCommandLine)
@@ -304,6 +340,8 @@ def test_a_program_without_a_question_ends_with_the_first_action(tmp_path: Path)
         assert (terminated, truncated) == (True, False)
         assert info["action_had_no_effect"]
         assert env.observation["IrInstructionCount"] == env.observation["IrInstructionCountOz"]
+        env.reset(action_space="InliningAndRest")
+        assert env.step(env.action_space["rest"])[2]
 
 
 def test_debug_information_gives_a_call_its_place_in_the_source(tmp_path: Path, tool) -> None:
