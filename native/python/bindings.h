@@ -21,6 +21,7 @@ void bind_errors(nb::module_& m);
 void bind_runtime(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_functions(nb::module_& m);
+void bind_inlining(nb::module_& m);
 void bind_ir2vec(nb::module_& m);
 void bind_linker(nb::module_& m);
 void bind_machine(nb::module_& m);

@@ -9,6 +9,7 @@ NB_MODULE(_llvm, m) {
   bind_runtime(m);
   bind_features(m);
   bind_functions(m);
+  bind_inlining(m);
   bind_ir2vec(m);
   bind_linker(m);
   bind_machine(m);

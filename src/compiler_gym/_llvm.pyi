@@ -71,6 +71,50 @@ def call_frequencies(module: Module) -> list[tuple[bytes, float]]:
     How often each function with a body runs in one run of the program: (name, times).
     """
 
+class Inlining:
+    """A level's pipeline on a module, whose inliner asks about each call."""
+
+    def __init__(self, module: Module, level: str) -> None:
+        """
+        Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline up to the
+        first question. Until it is over, nobody else may change the module.
+        """
+
+    def answer(self, answer: str) -> None:
+        """
+        Answer the question with `default` (what LLVM would do), `inline` or `no-inline`, and
+        go on to the next, or to the end of the pipeline.
+        """
+
+    @property
+    def is_over(self) -> bool:
+        """
+        Whether the pipeline has come to its end: there is no question any more.
+        """
+
+    def call_site(self) -> dict[str, Any]:
+        """The call that the question is about, by column."""
+
+    def features(self) -> bytes:
+        """The 39 features of inline_feature_names() as little-endian int64."""
+
+    @property
+    def decisions(self) -> bytes:
+        """
+        Of each question so far, a byte that is 1 where the call was to be inlined.
+        """
+
+    def limit_instructions(self, most: int) -> None:
+        """
+        From now on `answer` raises `ModuleTooLargeError` where the module has grown to more
+        than `most` instructions; 0 sets no limit.
+        """
+
+def inline_feature_names() -> list[str]:
+    """
+    The features that LLVM offers a learned inliner, and its own choice as the last.
+    """
+
 class Ir2VecVocabulary:
     """A vocabulary of IR2Vec."""
 

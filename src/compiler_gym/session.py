@@ -319,7 +319,8 @@ class CompilerSession(ABC):
     def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Apply `action` and return ``(end_of_session, new_action_space, had_no_effect)``.
 
-        `end_of_session` ends the episode. `new_action_space` replaces the action
+        `end_of_session` ends the episode: no action comes any more, but observations and
+        parameters may, of the program as it is. `new_action_space` replaces the action
         space for the rest of the episode; None leaves it. `had_no_effect` may be
         True only if the program is exactly what it was.
         """

@@ -179,8 +179,11 @@ class Table:
         return {row.name: engine[row.compute] for row in self.observations}
 
 
-def cost_rewards(costs: Iterable[Cost]) -> "list[Reward]":
-    """Return fresh rewards for lowering each cost: plain, and scaled where its row says so."""
+def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
+    """Return fresh rewards for lowering each cost: plain, and scaled where its row says so.
+
+    `options` are further arguments of each, as `compiler_gym.rewards.CostReward` has them.
+    """
     from compiler_gym.rewards import (  # loads Gymnasium, which no worker has
         BaselineReward,
         CostReward,
@@ -190,6 +193,7 @@ def cost_rewards(costs: Iterable[Cost]) -> "list[Reward]":
     rewards: list[Reward] = []
     for cost in costs:
         shared: dict[str, Any] = {
+            **options,
             "cost": cost.observation,
             "initial": cost.initial,
             "deterministic": cost.deterministic,

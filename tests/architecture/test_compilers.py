@@ -40,6 +40,7 @@ COMMON = {
     "action_mask",  # Gymnasium's word for what may be done
     "choices",
     "command_line",
+    "default",  # the inliner's action to leave a call to LLVM
     "inline",
     "reassociate",
     "runtime",

@@ -23,7 +23,7 @@ COMPILER_FILES = {
     "session.py",
 }
 COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
-OFFERED_FOLDERS = {"demonstration", "leaderboard"}
+OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard"}
 """What a compiler's registration may name besides."""
 
 

@@ -313,9 +313,37 @@ def test_a_fork_of_what_has_ended_may_begin_again(make_env: MakeEnv) -> None:
     env.step(ACTIONS["end"])
     with env.fork() as fork, pickle.loads(pickle.dumps(env)) as far:
         for twin in (fork, far):
-            with pytest.raises(SessionNotFound, match="no episode is running"):
+            with pytest.raises(SessionNotFound, match="the episode has ended"):
                 twin.step(0)
             assert twin.reset()[0] == 3
+
+
+def test_the_program_of_an_ended_episode_can_be_looked_at(make_env: MakeEnv) -> None:
+    env = make_env(action_space="Behaviours", observation_space="number", reward_space="number")
+    env.reset(benchmark="benchmark://fake-v0/3")
+    last, _, terminated, _, _ = env.step(ACTIONS["end"])
+    assert terminated
+    assert not env.in_episode
+    with env.fork() as fork, pickle.loads(pickle.dumps(env)) as far:
+        for one in (env, fork, far):
+            assert one.observation["number"] == last
+            assert one.multistep([])[0] == last
+            with pytest.raises(SessionNotFound, match="the episode has ended"):
+                one.multistep([0])
+            assert one.state == env.state
+            assert one.actions == [ACTIONS["end"]]
+    env.close()
+    with pytest.raises(SessionNotFound, match="no episode is running"):
+        env.observation["number"]
+
+
+def test_a_program_that_failed_cannot_be_looked_at(make_env: MakeEnv) -> None:
+    env = make_env(action_space="Behaviours", observation_space="number")
+    env.reset(benchmark="benchmark://fake-v0/3")
+    *_, truncated, _ = env.step(ACTIONS["raise"])
+    assert truncated
+    with pytest.raises(SessionNotFound, match="the episode has ended"):
+        env.observation["number"]
 
 
 def test_a_snapshot_is_where_it_was_taken(make_env: MakeEnv) -> None:

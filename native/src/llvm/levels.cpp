@@ -1,5 +1,6 @@
 #include "compiler_gym/llvm/levels.h"
 
+#include "level_passes.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "pass_runner.h"
@@ -115,17 +116,29 @@ void set_goal(::llvm::Module& module, Goal goal) {
   mark_module(module, {.optsize = size, .minsize = size});
 }
 
-void apply_level(::llvm::Module& module, Level level) {
-  PassRunner runner(target_machine_for(module, relocation_of(module)), module.getTargetTriple(),
-                    tuning_of(level));
+std::unique_ptr<PassRunner> runner_at(const ::llvm::Module& module, Level level) {
+  return std::make_unique<PassRunner>(target_machine_for(module, relocation_of(module)),
+                                      module.getTargetTriple(), tuning_of(level));
+}
+
+void mark_for(::llvm::Module& module, Level level) {
   if (level == Level::O0) {
     switch_off(module);
-    runner.run(module, runner.builder().buildO0DefaultPipeline(OptimizationLevel::O0));
     return;
   }
   mark_module(module,
               {.optsize = level == Level::Os || level == Level::Oz, .minsize = level == Level::Oz});
-  runner.run(module, runner.builder().buildPerModuleDefaultPipeline(pipeline_of(level)));
+}
+
+::llvm::ModulePassManager passes_at(PassRunner& runner, Level level) {
+  if (level == Level::O0) return runner.builder().buildO0DefaultPipeline(OptimizationLevel::O0);
+  return runner.builder().buildPerModuleDefaultPipeline(pipeline_of(level));
+}
+
+void apply_level(::llvm::Module& module, Level level) {
+  const auto runner = runner_at(module, level);
+  mark_for(module, level);
+  runner->run(module, passes_at(*runner, level));
 }
 
 }  // namespace compiler_gym::llvm

@@ -264,6 +264,14 @@ void Module::apply_level(Level level) {
   });
 }
 
+void Module::change(const std::function<void(::llvm::Module&)>& work) {
+  with_state([&](State& state) {
+    state.forget();
+    work(*state.module);
+    state.throw_reported_errors();
+  });
+}
+
 Autophase Module::autophase() {
   return with_state([](State& state) { return llvm::autophase(*state.module); });
 }

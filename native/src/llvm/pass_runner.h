@@ -26,6 +26,9 @@ class PassRunner {
   void run(::llvm::Module& module, ::llvm::ModulePassManager passes);
 
   ::llvm::PassBuilder& builder() { return builder_; }
+  // For analyses and callbacks beside those of PassBuilder, before anything has run.
+  ::llvm::ModuleAnalysisManager& modules() { return modules_; }
+  ::llvm::FunctionAnalysisManager& functions() { return functions_; }
   ::llvm::PassInstrumentationCallbacks& callbacks() { return callbacks_; }
 
  private:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
 
-__all__ = ["Costs", "change", "costs_of_episode", "levels_of", "number"]
+__all__ = ["Costs", "change", "costs_of_episode", "levels_of", "number", "origin_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,19 @@ def levels_of(env: "CompilerEnv", reward: str) -> dict[str, str]:
     return dict(sorted(levels.items(), key=lambda item: item[1] != own))
 
 
+def origin_of(env: "CompilerEnv", reward: str) -> str:
+    """Return the observation of a reward's cost before anything was done: at reset, its own.
+
+    A reset may do something already, and then another holds what savings are counted from.
+    """
+    from compiler_gym.rewards import CostReward, Origin
+
+    spec = env.reward.spec(reward)
+    if isinstance(spec, CostReward) and spec.counts_from is Origin.INITIAL:
+        return spec.initial
+    return spec.observation_spaces[0]
+
+
 def costs_of_episode(
     env: "CompilerEnv", benchmark: "str | Benchmark", actions: Sequence[Any], reward: str
 ) -> Costs | None:
@@ -64,7 +77,7 @@ def costs_of_episode(
     found: float | None = None
     try:
         env.reset(benchmark=benchmark, reward_space=None)
-        before = _observed(env, name)
+        before = _observed(env, origin_of(env, reward))
         at = {option: _observed(env, level) for option, level in levels.items()}
         if not actions or "error" not in env.multistep(actions)[4]:
             found = _observed(env, name)

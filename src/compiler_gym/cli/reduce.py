@@ -139,11 +139,11 @@ def _hypothesis(env: "CompilerEnv", keep: Keep) -> "Hypothesis":
     if keep is Keep.FAILURE:
         return validation_fails
     if keep is Keep.CRASH:
-        return lambda env: not env.in_episode
+        return lambda env: not env.episode.has_program
     if env.reward_space is None:
         raise InvalidParameterError("no reward to keep: name its space with --reward")
     goal = env.episode_reward or 0.0
-    return lambda env: env.in_episode and (env.episode_reward or 0.0) >= goal - 1e-9
+    return lambda env: env.episode.has_program and (env.episode_reward or 0.0) >= goal - 1e-9
 
 
 def _write_state(path: Path, env: "CompilerEnv", state: "CompilerEnvState") -> None:
@@ -160,7 +160,7 @@ def _write_state(path: Path, env: "CompilerEnv", state: "CompilerEnvState") -> N
         reward=env.episode_reward,
     )
     with CompilerEnvStateWriter(path.open("w", encoding="utf-8")) as writer:
-        writer.write_state(env.state if env.in_episode else shorter)
+        writer.write_state(env.state if env.episode.has_program else shorter)
 
 
 def _contributions(env: "CompilerEnv") -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._action_words import find_actions
-from compiler_gym.cli._costs import change, levels_of, number
+from compiler_gym.cli._costs import change, levels_of, number, origin_of
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
@@ -70,12 +70,15 @@ def run(
         rewards = reward if reward is not None else _rewards_of(made, benchmark)
         observations = observe if observe is not None else _costs(made, rewards)
         made.reset(benchmark=benchmark, reward_space=rewards)
-        before = {name: made.observation[name] for name in observations}
+        origins = {_costs(made, [name])[0]: origin_of(made, name) for name in reversed(rewards)}
+        before = {name: made.observation[origins.get(name, name)] for name in observations}
         _check(made.multistep([]))  # rewards count from here
         if pipeline is not None:
             made.send_param(_pipeline_parameter(env), pipeline)
         result = made.multistep(chosen)
         _check(result)
+        left_over = len(chosen) - len(made.actions)
+        chosen = chosen[: len(made.actions)]
         after = {name: made.observation[name] for name in observations}
         levels = _at_levels(made, rewards, observations)
         document: dict[str, Any] = {
@@ -85,6 +88,7 @@ def run(
             "action_names": [action_name(made.action_space, action) for action in chosen],
             "pipeline": pipeline,
             "commandline": made.commandline(),
+            "left_over": left_over,
             "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
             "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
             "levels": levels,
@@ -179,6 +183,10 @@ def _show(document: dict[str, Any], *, to_errors: bool) -> None:
     console.print(heading(document["benchmark"]), soft_wrap=True)
     applied = document["pipeline"] or ", ".join(document["action_names"]) or "nothing"
     console.print(f"applied: {applied}", soft_wrap=True)
+    if document["left_over"]:
+        console.print(
+            f"the episode ended: {document['left_over']} more actions were given", style="yellow"
+        )
     if document["had_no_effect"] and document["actions"]:
         console.print("the program is exactly as it was", style="yellow")
     _show_observations(document["observations"], document["levels"], console)

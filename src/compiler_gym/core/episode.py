@@ -103,10 +103,21 @@ class Episode:
             and connection.is_open
         )
 
+    @property
+    def has_program(self) -> bool:
+        """Whether there is a program to look at: also after the compiler ended the episode."""
+        history, connection = self.history, self.connection
+        return (
+            history is not None
+            and (history.running or history.concluded)
+            and connection is not None
+            and connection.is_open
+        )
+
     def require(self) -> History:
-        """Return the history of the episode under way, or raise `SessionNotFound`."""
+        """Return the history of the program there is, or raise `SessionNotFound`."""
         history = self.history
-        if history is None or not self.in_progress:
+        if history is None or not self.has_program:
             raise self._refusal()
         return history
 
@@ -163,7 +174,8 @@ class Episode:
         """
         require_seconds(timeout)
         history, connection, selection = self.history, self.connection, self.selection
-        if history is None or not history.running or connection is None:
+        is_looked_at = history is not None and history.concluded and not actions
+        if history is None or connection is None or not (history.running or is_looked_at):
             raise self._refusal()
         plain = selection.plain(actions)
         plan = selection.plan
@@ -232,7 +244,7 @@ class Episode:
         history = self.history
         if history is None:  # closed by another thread
             raise error
-        history.running = False
+        history.running = history.concluded = False
         error.reproducer = self._reproducer()
         reward = plan.reward_on_error(history.reward or 0.0)
         if plan is self.selection.plan:
@@ -268,7 +280,7 @@ class Episode:
         the end of the episode.
         """
         twin = self.restart(commandline)
-        if self.in_progress:
+        if self.has_program:
             assert self.connection is not None
             assert self.history is not None
             twin.history = self.history.copy()
@@ -291,7 +303,7 @@ class Episode:
         selection = self.selection
         return EpisodeSnapshot(
             program=self.program,
-            history=self.history.copy() if self.history and self.in_progress else None,
+            history=self.history.copy() if self.history and self.has_program else None,
             run_settings=dict(self.run_settings),
             action_space=selection.action_space_name,
             observation_space=selection.observations.names,
@@ -376,7 +388,7 @@ class Episode:
         if reply.action_space is not None:
             self.selection.replace_actions(reply.action_space)
         if reply.end:
-            history.running = False
+            history.running, history.concluded = False, True
 
     def _valued(
         self, reply: Stepped, actions: list[Any], plan: Plan, info: dict[str, Any]
@@ -403,7 +415,7 @@ class Episode:
         reply = self.connection.call(request)
         if isinstance(reply, Failed):
             if not reply.recoverable:
-                history.running = False
+                history.running = history.concluded = False
             raise error_from_name(reply.kind, reply.message)
         return reply
 

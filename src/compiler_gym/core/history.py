@@ -23,6 +23,8 @@ class History:
     started: float = field(default_factory=time.monotonic)
     running: bool = True
     """False once the compiler ended the episode or failed."""
+    concluded: bool = False
+    """Whether the compiler ended it, with a program that can still be looked at."""
 
     @property
     def walltime(self) -> float:
@@ -44,4 +46,5 @@ class History:
             self.reward,
             self.started,
             self.running,
+            self.concluded,
         )

@@ -5,21 +5,32 @@ A reward is arithmetic on measured costs: it holds no compiler and reads no file
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from compiler_gym.spaces import Reward
 
-__all__ = ["BaselineReward", "CostReward", "NormalizedCostReward"]
+__all__ = ["BaselineReward", "CostReward", "NormalizedCostReward", "Origin"]
+
+
+class Origin(Enum):
+    """The program whose cost an episode's savings are counted from."""
+
+    RESET = "reset"
+    """The one that is there after a reset."""
+    INITIAL = "initial"
+    """The one before anything was done to it, where a reset does something already."""
 
 
 class CostReward(Reward):
     """The cost saved since the last step: ``before - after``.
 
     `cost` is the observation to lower; `initial` the observation that holds its
-    value at reset, asked for only when the reward did not see that itself. What an
+    value at reset, asked for only when the reward did not see that itself, or
+    where `counts_from` says so. What an
     episode earns depends on where it ends alone, rounding included: a program as it
     was at reset has earned 0, and one that ties with a baseline 1 of what is scaled
-    by that baseline.
+    by that baseline. What a reset itself saved is earned by the first action.
     """
 
     def __init__(
@@ -32,6 +43,7 @@ class CostReward(Reward):
         deterministic: bool = True,
         unit: str = "",
         levels: Mapping[str, str] | None = None,
+        counts_from: Origin = Origin.RESET,
         **properties: Any,
     ) -> None:
         super().__init__(
@@ -44,8 +56,10 @@ class CostReward(Reward):
             **properties,
         )
         self.initial = initial
+        self.counts_from = counts_from
+        """Which program `origin` is the cost of."""
         self.origin: float | None = None
-        """The cost at reset, once it is known."""
+        """The cost that savings are counted from, once it is known."""
         self.unit = unit
         """What the cost is counted in."""
         self.levels = dict(levels or {})
@@ -56,15 +70,22 @@ class CostReward(Reward):
         """What counts as 1.0, once it is known."""
         self.earned = 0.0
         """The sum of the episode's rewards."""
+        self.has_begun = False
+        """Whether an action was rewarded."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
         """Forget the last episode."""
         self.origin = self.previous = self.scale = None
         self.earned = 0.0
+        self.has_begun = False
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the costs of the program before any action."""
-        self._count_from(float(observations[0]), observation_view)
+        is_seen = self.counts_from is Origin.RESET
+        origin = observations[0] if is_seen else observation_view[self.initial]
+        self._count_from(float(origin), observation_view)
+        self.previous = float(observations[0])
+        self.has_begun = False
 
     def update(
         self,
@@ -76,8 +97,9 @@ class CostReward(Reward):
         cost = float(observations[0])
         if self.origin is None:
             self._count_from(float(observation_view[self.initial]), observation_view)
-        if cost == self.previous:
+        if cost == self.previous and (self.has_begun or not actions):
             return 0.0
+        self.has_begun = True
         assert self.origin is not None
         assert self.scale is not None
         self.previous = cost

@@ -149,6 +149,9 @@ class Campaign:
         batch = self._searched() if self.phase == "searching" else ()
         if not batch:
             self.minimise()
+            if self._moves.rest is not None:  # without one answer, the others mean other questions
+                self.finish()
+                return
             if not isinstance(self._strategy, Minimiser):
                 self._strategy = self._minimiser()
             batch = self._strategy.ask()
@@ -157,6 +160,7 @@ class Campaign:
             return
         self._asked = self._strategy
         self._walks = [None] * len(batch)
+        batch = [self._moves.finished(sequence) for sequence in batch]
         for sequence in batch:
             departure = self.program.root.departure(sequence)
             if departure is not None:
@@ -192,14 +196,21 @@ class Campaign:
             if walk.failure is not None:
                 self.counts.failures += 1
                 self.failures[walk.failure] += 1
-            gained = walk.best.reward > self.best.reward
-            self._remember(walk.best)
-            if gained:
+            best = walk.best if self._moves.rest is None else walk.last
+            gained = best.reward > self.best.reward
+            self._remember(best)
+            if gained and self.best is best:
                 yield Improvement(
                     self.index, self.name, seconds, self.counts.steps, self.counts.sequences,
-                    walk.best.reward, self._moves.flat(walk.best.actions()),
+                    best.reward, self._moves.flat(best.actions()),
                 )  # fmt: skip
 
+    def _is_result(self, node: Node) -> bool:
+        """Return whether `node` is a program that the compiler is done with."""
+        return self._moves.rest is None or node.known.terminal
+
     def _remember(self, node: Node) -> None:
-        if node is not self.best and is_better(node, self.best):
+        if node is self.best or not self._is_result(node):
+            return
+        if is_better(node, self.best if self._is_result(self.best) else None):
             self.bests.append(node)

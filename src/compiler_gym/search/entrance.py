@@ -13,6 +13,7 @@ import gymnasium
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
 from compiler_gym.nearest import unknown_name
+from compiler_gym.search.answers import AnswerSearch
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
@@ -85,7 +86,9 @@ def run_search(
     An action that takes longer than `step_seconds` counts as failed, and a level after
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
-    best of the levels, and a step is one compilation.
+    best of the levels, and a step is one compilation. Where they are answers to the compiler's
+    questions, with one that leaves the rest to it, all but ``random`` change a few from what the
+    compiler answers itself, and a step is one episode: only its end counts.
 
     A state that several sequences set out from is kept as a process of its own, which is
     forked for each. There are at most `kept_processes`, and they hold about `kept_bytes` at
@@ -108,6 +111,7 @@ def run_search(
             _starts(starts, env.action_space, len(moves)),
             sets=moves.sets,
             pack=moves.pack,
+            rest=moves.rest,
         )
         campaigns: list[Campaign] = []
         for index, benchmark in enumerate(benchmarks):
@@ -153,6 +157,8 @@ def _maker(algorithm: str, moves: Moves) -> MakeStrategy:
     """Return what makes the strategy: sequences of settings are no sequences of steps."""
     if moves.sets and algorithm in ("local", "portfolio"):
         return SettingsSearch
+    if moves.rest is not None and algorithm != "random":
+        return AnswerSearch
     return ALGORITHMS[algorithm]
 
 
@@ -195,7 +201,8 @@ def _result(
     interrupted: bool,
 ) -> SearchResult:
     best, reward = _reproduced(walker, campaign)
-    actions = moves.flat(best.actions())
+    # An episode may end before the last answer of a proposal.
+    actions = moves.flat(best.actions())[: len(env.actions)]
     assert env.reward_space is not None
     return SearchResult(
         benchmark=campaign.name,

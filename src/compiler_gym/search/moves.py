@@ -33,8 +33,13 @@ class Moves:
             self._actions = [space.sample() for _ in range(_SAMPLES)]
         self.sets: tuple[int, ...] = tuple(getattr(space, "sets", ()))
         """The number of the option that each action sets; empty where actions are steps."""
+        self.rest: int | None = getattr(space, "rest", None)
+        """The action that leaves the rest of an episode to the compiler, where actions are
+        answers to its questions; None where they are not."""
         self.levels = frozenset(level for (level,) in level_sequences(self._names))
         """The standard levels, which take as long as all of a compiler."""
+        if self.rest is not None:
+            self.levels |= {self.rest}
         self._groups: list[MoveSequence] = []
         self._group_of: dict[MoveSequence, int] = {}
 
@@ -42,14 +47,21 @@ class Moves:
         return len(self._actions)
 
     def pack(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves` as one move, if they are settings; otherwise as they are."""
+        """Return `moves` as one move, if they are settings or answers; otherwise as they are."""
         flat = self.flat(moves)
-        if not self.sets or len(flat) < 2:
+        if (not self.sets and self.rest is None) or len(flat) < 2:
             return flat
         if flat not in self._group_of:
             self._group_of[flat] = len(self) + len(self._groups)
             self._groups.append(flat)
         return (self._group_of[flat],)
+
+    def finished(self, moves: Sequence[int]) -> MoveSequence:
+        """Return `moves` as they are, or answers as one move that goes to the episode's end."""
+        if self.rest is None:
+            return tuple(moves)
+        flat = (*self.flat(moves), self.rest)
+        return self.pack(flat[: flat.index(self.rest) + 1])
 
     def flat(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves` as single actions."""

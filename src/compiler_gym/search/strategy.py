@@ -36,6 +36,8 @@ class Moveset:
     """Where actions are settings: the number of the option that each sets."""
     pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
     """Writes actions as a proposal: settings become one move, which is compiled once."""
+    rest: int | None = None
+    """Where actions are answers: the one that leaves what is still asked to the compiler."""
 
 
 class Strategy(Protocol):

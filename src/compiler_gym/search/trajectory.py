@@ -34,7 +34,7 @@ Hypothesis = Callable[[CompilerEnv], bool]
 
 def validation_fails(env: CompilerEnv) -> bool:
     """Return whether the environment's own validation finds something wrong."""
-    return env.in_episode and not env.validate().okay()
+    return env.episode.has_program and not env.validate().okay()
 
 
 def bisect_trajectory(

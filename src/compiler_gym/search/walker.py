@@ -116,7 +116,7 @@ class Walker:
         failure = self._place(program, node)
         if failure is not None:
             return failure
-        started = time.monotonic()
+        started, before = time.monotonic(), len(self._env.actions)
         actions, timeout = self._moves.actions([move]), self._timeout([move])
         try:
             key, reward, terminated, truncated, info = self._apply(actions, timeout)
@@ -125,7 +125,7 @@ class Walker:
         seconds = time.monotonic() - started
         if not truncated and info["action_had_no_effect"] and not terminated:
             return Arrival(node.known, seconds)
-        found = self._recall(program, key)
+        found = self._recall(program, key, terminated)
         if found is None and self._asks_later and not truncated:
             _, reward, _, truncated, info = self._env.multistep(
                 [], reward_spaces=self._reward_name, timeout=timeout
@@ -134,10 +134,13 @@ class Walker:
             self._at = None
             return self._failure(info, move)
         if found is None:
-            found = State(_key(key), reward=self._earned(node, reward), terminal=terminated)
+            found = State(
+                _key(key, terminated), reward=self._earned(node, reward), terminal=terminated
+            )
             found = self._remember(program, found)
         self._at = found
-        return Arrival(found, seconds, len(actions))
+        taken = len(self._env.actions) - before  # an episode may end before the last of them
+        return Arrival(found, seconds, taken)
 
     def _apply(self, actions: list[Any], timeout: float) -> StepResult:
         """Step; a reward that is dear is not asked for yet."""
@@ -146,8 +149,9 @@ class Walker:
             return self._env.step(actions[0], reward_spaces=rewards, timeout=timeout)
         return self._env.multistep(actions, reward_spaces=rewards, timeout=timeout)
 
-    def _recall(self, program: Program, key: Any) -> State | None:
-        return program.states.get(key) if self._merges and _key(key) is not None else None
+    def _recall(self, program: Program, key: Any, terminal: bool) -> State | None:
+        known = _key(key, terminal)
+        return program.states.get(known) if self._merges and known is not None else None
 
     def _remember(self, program: Program, found: State) -> State:
         """Return the state that is equal to `found`: itself unless another thread was first."""
@@ -276,9 +280,14 @@ class Walker:
         return min(seconds, left + (1.0 if len(moves) > 1 else 0.1))
 
 
-def _key(observation: Any) -> Hashable:
-    """Return what equal programs have in common, if the environment says it."""
-    return observation if isinstance(observation, (str, bytes, int)) else None
+def _key(observation: Any, terminal: bool = False) -> Hashable:
+    """Return what equal programs have in common, if the environment says it.
+
+    One that an episode ends at is another, because nothing goes on from there.
+    """
+    if not isinstance(observation, (str, bytes, int)):
+        return None
+    return (observation, "end") if terminal else observation
 
 
 def _average(old: float, new: float) -> float:

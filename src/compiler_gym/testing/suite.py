@@ -157,7 +157,7 @@ class Suite:
         for env in self.each_action_space():
             singly = [self.look(env) for _ in self.walk(env, seed=5)][-1]
             if not env.in_episode or self.changed(env):
-                continue  # an ended episode shows nothing; a later space's actions are not ours
+                continue  # more actions than were taken; a later space's actions are not ours
             actions = self.taken
             self.reset(env)
             env.multistep(actions)

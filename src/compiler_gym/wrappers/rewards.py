@@ -87,7 +87,7 @@ class RelativeSavings(Earnings):
         """Apply `actions`; rewards that are asked for by name come as they are."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         saved = 0.0
-        if self.in_episode:
+        if self.episode.has_program:
             try:
                 after = self._measured()
                 saved, self._before = self._before - after, after
@@ -115,7 +115,7 @@ class ValidateBenchmarkAfterEveryStep(Earnings):
     def handle_step(self, asked: StepArguments) -> StepResult:
         """Apply `actions` and validate."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
-        if not truncated and self.in_episode:
+        if not truncated and self.episode.has_program:
             try:
                 result = self.validate()
             except ServiceError:

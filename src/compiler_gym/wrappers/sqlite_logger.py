@@ -131,7 +131,7 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         return getattr(self.unwrapped, "state_observation", None)
 
     def _state_now(self) -> str | None:
-        if not self.in_episode or self._key is None:
+        if not self.episode.has_program or self._key is None:
             return None
         try:
             return str(self.below.observation[self._key])

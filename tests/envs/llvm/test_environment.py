@@ -84,7 +84,7 @@ def test_every_way_to_make_gives_the_same_environment(
 @pytest.mark.parametrize("id", IDS)
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
 def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: str) -> None:
-    if id in ("llvm-v0", "llvm-ic-v0", "llvm-codesize-v0"):
+    if id in ("llvm-v0", "llvm-ic-v0", "llvm-codesize-v0", "llvm-inline-v0"):
         spaces = {"observation_space": "InstCountNorm", "reward_space": "IrInstructionCountOz"}
     elif id == "gcc-v0":
         spaces = {"observation_space": "obj_size", "reward_space": "obj_size"}

@@ -81,6 +81,9 @@ class Module {
   void set_goal(Goal goal);
   void apply_level(Level level);
 
+  // Let `work` change the IR by other means than a pipeline. Throws DiagnosticError as run() does.
+  void change(const std::function<void(::llvm::Module&)>& work);
+
   // See features.h.
   Autophase autophase();
   InstCount inst_count();

@@ -76,6 +76,14 @@ _IR = re.compile(rb"^(; ModuleID|source_filename *=|target (triple|datalayout) *
                  rb"|@[\w.$-]+ *=|%[\w.$-]+ *= *type |!\w+ *= )", re.MULTILINE)  # fmt: skip
 _BITCODE = re.compile(rb"\A(BC\xc0\xde|\xde\xc0\x17\x0b)")
 
+FORMATS = (
+    C_SOURCE,
+    CXX_SOURCE,
+    ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
+    ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
+)
+"""How programs are written that LLVM reads."""
+
 
 def _environment(id: str, **arguments: str) -> EnvironmentId:
     return EnvironmentId(id, arguments, _FOR_LEARNING, _DEFAULT_FOR.get(id, ()))
@@ -85,12 +93,7 @@ llvm = Compiler(
     name="llvm",
     description="LLVM 22 middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
-    formats=(
-        C_SOURCE,
-        CXX_SOURCE,
-        ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
-        ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
-    ),
+    formats=FORMATS,
     recorder="compiler_gym.envs.llvm.programs.builds:record",
     recorded_commands=("clang-22", "clang", "cc"),
     install="apt install clang-22",

@@ -181,6 +181,8 @@ class LlvmEnv(RunnableEnv):
         True
     """
 
+    source: ClassVar[SessionSource] = SOURCE
+    """What runs in the worker."""
     command_line_styles: ClassVar[Mapping[str, Any]] = {
         "opt": LlvmCommandLine,
         "opt-flags": LegacyCommandLine,
@@ -210,8 +212,8 @@ class LlvmEnv(RunnableEnv):
         **options: Any,
     ) -> None:
         super().__init__(
-            SOURCE,
-            rewards=(*make_rewards(), *rewards),
+            self.source,
+            rewards=(*self._rewards(), *rewards),
             derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
@@ -337,6 +339,10 @@ class LlvmEnv(RunnableEnv):
             link=tuple(spec.link) if spec else (),
             details="; ".join(map(str, errors)),
         )
+
+    def _rewards(self) -> list[Reward]:
+        """Return what can be earned, fresh."""
+        return make_rewards()
 
     def _goal(self) -> str | None:
         history = self.episode.require()

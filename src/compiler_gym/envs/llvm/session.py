@@ -166,7 +166,10 @@ class LlvmSession(CompilerSession):
         else:
             self._growth_floor = number
         bound = max(self._growth * self._initial_count, self._growth_floor)
-        self.subject.module.limit_instructions(int(bound) if self._growth else 0)
+        self._limit_instructions(int(bound) if self._growth else 0)
+
+    def _limit_instructions(self, most: int) -> None:
+        self.subject.module.limit_instructions(most)
 
 
 def _texts_of(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -15,7 +15,7 @@ from compiler_gym.envs.llvm.observations.structure import STRUCTURE
 from compiler_gym.session import BoxSpec, DictSpec, SequenceSpec, TextSpec
 from compiler_gym.tables import Observation, Table
 
-__all__ = ["AUTOPHASE_FEATURES", "INST_COUNT_FEATURES", "LEVELS", "TABLE"]
+__all__ = ["AUTOPHASE_FEATURES", "INST_COUNT_FEATURES", "LEVELS", "ROWS", "TABLE"]
 
 
 def _text(name: str, length: int | None, compute: str, description: str) -> Observation:
@@ -78,5 +78,8 @@ _MODULE = (
     ),
 )
 
-TABLE = Table((*_MODULE, *COSTS_OF_IR, *STRUCTURE, *COSTS_OF_PROGRAMS, *RUNS))
+ROWS = (*_MODULE, *COSTS_OF_IR, *STRUCTURE, *COSTS_OF_PROGRAMS, *RUNS)
+"""What is written down of the observations and costs, for tables that hold them too."""
+
+TABLE = Table(ROWS)
 """Every observation, with the baselines of the costs; the engine describes its own tables."""

@@ -1,0 +1,75 @@
+// An advisor of LLVM's inliner that lets somebody else decide.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "call_graph_facts.h"
+#include "compiler_gym/llvm/inlining.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/InlineAdvisor.h"
+
+namespace compiler_gym::llvm {
+
+class AskingAdvisor;
+
+// Whether nothing in a function can stand in the way of inlining it, wherever it is called and
+// with whatever arguments. Where it is false, LLVM's cost estimate of each call knows.
+class PlainlyInlinable : public ::llvm::AnalysisInfoMixin<PlainlyInlinable> {
+ public:
+  struct Result {
+    bool holds;
+  };
+  Result run(::llvm::Function& function, ::llvm::FunctionAnalysisManager& analyses);
+
+ private:
+  friend ::llvm::AnalysisInfoMixin<PlainlyInlinable>;
+  static ::llvm::AnalysisKey Key;
+};
+
+// A call that may be inlined and need not be.
+struct InlineQuestion {
+  AskingAdvisor* advisor;
+  ::llvm::CallBase* call;
+  bool standard;  // LLVM's own choice
+};
+
+// The function analyses have a FunctionFactsAnalysis and a PlainlyInlinable.
+class AskingAdvisor : public ::llvm::InlineAdvisor {
+ public:
+  // Returns whether to inline.
+  using Ask = std::function<bool(const InlineQuestion&)>;
+
+  AskingAdvisor(::llvm::Module& module, ::llvm::FunctionAnalysisManager& analyses,
+                const ::llvm::InlineParams& parameters, ::llvm::InlineContext context, Ask ask);
+
+  void onPassEntry(::llvm::LazyCallGraph::SCC* component) override;
+  void onPassExit(::llvm::LazyCallGraph::SCC* component) override;
+
+  // Changes nothing, so that it does not matter whether anybody looks.
+  InlineFeatures features(const InlineQuestion& question);
+  // How many instructions may have come since it was last called.
+  std::int64_t take_growth();
+
+ private:
+  class Advice;
+
+  std::unique_ptr<::llvm::InlineAdvice> getAdviceImpl(::llvm::CallBase& call) override;
+  bool may_be_asked(::llvm::CallBase& call, bool standard);
+  bool is_reachable(const ::llvm::BasicBlock& block);
+  std::optional<int> cost_estimate(::llvm::CallBase& call);
+  void inlined(::llvm::Function& caller, ::llvm::Function& callee, bool is_callee_gone,
+               std::int64_t calls_before);
+
+  ::llvm::DefaultInlineAdvisor standard_;
+  Ask ask_;
+  CallGraphFacts graph_;
+  // Of the caller that was asked about last.
+  const ::llvm::Function* reached_of_ = nullptr;
+  ::llvm::SmallPtrSet<const ::llvm::BasicBlock*, 32> reached_;
+  std::int64_t growth_ = 0;
+};
+
+}  // namespace compiler_gym::llvm

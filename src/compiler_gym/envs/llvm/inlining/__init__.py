@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Inlining decided one call at a time, in the middle of a standard pipeline of LLVM 22.
+
+The same programs, engine, costs and rewards as those of the passes next door. ``session`` runs
+in workers, ``environment`` is what users hold, ``actions`` and ``observations`` are tables, and
+``python -m compiler_gym.envs.llvm.inlining`` repeats an episode on a file.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.envs.llvm import FORMATS
+from compiler_gym.lazy import door
+from compiler_gym.registration import Compiler, EnvironmentId
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.inlining.environment import InlineCommandLine, LlvmInlineEnv
+
+__all__ = ["InlineCommandLine", "LlvmInlineEnv", "llvm_inline"]
+
+llvm_inline = Compiler(
+    name="llvm-inline",
+    description="LLVM 22's inliner, which asks about each call",
+    environment="compiler_gym.envs.llvm.inlining.environment:LlvmInlineEnv",
+    formats=FORMATS,
+    search_defaults={"action_space": "InliningAndRest", "reward_space": "IrInstructionCountOz"},
+    environments=(
+        EnvironmentId(
+            "llvm-inline-v0",
+            {},
+            {"observation_space": "InlineFeatures", "reward_space": "IrInstructionCountOz"},
+        ),
+    ),
+)
+"""What the entry point names."""
+
+__getattr__ = door(
+    __name__, dict.fromkeys(("InlineCommandLine", "LlvmInlineEnv"), f"{__name__}.environment")
+)

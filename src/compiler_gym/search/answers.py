@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Search among answers to a compiler's questions: change a few of those it gives itself.
+
+A proposal is a whole episode, compiled once: answers to the first questions, then the action that
+leaves the rest to the compiler. Its parts are not programs that anybody would have.
+"""
+
+import random
+from collections.abc import Sequence
+
+from compiler_gym.search.settings import SettingsSearch
+from compiler_gym.search.strategy import MoveSequence, Moveset
+from compiler_gym.search.tree import Walk
+
+__all__ = ["AnswerSearch"]
+
+_MOST_QUESTIONS = 4096
+"""Later questions are always left to the compiler."""
+_OWN = 0
+"""The first action is the compiler's own answer."""
+
+
+class AnswerSearch(SettingsSearch):
+    """Flip answers as `SettingsSearch` flips options: the number of a question is the option.
+
+    An answer may change what is asked afterwards, and then those behind it are given to other
+    questions: most of them lie in functions that know nothing of each other.
+    """
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        super().__init__(moves, generator)
+        assert moves.rest is not None
+        self._rest = moves.rest
+        self._others_than_own = [
+            move for move in range(moves.size) if move not in (_OWN, moves.rest)
+        ]
+        self._is_counted = False
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return the compiler's own answers first, to count its questions."""
+        if self._is_counted:
+            return super().ask()
+        return [self._moves.pack((*(_OWN,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Take the best as the base, and combine what helped."""
+        if self._is_counted:
+            super().tell(walks)
+            return
+        self._is_counted = True
+        questions = min(walks[0].last.length, _MOST_QUESTIONS) if walks else 0
+        for question in range(questions):
+            self._options[question] = list(self._others_than_own)
+            self._doubts[question] = 1.0
+
+    def _settings(self, sequence: Sequence[int]) -> dict[int, MoveSequence]:
+        answers = (move for move in sequence if move != self._rest)
+        return {place: (move,) for place, move in enumerate(answers) if move != _OWN}
+
+    def _actions(self, settings: dict[int, MoveSequence]) -> list[int]:
+        length = max(settings, default=-1) + 1
+        answers = [settings.get(place, (_OWN,))[0] for place in range(length)]
+        return [*answers, self._rest]
