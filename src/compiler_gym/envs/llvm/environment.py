@@ -16,8 +16,11 @@ from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.parameters import STYLE
+from compiler_gym.envs.llvm.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
@@ -161,7 +164,7 @@ class LlvmEnv(RunnableEnv):
     """Optimise an LLVM module with passes of LLVM 22.
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
-      ``PassesAndPipelines`` and ``CompilerGymV0``.
+      ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
@@ -184,6 +187,7 @@ class LlvmEnv(RunnableEnv):
     command_line_styles: ClassVar[Mapping[str, Any]] = {
         "opt": LlvmCommandLine,
         "opt-flags": LegacyCommandLine,
+        STYLE: ParameterSpace,
     }
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
@@ -397,23 +401,6 @@ def split_benchmark_by_function(
         raise BenchmarkInitError(f"No functions found in {benchmark}: expected at least one")
     chosen = functions[: maximum_function_count or None]
     return [source.user_benchmark(part, ()) for part in (*chosen, rest)]
-
-
-def split_pipeline(text: str) -> list[str]:
-    """Return the parts of a pass pipeline: split at commas outside brackets.
-
-    >>> split_pipeline("function(sroa<a;b>,dce),globaldce")
-    ['function(sroa<a;b>,dce)', 'globaldce']
-    """
-    parts: list[str] = []
-    depth, start = 0, 0
-    for i, letter in enumerate(text):
-        depth += (letter in "(<") - (letter in ")>")
-        if letter == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _parts_of(commandline: str) -> list[str]:
