@@ -5,6 +5,7 @@
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/module.h"
 #include "compiler_gym/llvm/runtime.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Plugins/PassPlugin.h"
 #include "plugins.h"
@@ -19,6 +20,9 @@ std::vector<Register>& registrations() {
   static std::vector<Register> loaded;
   return loaded;
 }
+
+// The plug-in that alone is asked; -1 asks all. As the list, it is changed before modules are made.
+int asked = -1;
 
 const std::string shared_library =
     "libLLVM.so." + std::to_string(LLVM_VERSION_MAJOR) + "." + std::to_string(LLVM_VERSION_MINOR);
@@ -56,17 +60,21 @@ std::string load_plugin(const std::string& path) {
                       " of the plug-in interface, and LLVM " LLVM_VERSION_STRING " has version " +
                       std::to_string(LLVM_PLUGIN_API_VERSION) + ": build it with its headers");
   }
-  if (plugin.RegisterPassBuilderCallbacks) {
-    registrations().push_back(plugin.RegisterPassBuilderCallbacks);
-  }
+  registrations().push_back(plugin.RegisterPassBuilderCallbacks
+                                ? plugin.RegisterPassBuilderCallbacks
+                                : +[](::llvm::PassBuilder&) {});
   return plugin.PluginName ? plugin.PluginName : "";
 }
 
 void add_plugin_passes(::llvm::PassBuilder& builder) {
-  for (const auto add : registrations()) add(builder);
+  for (std::size_t i = 0; i < registrations().size(); ++i) {
+    if (asked < 0 || i == static_cast<std::size_t>(asked)) registrations()[i](builder);
+  }
 }
 
-std::string pipeline_of_pass(const std::string& pass) {
+std::string pipeline_of_pass(const std::string& pass, int plugin) {
+  asked = plugin;
+  const auto all_again = ::llvm::make_scope_exit([] { asked = -1; });
   constexpr const char* nothing = R"(target triple = "x86_64-pc-linux-gnu")";
   std::string refusal;
   // In a list only a pass of modules stands alone: LLVM would guess the unit of a lone one.

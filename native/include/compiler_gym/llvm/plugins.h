@@ -17,7 +17,9 @@ bool shares_llvm();
 std::string load_plugin(const std::string& path);
 
 // The pipeline text that runs `pass` alone, in whatever unit of IR it works on: `function(pass)`,
-// or `pass` itself if that is such a text. Throws PipelineError if nobody knows it.
-std::string pipeline_of_pass(const std::string& pass);
+// or `pass` itself if that is such a text. LLVM and the plug-in of this number are asked, in the
+// order of loading; -1 asks all of them. Throws PipelineError if nobody knows it. Not for use
+// beside other threads.
+std::string pipeline_of_pass(const std::string& pass, int plugin = -1);
 
 }  // namespace compiler_gym::llvm

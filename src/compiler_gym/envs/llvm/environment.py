@@ -21,6 +21,12 @@ from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.parameters import STYLE
 from compiler_gym.envs.llvm.parameters.space import ParameterSpace
+from compiler_gym.envs.llvm.plugins import (
+    Plugin,
+    load_options,
+    plugin_source,
+    require_recorded,
+)
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
@@ -35,6 +41,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     InvalidParameterError,
     MinimizationError,
+    PluginError,
     UnknownNameError,
 )
 from compiler_gym.sandbox import sandboxed
@@ -58,6 +65,7 @@ __all__ = [
 SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 _CLEAR = "invalidate<all>"
 _OPT = re.compile(r"opt(-[\d.]+)?")
+_PLUGIN = re.compile(r"--?load-pass-plugin=")
 _OPT_OPTIONS = ("-S", "-discard-value-names", "--discard-value-names")
 """Options of ``opt`` that are no action."""
 
@@ -211,15 +219,37 @@ class LlvmEnv(RunnableEnv):
         datasets: Iterable[Dataset] | None = None,
         rewards: Iterable[Reward] = (),
         derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
+        plugins: Iterable[str | Path] = (),
+        passes: Iterable[str] = (),
         **options: Any,
     ) -> None:
+        source, self._plugins = SOURCE, tuple[Plugin, ...]()
+        if plugins or passes:
+            source, self._plugins = plugin_source(plugins, passes)
+            if options.get("isolation", "process") != "process":
+                raise PluginError(
+                    f"isolation is {options['isolation']!r}: plug-ins are loaded in a process of "
+                    "their own, expected 'process'"
+                )
         super().__init__(
-            SOURCE,
+            source,
             rewards=(*make_rewards(), *rewards),
             derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
         )
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The plug-ins whose passes are there beside LLVM's own."""
+        return self._plugins
+
+    def commandline(self) -> str:
+        """Return the actions of the episode as a command of the shell: runs of ``opt``."""
+        text = super().commandline()
+        if not self._plugins:
+            return text
+        return re.sub(r"(^|\| )opt ", rf"\g<1>opt {load_options(self._plugins)} ", text)
 
     if TYPE_CHECKING:
 
@@ -342,6 +372,10 @@ class LlvmEnv(RunnableEnv):
             details="; ".join(map(str, errors)),
         )
 
+    def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
+        require_recorded(state.compiler_version, self._plugins)
+        super()._warn_of_another_compiler(state)
+
     def _goal(self) -> str | None:
         history = self.episode.require()
         return BenchmarkUri.from_string(history.benchmark).parameters.get("goal", "size")
@@ -419,7 +453,7 @@ def _parts_of(commandline: str) -> list[str]:
         if word.lstrip("-").startswith("passes="):
             parts += split_pipeline(word.partition("=")[2])
         elif word.startswith("-") and word not in ("-", "-o"):
-            parts += [word] if word not in _OPT_OPTIONS else []
+            parts += [word] if word not in _OPT_OPTIONS and not _PLUGIN.match(word) else []
         else:
             use, name = ("writes", next(rest, "")) if word == "-o" else ("reads", word)
             if files[use] or not is_file_name(name):

@@ -93,8 +93,9 @@ class LlvmSession(CompilerSession):
     def _apply(self, action: Any, run: Callable[[str], bool]) -> Step:
         if isinstance(action, dict):
             return self._apply_setting(cast("dict[str, Any]", action))
+        number = cast("int", action)  # anything, from a client of another language
         try:
-            pipeline = self._pipelines[action]
+            pipeline = self._pipelines[number]
         except (IndexError, TypeError):
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
@@ -103,7 +104,7 @@ class LlvmSession(CompilerSession):
         try:
             return False, None, not run(pipeline)
         except ModuleTooLargeError as error:
-            raise self._too_large(self._names[action], error) from None
+            raise self._too_large(self._names[number], error) from None
 
     def _apply_setting(self, action: dict[str, Any]) -> Step:
         """Run a pass with values for its parameters."""

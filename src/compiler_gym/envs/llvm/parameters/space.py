@@ -50,17 +50,14 @@ class ParameterSpace(Dict):
     {'pass': 'simplifycfg', 'bonus-inst-threshold': 3}
     """
 
-    def __init__(
-        self, spaces: Iterable[tuple[str, gymnasium.Space[Any]]], name: str, *, plugins: str = ""
-    ) -> None:
+    def __init__(self, spaces: Iterable[tuple[str, gymnasium.Space[Any]]], name: str) -> None:
         super().__init__(list(spaces), name)
         passes: Any = self["pass"]
         self.flags: dict[str, str] = {item.name: item.flag for item in passes.items}
         """The pipeline of each pass."""
         self.move_names: list[str] = list(self.flags)
         """What the actions of `moves` are called."""
-        self._plugins = plugins
-        self._numbers = {name: number for number, name in enumerate(self.flags)}
+        self._numbers: dict[str, int] = {name: number for number, name in enumerate(self.flags)}
         self._by_text = {flag: name for name, flag in self.flags.items()}
 
     @property
@@ -143,14 +140,13 @@ class ParameterSpace(Dict):
         It is one run of ``opt``, or a pipe of several: an action that sets options has one of
         its own. The command gives the same bytes as the environment.
         """
-        listed = [actions] if isinstance(actions, Mapping) else actions
-        runs = _runs([self.setting(action) for action in listed])
+        runs = _runs([self.setting(action) for action in actions])
         words = [self._words(run, options) for run, options in runs]
         last = len(words) - 1
         commands = [
             " ".join(
                 [
-                    f"opt {self._plugins}-discard-value-names",
+                    "opt -discard-value-names",
                     *([_KEEP_USES] if place < last else []),
                     *run,
                     program if place == 0 else "-",
