@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Step with a pass of one's own: build the plug-in beside this file and use it.
 
-    python examples/plugin_pass/run.py
+python examples/plugin_pass/run.py
 """
 
 import shutil

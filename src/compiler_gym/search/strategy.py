@@ -36,6 +36,9 @@ class Moveset:
     """Where actions are settings: the number of the option that each sets."""
     pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
     """Writes actions as a proposal: settings become one move, which is compiled once."""
+    vary: Callable[[int, random.Random], int] | None = None
+    """Returns a move that differs in one part from a given one, where moves have parts; it may
+    be a number of its own, beyond `size`."""
 
 
 class Strategy(Protocol):

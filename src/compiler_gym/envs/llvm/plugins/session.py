@@ -18,7 +18,12 @@ import msgspec
 
 import compiler_gym
 from compiler_gym.envs.llvm.plugins.plugin import Plugin
-from compiler_gym.errors import EnvironmentNotSupported, PipelineError, PluginError
+from compiler_gym.errors import (
+    CompilerFatalError,
+    EnvironmentNotSupported,
+    PipelineError,
+    PluginError,
+)
 from compiler_gym.session import (
     ActionSpaceSpec,
     CommandlineSpec,
@@ -51,7 +56,7 @@ class PluginSession(CompilerSession):
         _refuse_known(engine, passes)
         for plugin in plugins:
             _require_same(plugin, str(engine.LLVM_VERSION))
-            engine.load_plugin(plugin.path)
+            _load(engine, plugin)
         items = tuple(_flag(engine, name, plugins) for name in passes)
         return _session_with(items, plugins)
 
@@ -126,6 +131,13 @@ def _require_same(plugin: Plugin, version: str) -> None:
                 f"{plugin.path} was linked with {needed.decode()}, and this is LLVM {version}: "
                 f"build it with the headers of llvm-{major}-dev"
             )
+
+
+def _load(engine: Any, plugin: Plugin) -> None:
+    try:
+        engine.load_plugin(plugin.path)
+    except CompilerFatalError as error:  # for example an option that LLVM has already
+        raise PluginError(f"{plugin.path} cannot be loaded, LLVM gave up: {error}") from error
 
 
 def _flag(engine: Any, name: str, plugins: list[Plugin]) -> FlagSpec:
