@@ -37,6 +37,9 @@ _llvm22_query(_llvm22_libs --link-static --libs
 find_library(LLVM22_ZLIB NAMES libz.a REQUIRED)
 find_library(LLVM22_ZSTD NAMES libzstd.a REQUIRED)
 
+# Only an engine that shares its LLVM can load plug-ins; there need not be one.
+find_library(LLVM22_SHARED NAMES LLVM-22 HINTS ${_llvm22_libdir} NO_DEFAULT_PATH)
+
 add_library(LLVM22::LLVM INTERFACE IMPORTED)
 target_include_directories(LLVM22::LLVM SYSTEM INTERFACE ${_llvm22_include})
 target_compile_definitions(LLVM22::LLVM INTERFACE

@@ -29,6 +29,7 @@ void bind_module(nb::module_& m);
 void bind_pass_record(nb::module_& m);
 void bind_pass_timing(nb::module_& m);
 void bind_pipeline(nb::module_& m);
+void bind_plugins(nb::module_& m);
 void bind_program_graph(nb::module_& m);
 void bind_statements(nb::module_& m);
 void bind_tables(nb::module_& m);

@@ -17,6 +17,7 @@ NB_MODULE(_llvm, m) {
   bind_pass_record(m);
   bind_pass_timing(m);
   bind_pipeline(m);
+  bind_plugins(m);
   bind_program_graph(m);
   bind_statements(m);
   bind_tables(m);

@@ -4,7 +4,9 @@
 #include "compiler_gym/llvm/module.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings.h"
 
@@ -41,6 +43,9 @@ void bind_module(nb::module_& m) {
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
       .def("apply", &Module::apply, "pipeline"_a, Unlocked(),
            "Run a pipeline where nobody asks for changes; return whether there may be some.")
+      .def("run_with", &Module::run_with, "pipeline"_a, "options"_a, Unlocked(),
+           "Run a pipeline with other values of LLVM's options, as a run of `opt` of its own;\n"
+           "return whether the IR changed, exactly.")
       .def(
           "run_watched",
           [](Module& self, const std::string& pipeline) {

@@ -2,6 +2,7 @@
 
 #include "compiler_gym/llvm/pass_record.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
@@ -11,10 +12,10 @@ namespace compiler_gym::python {
 void bind_pass_record(nb::module_& m) {
   m.def(
       "run_recorded",
-      [](llvm::Module& module, const std::string& pipeline) {
+      [](llvm::Module& module, const std::string& pipeline, const llvm::OptionValues& options) {
         const auto record = [&] {
           nb::gil_scoped_release unlocked;
-          return module.run_recorded(pipeline);
+          return module.run_recorded(pipeline, options);
         }();
         nb::list remarks;
         for (const auto& [kind, pass, name, function, message] : record.remarks) {
@@ -30,8 +31,9 @@ void bind_pass_record(nb::module_& m) {
         columns["remarks"] = remarks;
         return columns;
       },
-      "module"_a, "pipeline"_a,
-      "Run a pipeline as Module.run() does and return what it did, remarks included.");
+      "module"_a, "pipeline"_a, "options"_a = llvm::OptionValues(),
+      "Run a pipeline as Module.run() does, or run_with() where there are options, and return\n"
+      "what it did, remarks included.");
 }
 
 }  // namespace compiler_gym::python

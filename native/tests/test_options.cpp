@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -38,4 +41,48 @@ TEST_CASE("the options that the engine sets are there") {
     CAPTURE(name);
     CHECK(options.count(name) == 1);
   }
+}
+
+TEST_CASE("other options hold for a while, and then what was before does") {
+  number.reset();
+  {
+    const OtherOptions other({{"compiler-gym-test-number", "3"}});
+    CHECK(number == 3);
+    const UsualOptions usual;  // what runs meanwhile in this thread
+  }
+  CHECK(number == 1);
+  CHECK(number.getNumOccurrences() == 0);
+}
+
+TEST_CASE("options that LLVM refuses leave all as it was") {
+  number.reset();
+  const OptionValues unknown{{"compiler-gym-test-number", "3"}, {"no-such-option", "1"}};
+  CHECK_THROWS_AS(OtherOptions{unknown}, PipelineError);
+  const OptionValues bad{{"compiler-gym-test-number", "three"}};
+  CHECK_THROWS_AS(OtherOptions{bad}, PipelineError);
+  const OptionValues twice{{"compiler-gym-test-number", "3"}, {"compiler-gym-test-number", "4"}};
+  CHECK_THROWS_AS(OtherOptions{twice}, PipelineError);
+  CHECK(number == 1);
+  CHECK(number.getNumOccurrences() == 0);
+  const UsualOptions usual;
+  CHECK_THROWS_AS(OtherOptions(OptionValues{}), PipelineError);
+}
+
+TEST_CASE("no other thread sees other options") {
+  number.reset();
+  std::atomic<int> wrong{0};
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    while (!done) {
+      const UsualOptions usual;
+      wrong += number != 1;
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    const OtherOptions other({{"compiler-gym-test-number", "3"}});
+    std::this_thread::yield();
+  }
+  done = true;
+  reader.join();
+  CHECK(wrong == 0);
 }

@@ -183,6 +183,12 @@ class Module:
         Run a pipeline where nobody asks for changes; return whether there may be some.
         """
 
+    def run_with(self, pipeline: str, options: Sequence[tuple[str, str]]) -> bool:
+        """
+        Run a pipeline with other values of LLVM's options, as a run of `opt` of its own;
+        return whether the IR changed, exactly.
+        """
+
     def run_watched(self, pipeline: str) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
         """
         The same, slower: what `run` returns, whether hashes of all of the IR differ,
@@ -246,9 +252,10 @@ class Module:
     def source_filename(self) -> str:
         """The source file name that the IR records."""
 
-def run_recorded(module: Module, pipeline: str) -> dict[str, Any]:
+def run_recorded(module: Module, pipeline: str, options: Sequence[tuple[str, str]] = []) -> dict[str, Any]:
     """
-    Run a pipeline as Module.run() does and return what it did, remarks included.
+    Run a pipeline as Module.run() does, or run_with() where there are options, and return
+    what it did, remarks included.
     """
 
 def time_passes(module: Module, is_on: bool) -> None:
@@ -269,6 +276,17 @@ def check_pipeline(pipeline: str) -> None:
 
 def registered_passes() -> list[tuple[str, str, str]]:
     """Every pass LLVM knows as (kind, name, parameters)."""
+
+def shares_llvm() -> bool:
+    """
+    Whether this engine shares its LLVM with what is loaded into the process.
+    """
+
+def load_plugin(path: str) -> str:
+    """Load a plug-in for good and return its name, or raise `PluginError`."""
+
+def pipeline_of_pass(name: str) -> str:
+    """The pipeline that runs one pass alone, or raise `PipelineError`."""
 
 def program_graph(module: Module) -> dict[str, Any]:
     """

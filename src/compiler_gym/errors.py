@@ -14,6 +14,7 @@ Three branches tell the reader whom to ask::
     │   │   └── TooManyRequests
     │   ├── InvalidActionError           an action outside the action space
     │   ├── PipelineError                a pass pipeline the compiler refuses
+    │   ├── PluginError                  a plug-in that is missing, or that a compiler cannot load
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
     │   │   └── RenderModeError          a render mode that an environment does not have
@@ -82,6 +83,7 @@ __all__ = [
     "ModuleTooLargeError",
     "ObservationError",
     "PipelineError",
+    "PluginError",
     "RecordingError",
     "RenderModeError",
     "RequestError",
@@ -160,6 +162,10 @@ class InvalidActionError(RequestError, ValueError):
 
 class PipelineError(RequestError, ValueError):
     """The compiler does not accept a pass pipeline."""
+
+
+class PluginError(RequestError, ValueError):
+    """A plug-in of a compiler is missing, or no plug-in, or made for another compiler."""
 
 
 class UnknownNameError(RequestError, KeyError):

@@ -140,9 +140,14 @@ class OpaqueSpec(Struct, frozen=True, tag="opaque"):
 
 
 class DictSpec(Struct, frozen=True, tag="dict"):
-    """A mapping from names to values of other spaces."""
+    """A mapping from names to values of other spaces.
+
+    `style` names a space that a compiler's plug-in registers for it, as for a command line;
+    empty is none.
+    """
 
     items: dict[str, "SpaceSpec"]
+    style: str = ""
 
 
 class TupleSpec(Struct, frozen=True, tag="tuple"):

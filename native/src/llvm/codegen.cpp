@@ -103,6 +103,7 @@ bool tried_to_read(const std::string& errors) {
 
 std::string emit(std::string_view bitcode, Extra extra) {
   start();
+  const UsualOptions usual;
   auto compilation = std::make_unique<Compilation>();
   auto& [errors, context, module, machine, passes] = *compilation;
   collect_errors(context, errors);

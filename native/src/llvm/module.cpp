@@ -10,8 +10,11 @@
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/Support/raw_ostream.h"
+#include "options.h"
 #include "pass_runner.h"
+#include "plugins.h"
 #include "reader.h"
 #include "target.h"
 #include "text_stream.h"
@@ -34,6 +37,23 @@ bool is_one_pass(::llvm::StringRef pipeline) {
   return true;
 }
 
+// What LLVM does to the module when it reads it from bitcode: declarations of intrinsics get the
+// attributes that LLVM gives them, whatever passes had made of those. Returns whether that
+// changed anything.
+bool declare_intrinsics_anew(::llvm::Module& module) {
+  bool changed = false;
+  for (auto& function : module) {
+    const auto intrinsic = function.getIntrinsicID();
+    if (intrinsic == ::llvm::Intrinsic::not_intrinsic) continue;
+    const auto attributes = ::llvm::Intrinsic::getAttributes(module.getContext(), intrinsic,
+                                                             function.getFunctionType());
+    if (attributes == function.getAttributes()) continue;
+    function.setAttributes(attributes);
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
 
 struct Module::State {
@@ -42,7 +62,8 @@ struct Module::State {
   PassRunner& runner() {
     if (!kept_runner) {
       const Timed timed(timing.get(), PartKind::surroundings, "set up passes");
-      kept_runner.emplace(target_machine_for(*module), module->getTargetTriple());
+      kept_runner.emplace(target_machine_for(*module), module->getTargetTriple(),
+                          ::llvm::PipelineTuningOptions(), add_plugin_passes);
       detector.emplace(*module, [this] { return current_hash(); }, timing.get());
       detector->listen_to(kept_runner->callbacks());
       if (timing) timing->listen_to(kept_runner->callbacks());
@@ -108,6 +129,21 @@ struct Module::State {
     return changed;
   }
 
+  bool declare_anew() {
+    if (!declare_intrinsics_anew(*module)) return false;
+    forget();
+    return true;
+  }
+
+  // As a run of `opt` of its own.
+  bool run_alone(const std::string& pipeline) {
+    const IrHash before = current_hash();
+    const bool was_edited = declare_anew();
+    const bool changed = run(pipeline, /*is_asked=*/true);
+    const bool is_edited = declare_anew();
+    return was_edited || is_edited ? current_hash() != before : changed;
+  }
+
   // Destroyed in reverse: analyses before the module, the module before its context.
   std::string reported_errors;
   ::llvm::LLVMContext context;
@@ -125,6 +161,7 @@ struct Module::State {
 template <class Work>
 auto Module::with_state(Work&& work) {
   if (!state_) throw FatalError("this module was lost to an earlier error: " + lost_because_);
+  const UsualOptions usual;
   try {
     return work(*state_);
   } catch (const FatalError& error) {
@@ -167,12 +204,19 @@ bool Module::apply(const std::string& pipeline) {
   });
 }
 
-PassRecord Module::run_recorded(const std::string& pipeline) {
+bool Module::run_with(const std::string& pipeline, const OptionValues& options) {
+  const OtherOptions other(options);
+  return with_state([&](State& state) { return state.run_alone(pipeline); });
+}
+
+PassRecord Module::run_recorded(const std::string& pipeline, const OptionValues& options) {
   PassRecord record;
+  std::optional<OtherOptions> other;
+  if (!options.empty()) other.emplace(options);
   const auto before = with_state([](State& state) { return Snapshot(*state.module); });
   with_state([&](State& state) {
     const RemarkCollector collector(state.context, record.remarks);
-    record.changed = run(pipeline);
+    record.changed = other ? state.run_alone(pipeline) : run(pipeline);
   });
   inspect([&](const ::llvm::Module& now) { before.compare(now, record); });
   return record;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/Support/CommandLine.h"
@@ -22,6 +23,60 @@ void set_option(const std::string& name, const std::string& value) {
     throw UnsupportedError("LLVM refuses the value '" + value + "' of its option -" + name);
   }
   values[name] = value;
+}
+
+namespace {
+
+std::shared_mutex& everybody() {
+  static std::shared_mutex lock;
+  return lock;
+}
+
+// How many guards this thread holds: the first takes the lock, the last gives it back.
+thread_local int held = 0;
+
+}  // namespace
+
+UsualOptions::UsualOptions() {
+  if (held == 0) everybody().lock_shared();
+  ++held;
+}
+
+UsualOptions::~UsualOptions() {
+  if (--held == 0) everybody().unlock_shared();
+}
+
+OtherOptions::OtherOptions(const OptionValues& values) {
+  if (held) throw PipelineError("options cannot be set while this thread runs passes");
+  everybody().lock();
+  held = 1;
+  try {
+    for (const auto& [name, value] : values) set(name, value);
+  } catch (...) {
+    restore();
+    throw;
+  }
+}
+
+OtherOptions::~OtherOptions() { restore(); }
+
+void OtherOptions::set(const std::string& name, const std::string& value) {
+  auto* const option = ::llvm::cl::getRegisteredOptions().lookup(name);
+  if (!option) throw PipelineError("this LLVM has no option -" + name);
+  if (option->getNumOccurrences()) {
+    throw PipelineError("option -" + name + " is set twice, or for all of this process");
+  }
+  set_.push_back(name);
+  if (option->addOccurrence(0, name, value)) {
+    throw PipelineError("LLVM refuses the value '" + value + "' of its option -" + name);
+  }
+}
+
+void OtherOptions::restore() {
+  for (const auto& name : set_) ::llvm::cl::getRegisteredOptions().lookup(name)->reset();
+  set_.clear();
+  held = 0;
+  everybody().unlock();
 }
 
 }  // namespace compiler_gym::llvm

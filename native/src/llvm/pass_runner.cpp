@@ -24,7 +24,8 @@ bool may_run_on(::llvm::StringRef, ::llvm::Any unit) {
 }  // namespace
 
 PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::llvm::Triple& triple,
-                       const ::llvm::PipelineTuningOptions& tuning)
+                       const ::llvm::PipelineTuningOptions& tuning,
+                       void (*extend)(::llvm::PassBuilder&))
     : machine_(std::move(machine)), builder_(machine_.get(), tuning) {
   callbacks_.registerShouldRunOptionalPassCallback(may_run_on);
   // The first registration of an analysis wins, so ours come before PassBuilder's.
@@ -38,6 +39,8 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
   functions_.registerPass([library = ::llvm::TargetLibraryInfoImpl(triple)] {
     return ::llvm::TargetLibraryAnalysis(library);
   });
+  // Analyses of plug-ins are registered by callbacks of the builder, which must know them by now.
+  if (extend) extend(builder_);
   builder_.registerModuleAnalyses(modules_);
   builder_.registerCGSCCAnalyses(components_);
   builder_.registerFunctionAnalyses(functions_);

@@ -15,8 +15,10 @@ namespace compiler_gym::llvm {
 
 class PassRunner {
  public:
+  // `extend` may add passes and analyses.
   PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::llvm::Triple& triple,
-             const ::llvm::PipelineTuningOptions& tuning = {});
+             const ::llvm::PipelineTuningOptions& tuning = {},
+             void (*extend)(::llvm::PassBuilder&) = nullptr);
 
   // Throws PipelineError before anything has run.
   ::llvm::ModulePassManager parse(const std::string& pipeline);

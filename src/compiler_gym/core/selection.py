@@ -24,7 +24,7 @@ from compiler_gym.core.views import (
 from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.nearest import did_you_mean, unknown_name
 from compiler_gym.service.messages import Description
-from compiler_gym.session import ActionSpaceSpec, CommandlineSpec
+from compiler_gym.session import ActionSpaceSpec
 from compiler_gym.spaces import (
     NamedDiscrete,
     Reward,
@@ -193,8 +193,7 @@ class Selection:
         """How many actions there are, if they are the numbers from 0 on; otherwise 0."""
 
     def _build(self, spec: ActionSpaceSpec) -> _Space:
-        styles = self._styles if isinstance(spec.space, CommandlineSpec) else None
-        space = space_from_spec(spec.space, spec.name, styles=styles)
+        space = space_from_spec(spec.space, spec.name, styles=self._styles)
         if isinstance(space, NamedDiscrete):
             space.sets = spec.sets
         return space
@@ -205,6 +204,9 @@ class Selection:
 
 def _why_refused(space: _Space, action: Any) -> str:
     """Return what is wrong with `action`, and what to write for one that is given by name."""
+    explain: Callable[[Any], str] | None = getattr(space, "why_refused", None)
+    if explain is not None:
+        return explain(action)
     refused = f"{action!r} ({type(action).__name__}) is not an action of {space!r}"
     if not isinstance(action, str):
         return refused

@@ -87,7 +87,8 @@ def plain_from_value(space: Space, value: Any) -> Any:
     """
     if isinstance(space, gymnasium.spaces.Discrete):
         return int(value)
-    return spaces.to_plain(value)
+    # A space may have a plain form of its own.
+    return getattr(space, "to_plain", spaces.to_plain)(value)
 
 
 class _Kind(NamedTuple):
@@ -121,13 +122,18 @@ def _space(spec: SpaceSpec, name: str, styles: Styles) -> Space:
 
 
 def _command_line(spec: CommandlineSpec, name: str, styles: Styles) -> Space:
-    if spec.style not in styles:
+    style = _styled(spec.style, name, styles)
+    flags = [spaces.CommandlineFlag(i.name, i.flag, i.description) for i in spec.items]
+    return style(flags, name)
+
+
+def _styled(style: str, name: str, styles: Styles) -> Callable[..., Space]:
+    if style not in styles:
         raise UnknownNameError(
-            f"the command line {name!r} has the style {spec.style!r}; "
+            f"the command line {name!r} has the style {style!r}; "
             f"expected one of {', '.join(sorted(styles))}"
         )
-    flags = [spaces.CommandlineFlag(i.name, i.flag, i.description) for i in spec.items]
-    return styles[spec.style](flags, name)
+    return styles[style]
 
 
 def _box(spec: BoxSpec, name: str, styles: Styles) -> Space:
@@ -155,7 +161,10 @@ def _sequence(spec: SequenceSpec, name: str, styles: Styles) -> Space:
 
 def _dict(spec: DictSpec, name: str, styles: Styles) -> Space:
     # A list of pairs, because Gymnasium sorts a mapping.
-    return spaces.Dict([(key, _space(item, key, styles)) for key, item in spec.items.items()], name)
+    items = [(key, _space(item, key, styles)) for key, item in spec.items.items()]
+    return (
+        _styled(spec.style, name, styles)(items, name) if spec.style else spaces.Dict(items, name)
+    )
 
 
 def _tuple(spec: TupleSpec, name: str, styles: Styles) -> Space:

@@ -17,7 +17,7 @@ from compiler_gym.search.answers import AnswerSearch
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
-from compiler_gym.search.known import default_starts, level_sequences
+from compiler_gym.search.known import default_starts, level_sequences, move_names
 from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
@@ -30,7 +30,7 @@ from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
-from compiler_gym.spaces import action_names, space_name
+from compiler_gym.spaces import space_name
 
 _MOST_WORDS = 300
 """Of a compiler's complaint that a result holds."""
@@ -112,6 +112,7 @@ def run_search(
             sets=moves.sets,
             pack=moves.pack,
             rest=moves.rest,
+            vary=moves.vary if moves.can_vary else None,
         )
         campaigns: list[Campaign] = []
         for index, benchmark in enumerate(benchmarks):
@@ -179,7 +180,7 @@ def _starts(
     if given is None:
         return _checked(default_starts(space), size)
     listed = list(given)
-    return _checked([*listed, *level_sequences(action_names(space))] if listed else (), size)
+    return _checked([*listed, *level_sequences(move_names(space))] if listed else (), size)
 
 
 def _checked(starts: Iterable[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:

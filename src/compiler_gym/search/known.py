@@ -16,15 +16,24 @@ import gymnasium
 from compiler_gym.registration import compilers
 from compiler_gym.spaces import action_names
 
-__all__ = ["default_starts", "known_sequences", "level_sequences"]
+__all__ = ["default_starts", "known_sequences", "level_sequences", "move_names"]
 
 _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
     """Return the standard levels among the actions of `space`, then the known sequences."""
-    names = action_names(space)
+    names = move_names(space)
     return level_sequences(names) + known_sequences(names)
+
+
+def move_names(space: gymnasium.Space[Any]) -> tuple[str, ...]:
+    """Return the names of the first actions of a search in `space`: of all, if they are numbers.
+
+    >>> move_names(gymnasium.spaces.Discrete(3))
+    ()
+    """
+    return tuple(getattr(space, "move_names", ()) or action_names(space))
 
 
 def level_sequences(names: Sequence[str]) -> list[list[int]]:

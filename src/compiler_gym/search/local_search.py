@@ -41,6 +41,7 @@ class LocalSearch:
             or list(range(moves.size)),
             generator,
             longest=moves.longest,
+            vary=moves.vary,
         )
         self._found: Node | None = None
         self._pool: list[Node] = []

@@ -1,36 +1,45 @@
 # SPDX-License-Identifier: MIT
 """The actions a search chooses from, as numbers from zero, whatever the action space is."""
 
-from collections.abc import Sequence
+import random
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
 
-from compiler_gym.search.known import level_sequences
+from compiler_gym.search.known import level_sequences, move_names
 from compiler_gym.search.strategy import MoveSequence
-from compiler_gym.spaces import action_names
 
 __all__ = ["Moves"]
 
 _SAMPLES = 256
+Neighbour = Callable[[Any, random.Random], Any]
 
 
 class Moves:
     """A fixed list of actions.
 
     A discrete space is taken whole. Of any other space 256 members are drawn once,
-    from `seed`: the search then combines those. Where the actions are settings, several
+    from `seed`: the search then combines those. Before them come the members that a space
+    names itself (`moves`, `move_names`), and a space that knows the neighbours of a member
+    (`neighbour`) lets the list grow: see `vary`. Where the actions are settings, several
     of them can be packed into one move, so that what they make together is compiled once.
     """
 
     def __init__(self, space: gymnasium.Space[Any], *, seed: int) -> None:
-        self._names: Sequence[str] = tuple(action_names(space))
+        self._names: Sequence[str] = move_names(space)
         self._actions: Sequence[Any]
+        self._neighbour: Neighbour | None = getattr(space, "neighbour", None)
+        self._number_of: dict[str, int] = {}
+        self._lock = threading.Lock()
         if isinstance(space, gymnasium.spaces.Discrete):
             self._actions = range(int(space.start), int(space.start) + int(space.n))
         else:
             space.seed(seed)
-            self._actions = [space.sample() for _ in range(_SAMPLES)]
+            named: list[Any] = space.moves() if self._names else []  # type: ignore[attr-defined]  # it has both
+            plain: Callable[[Any], Any] = getattr(space, "to_plain", lambda action: action)
+            self._actions = [*named, *(plain(space.sample()) for _ in range(_SAMPLES))]
         self.sets: tuple[int, ...] = tuple(getattr(space, "sets", ()))
         """The number of the option that each action sets; empty where actions are steps."""
         self.rest: int | None = getattr(space, "rest", None)
@@ -72,6 +81,26 @@ class Moves:
             for single in (self._groups[move - size] if move >= size else (move,))
         )
 
+    @property
+    def can_vary(self) -> bool:
+        """Whether actions have neighbours."""
+        return self._neighbour is not None
+
+    def vary(self, move: int, generator: random.Random) -> int:
+        """Return a move that differs from `move` in one part; itself if it has no parts."""
+        if self._neighbour is None or self.sets:
+            return move
+        varied = self._neighbour(self._actions[move], generator)
+        if varied is None:
+            return move
+        assert isinstance(self._actions, list)
+        with self._lock:  # the strategies of several programs share the list
+            key = repr(varied)
+            if key not in self._number_of:
+                self._number_of[key] = len(self._actions)
+                self._actions.append(varied)
+            return self._number_of[key]
+
     def action(self, move: int) -> Any:
         """Return what the environment's ``step`` takes for `move`, a single action."""
         return self._actions[move]
@@ -84,4 +113,4 @@ class Moves:
         """Return the name of the action, or how it is written; of several, in a row."""
         if move >= len(self):
             return " ".join(map(self.name, self.flat([move])))
-        return self._names[move] if self._names else str(self._actions[move])
+        return self._names[move] if move < len(self._names) else str(self._actions[move])

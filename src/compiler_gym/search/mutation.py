@@ -13,13 +13,24 @@ _LATENESS = 4
 """With 4 a change begins a fifth of the sequence before its end on average. With 2, a third,
 a sequence took 7 new actions where it takes 4, and as many actions found a little less."""
 
+_VARIED = 0.4
+"""How often a change is one of a part of a move, where moves have parts."""
+
 _Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], None]
 
 
 class Mutator:
     """Makes neighbours of sequences, with a preference for actions that have paid off."""
 
-    def __init__(self, moves: Sequence[int], generator: random.Random, *, longest: int) -> None:
+    def __init__(
+        self,
+        moves: Sequence[int],
+        generator: random.Random,
+        *,
+        longest: int,
+        vary: Callable[[int, random.Random], int] | None = None,
+    ) -> None:
+        self._vary = vary
         self._random = generator
         self._longest = longest
         self._moves = moves
@@ -54,6 +65,10 @@ class Mutator:
         while self._random.random() < 0.4 and count < 4:
             count += 1
         for _ in range(count):
+            if self._vary is not None and changed and self._random.random() < _VARIED:
+                place = self.place(len(changed) - 1)
+                changed[place] = self._vary(changed[place], self._random)
+                continue
             change = self._random.choices(self._CHANGES, _CHANCES)[0]
             change(self, changed, others)
         return changed

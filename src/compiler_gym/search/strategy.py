@@ -38,6 +38,9 @@ class Moveset:
     """Writes actions as a proposal: settings become one move, which is compiled once."""
     rest: int | None = None
     """Where actions are answers: the one that leaves what is still asked to the compiler."""
+    vary: Callable[[int, random.Random], int] | None = None
+    """Returns a move that differs in one part from a given one, where moves have parts; it may
+    be a number of its own, beyond `size`."""
 
 
 class Strategy(Protocol):

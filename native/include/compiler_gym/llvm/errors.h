@@ -42,4 +42,9 @@ struct UnsupportedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A shared library that cannot add passes to this LLVM.
+struct PluginError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace compiler_gym::llvm

@@ -21,6 +21,7 @@
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
 #include "compiler_gym/llvm/levels.h"
+#include "compiler_gym/llvm/option_values.h"
 #include "compiler_gym/llvm/pass_record.h"
 #include "compiler_gym/llvm/pass_timing.h"
 
@@ -55,11 +56,15 @@ class Module {
   // The same where nobody asks whether the IR changed, which saves looking: true means that it
   // may have.
   bool apply(const std::string& pipeline);
+  // The same as `run`, with other values of LLVM's command-line options for this pipeline alone. It
+  // is a run of `opt` of its own: what a reader of bitcode does to declarations of intrinsics is
+  // done before and after it. Throws PipelineError for options that LLVM refuses.
+  bool run_with(const std::string& pipeline, const OptionValues& options);
   // 0 sets no limit, as at the start.
   void limit_instructions(std::size_t most);
 
   // The same, slower, and say what it did.
-  PassRecord run_recorded(const std::string& pipeline);
+  PassRecord run_recorded(const std::string& pipeline, const OptionValues& options = {});
 
   // The same, slower, and compare the answer with one that trusts nobody.
   WatchedRun run_watched(const std::string& pipeline);

@@ -12,7 +12,8 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
+from compiler_gym.envs.llvm.parameters import NAME, SLOTS, STYLE
+from compiler_gym.session import ActionSpaceSpec, BoxSpec, CommandlineSpec, DictSpec, FlagSpec
 
 __all__ = ["ACTION_SPACES", "LEGACY", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
 
@@ -71,6 +72,22 @@ def _space(
     return ActionSpaceSpec(name, CommandlineSpec(items, style=style), description, _varying(items))
 
 
+def _parameters() -> ActionSpaceSpec:
+    """Return the passes that take parameters or none, each once, and the levels."""
+    items = tuple(item for item in _passes(risky=False) if "<" not in item.name)
+    return ActionSpaceSpec(
+        NAME,
+        DictSpec(
+            {
+                "pass": CommandlineSpec(items + PIPELINES, style="opt"),
+                "values": BoxSpec(-1, 1, (SLOTS,)),
+            },
+            style=STYLE,
+        ),
+        "A pass or a level, and values for its parameters: below 0 leaves one to LLVM",
+    )
+
+
 ACTION_SPACES = (
     _space("Passes", _passes(risky=False), "Deterministic, safe transforms (the default)"),
     _space("PassesAll", _passes(risky=True), "Passes and those known to crash, hang or differ"),
@@ -86,4 +103,5 @@ ACTION_SPACES = (
         "The 124 actions of CompilerGym 0.2.5, in their order",
         style="opt-flags",  # its flags are the names that they had
     ),
+    _parameters(),
 )

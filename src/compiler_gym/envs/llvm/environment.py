@@ -16,8 +16,17 @@ from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.parameters import STYLE
+from compiler_gym.envs.llvm.parameters.space import ParameterSpace
+from compiler_gym.envs.llvm.plugins import (
+    Plugin,
+    load_options,
+    plugin_source,
+    require_recorded,
+)
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
@@ -32,6 +41,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     InvalidParameterError,
     MinimizationError,
+    PluginError,
     UnknownNameError,
 )
 from compiler_gym.sandbox import sandboxed
@@ -55,6 +65,7 @@ __all__ = [
 SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 _CLEAR = "invalidate<all>"
 _OPT = re.compile(r"opt(-[\d.]+)?")
+_PLUGIN = re.compile(r"--?load-pass-plugin=")
 _OPT_OPTIONS = ("-S", "-discard-value-names", "--discard-value-names")
 """Options of ``opt`` that are no action."""
 
@@ -161,7 +172,7 @@ class LlvmEnv(RunnableEnv):
     """Optimise an LLVM module with passes of LLVM 22.
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
-      ``PassesAndPipelines`` and ``CompilerGymV0``.
+      ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
@@ -186,6 +197,7 @@ class LlvmEnv(RunnableEnv):
     command_line_styles: ClassVar[Mapping[str, Any]] = {
         "opt": LlvmCommandLine,
         "opt-flags": LegacyCommandLine,
+        STYLE: ParameterSpace,
     }
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
@@ -209,15 +221,42 @@ class LlvmEnv(RunnableEnv):
         datasets: Iterable[Dataset] | None = None,
         rewards: Iterable[Reward] = (),
         derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
+        plugins: Iterable[str | Path] = (),
+        passes: Iterable[str] = (),
         **options: Any,
     ) -> None:
+        source, self._plugins = self.source, tuple[Plugin, ...]()
+        if plugins or passes:
+            source, self._plugins = plugin_source(plugins, passes)
+            if self.source != SOURCE:
+                raise PluginError(
+                    f"{type(self).__name__} runs the pipeline of a level: expected no plug-ins "
+                    "(llvm-v0 takes them)"
+                )
+            if options.get("isolation", "process") != "process":
+                raise PluginError(
+                    f"isolation is {options['isolation']!r}: plug-ins are loaded in a process of "
+                    "their own, expected 'process'"
+                )
         super().__init__(
-            self.source,
+            source,
             rewards=(*self._rewards(), *rewards),
             derived_observation_spaces=(*derived_observations(), *derived_observation_spaces),
             datasets=make_datasets(datasets_site_path) if datasets is None else datasets,
             **options,
         )
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The plug-ins whose passes are there beside LLVM's own."""
+        return self._plugins
+
+    def commandline(self) -> str:
+        """Return the actions of the episode as a command of the shell: runs of ``opt``."""
+        text = super().commandline()
+        if not self._plugins:
+            return text
+        return re.sub(r"(^|\| )opt ", rf"\g<1>opt {load_options(self._plugins)} ", text)
 
     if TYPE_CHECKING:
 
@@ -344,6 +383,10 @@ class LlvmEnv(RunnableEnv):
         """Return what can be earned, fresh."""
         return make_rewards()
 
+    def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
+        require_recorded(state.compiler_version, self._plugins)
+        super()._warn_of_another_compiler(state)
+
     def _goal(self) -> str | None:
         history = self.episode.require()
         return BenchmarkUri.from_string(history.benchmark).parameters.get("goal", "size")
@@ -405,23 +448,6 @@ def split_benchmark_by_function(
     return [source.user_benchmark(part, ()) for part in (*chosen, rest)]
 
 
-def split_pipeline(text: str) -> list[str]:
-    """Return the parts of a pass pipeline: split at commas outside brackets.
-
-    >>> split_pipeline("function(sroa<a;b>,dce),globaldce")
-    ['function(sroa<a;b>,dce)', 'globaldce']
-    """
-    parts: list[str] = []
-    depth, start = 0, 0
-    for i, letter in enumerate(text):
-        depth += (letter in "(<") - (letter in ")>")
-        if letter == "," and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    parts.append(text[start:])
-    return [part.strip() for part in parts if part.strip()]
-
-
 def _parts_of(commandline: str) -> list[str]:
     """Return the actions that a command or a pipeline names, as text.
 
@@ -438,7 +464,7 @@ def _parts_of(commandline: str) -> list[str]:
         if word.lstrip("-").startswith("passes="):
             parts += split_pipeline(word.partition("=")[2])
         elif word.startswith("-") and word not in ("-", "-o"):
-            parts += [word] if word not in _OPT_OPTIONS else []
+            parts += [word] if word not in _OPT_OPTIONS and not _PLUGIN.match(word) else []
         else:
             use, name = ("writes", next(rest, "")) if word == "-o" else ("reads", word)
             if files[use] or not is_file_name(name):

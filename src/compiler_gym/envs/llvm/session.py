@@ -7,12 +7,13 @@ engine forgets every analysis after each action.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP, PIPELINES
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
+from compiler_gym.envs.llvm.parameters import setting_of
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -26,6 +27,7 @@ from compiler_gym.session import (
     BenchmarkSpec,
     CommandlineSpec,
     CompilerSession,
+    DictSpec,
     Layer,
     ObservationSpec,
     TimedPart,
@@ -45,6 +47,7 @@ _RUN_SETTINGS = {
 }
 
 
+Step = tuple[bool, ActionSpaceSpec | None, bool]
 _texts: dict[int, tuple[ActionSpaceSpec, tuple[str, ...], tuple[str, ...]]] = {}
 """The pipelines and the names of action spaces, by identity: every reset needs them."""
 _READ_SETTINGS = {
@@ -77,20 +80,22 @@ class LlvmSession(CompilerSession):
         self._initial_count = self.subject.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
         self._pipelines, self._names = _texts_of(action_space)
+        self._flags = dict(zip(self._names, self._pipelines, strict=True))
 
-    def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
+    def apply_action(self, action: Any) -> Step:
         """Run the pipeline of `action` on the module."""
         return self._apply(action, self.subject.run)
 
-    def apply_further(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
+    def apply_further(self, action: Any) -> Step:
         """The same without looking for its effect, which costs as much as some passes."""
         return self._apply(action, self.subject.apply)
 
-    def _apply(
-        self, action: int, run: Callable[[str], bool]
-    ) -> tuple[bool, ActionSpaceSpec | None, bool]:
+    def _apply(self, action: Any, run: Callable[[str], bool]) -> Step:
+        if isinstance(action, dict):
+            return self._apply_setting(cast("dict[str, Any]", action))
+        number = cast("int", action)  # anything, from a client of another language
         try:
-            pipeline = self._pipelines[action]
+            pipeline = self._pipelines[number]
         except (IndexError, TypeError):
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
@@ -99,10 +104,20 @@ class LlvmSession(CompilerSession):
         try:
             return False, None, not run(pipeline)
         except ModuleTooLargeError as error:
-            raise ModuleTooLargeError(
-                f"{self._names[action]} grew the module from {self._initial_count} instructions at "
-                f"reset to {error}"
-            ) from None
+            raise self._too_large(self._names[number], error) from None
+
+    def _apply_setting(self, action: dict[str, Any]) -> Step:
+        """Run a pass with values for its parameters."""
+        setting = setting_of(action, self._flags)
+        try:
+            return False, None, not self.subject.run(setting.pipeline, setting.options)
+        except ModuleTooLargeError as error:
+            raise self._too_large(f"{action['pass']} of {setting}", error) from None
+
+    def _too_large(self, name: str, error: ModuleTooLargeError) -> ModuleTooLargeError:
+        return ModuleTooLargeError(
+            f"{name} grew the module from {self._initial_count} instructions at reset to {error}"
+        )
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""
@@ -176,8 +191,10 @@ def _texts_of(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str
     """Return the pipeline and the name of each action."""
     known = _texts.get(id(action_space))
     if known is None or known[0] is not action_space:
-        assert isinstance(action_space.space, CommandlineSpec)
-        items = action_space.space.items
+        space = action_space.space
+        passes = space.items["pass"] if isinstance(space, DictSpec) else space
+        assert isinstance(passes, CommandlineSpec)
+        items = passes.items
         pipelines, names = (tuple(item.flag for item in items), tuple(item.name for item in items))
         known = _texts[id(action_space)] = action_space, pipelines, names
     return known[1:]

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the last pipeline of an episode did. Runs in a worker."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from compiler_gym import _llvm
 
 __all__ = ["PassHistory"]
+
+Options = Sequence[tuple[str, str]]
+"""Values of LLVM's command-line options."""
 
 
 class PassHistory:
@@ -18,29 +21,37 @@ class PassHistory:
 
     def __init__(self, load: Callable[[], _llvm.Module]) -> None:
         self._load = load
-        self._pipelines: list[str] = []
+        self._pipelines: list[tuple[str, Options]] = []
         self._record: dict[str, Any] | None = None
         self._is_recording = False
 
-    def run(self, module: _llvm.Module, pipeline: str) -> bool:
+    def run(self, module: _llvm.Module, pipeline: str, options: Options = ()) -> bool:
         """Run `pipeline` and return whether the IR changed."""
+        if options:
+            return self._run(module, pipeline, lambda text: module.run_with(text, options), options)
         return self._run(module, pipeline, module.run)
 
     def apply(self, module: _llvm.Module, pipeline: str) -> bool:
         """Run `pipeline` where nobody asks; return whether the IR may have changed."""
         return self._run(module, pipeline, module.apply)
 
-    def _run(self, module: _llvm.Module, pipeline: str, run: Callable[[str], bool]) -> bool:
-        self._pipelines.append(pipeline)
+    def _run(
+        self,
+        module: _llvm.Module,
+        pipeline: str,
+        run: Callable[[str], bool],
+        options: Options = (),
+    ) -> bool:
+        self._pipelines.append((pipeline, options))
         if not self._is_recording:
             return run(pipeline)
         self._record = None
-        self._record = _llvm.run_recorded(module, pipeline)
+        self._record = _llvm.run_recorded(module, pipeline, options)
         return bool(self._record["changed"])
 
     def skip(self) -> None:
         """Note an action that ran nothing."""
-        self._pipelines.append("")
+        self._pipelines.append(("", ()))
         self._record = None
 
     def last(self) -> dict[str, Any]:
@@ -52,12 +63,15 @@ class PassHistory:
         return {**self._record, "remarks": remarks}
 
     def _recorded_again(self) -> dict[str, Any]:
-        if not self._pipelines or not self._pipelines[-1]:
+        if not self._pipelines or not self._pipelines[-1][0]:
             return _NOTHING
         module = self._load()
-        for pipeline in filter(None, self._pipelines[:-1]):
-            module.apply(pipeline)
-        return _llvm.run_recorded(module, self._pipelines[-1])
+        for pipeline, options in self._pipelines[:-1]:
+            if options:
+                module.run_with(pipeline, options)
+            elif pipeline:
+                module.apply(pipeline)
+        return _llvm.run_recorded(module, *self._pipelines[-1])
 
 
 _REMARK = ("kind", "pass", "name", "function", "message")

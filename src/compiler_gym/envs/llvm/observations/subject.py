@@ -5,6 +5,7 @@ Runs in a worker. Nothing is built, linked or repeated before somebody looks.
 """
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,9 +42,12 @@ class Subject:
         module.set_goal(self.goal)
         return module
 
-    def run(self, pipeline: str) -> bool:
-        """Run `pipeline` on the module and return whether it changed."""
-        return self.history.run(self.module, pipeline)
+    def run(self, pipeline: str, options: Sequence[tuple[str, str]] = ()) -> bool:
+        """Run `pipeline` on the module and return whether it changed.
+
+        With values of LLVM's options it is a run of ``opt`` of its own.
+        """
+        return self.history.run(self.module, pipeline, options)
 
     def apply(self, pipeline: str) -> bool:
         """Run `pipeline` where nobody asks; return whether the module may have changed."""

@@ -1,0 +1,98 @@
+#include "compiler_gym/llvm/plugins.h"
+
+#include <dlfcn.h>
+
+#include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/module.h"
+#include "compiler_gym/llvm/runtime.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Plugins/PassPlugin.h"
+#include "plugins.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+using Register = void (*)(::llvm::PassBuilder&);
+
+// Filled before any module is made.
+std::vector<Register>& registrations() {
+  static std::vector<Register> loaded;
+  return loaded;
+}
+
+// The plug-in that alone is asked; -1 asks all. As the list, it is changed before modules are made.
+int asked = -1;
+
+const std::string shared_library =
+    "libLLVM.so." + std::to_string(LLVM_VERSION_MAJOR) + "." + std::to_string(LLVM_VERSION_MINOR);
+
+std::string reason() {
+  const char* const text = dlerror();
+  return text ? text : "no reason given";
+}
+
+}  // namespace
+
+bool shares_llvm() {
+  // Found only where it is in the process already, and from then on seen by what comes after.
+  return dlopen(shared_library.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD) != nullptr;
+}
+
+std::string load_plugin(const std::string& path) {
+  start();
+  if (!shares_llvm()) {
+    throw PluginError("this engine does not share " + shared_library + " with plug-ins");
+  }
+  // At once: a symbol that is missing ends the process when it is first called.
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    throw PluginError(path + " cannot be loaded by LLVM " LLVM_VERSION_STRING ": " + reason());
+  }
+  using Entry = ::llvm::PassPluginLibraryInfo (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(library, "llvmGetPassPluginInfo"));
+  if (!entry) {
+    throw PluginError(path + " is no plug-in of LLVM: it has no llvmGetPassPluginInfo");
+  }
+  const auto plugin = entry();
+  if (plugin.APIVersion != LLVM_PLUGIN_API_VERSION) {
+    throw PluginError(path + " was built for version " + std::to_string(plugin.APIVersion) +
+                      " of the plug-in interface, and LLVM " LLVM_VERSION_STRING " has version " +
+                      std::to_string(LLVM_PLUGIN_API_VERSION) + ": build it with its headers");
+  }
+  registrations().push_back(plugin.RegisterPassBuilderCallbacks
+                                ? plugin.RegisterPassBuilderCallbacks
+                                : +[](::llvm::PassBuilder&) {});
+  return plugin.PluginName ? plugin.PluginName : "";
+}
+
+void add_plugin_passes(::llvm::PassBuilder& builder) {
+  for (std::size_t i = 0; i < registrations().size(); ++i) {
+    if (asked < 0 || i == static_cast<std::size_t>(asked)) registrations()[i](builder);
+  }
+}
+
+std::string pipeline_of_pass(const std::string& pass, int plugin) {
+  asked = plugin;
+  const auto all_again = ::llvm::make_scope_exit([] { asked = -1; });
+  constexpr const char* nothing = R"(target triple = "x86_64-pc-linux-gnu")";
+  std::string refusal;
+  // In a list only a pass of modules stands alone: LLVM would guess the unit of a lone one.
+  for (const auto& [before, after] :
+       std::vector<std::pair<std::string, std::string>>{{"", ""},
+                                                        {"cgscc(", ")"},
+                                                        {"function(", ")"},
+                                                        {"function(loop(", "))"},
+                                                        {"function(loop-mssa(", "))"}}) {
+    try {
+      const std::string text = before + pass + after;
+      Module(nothing).run("no-op-module," + text);
+      return text;
+    } catch (const PipelineError& error) {
+      if (refusal.empty()) refusal = error.what();
+    }
+  }
+  throw PipelineError(refusal);
+}
+
+}  // namespace compiler_gym::llvm
