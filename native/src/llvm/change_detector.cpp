@@ -48,6 +48,10 @@ std::vector<std::uint32_t> numbers_of(const Pieces& pieces, std::vector<Key> Pie
   return found;
 }
 
+bool same_addresses(const Piece& then, const Piece& now) {
+  return then.uses == now.uses && then.next_uses == now.next_uses && then.nodes == now.nodes;
+}
+
 // What follows each use: the number of a use of these pieces, or one of others, which no pass
 // moved, by its address.
 std::vector<std::pair<std::uint32_t, const ::llvm::Use*>> followers(const Pieces& pieces) {
@@ -156,7 +160,8 @@ void ChangeDetector::before(::llvm::StringRef pass, const ::llvm::Any& unit) {
   if (changed_ || module_known_ || (word.trust.nothing && word.trust.something && is_one_pass_)) {
     return;
   }
-  if (function) {
+  // Of several passes, one may move uses among functions that another is yet to read.
+  if (function && is_one_pass_) {
     read_current();
   } else {
     read_module();
@@ -186,7 +191,7 @@ void ChangeDetector::enter(const ::llvm::Function* function) {
 }
 
 void ChangeDetector::read_current() {
-  if (std::exchange(current_known_, true) || claimed_.contains(current_)) return;
+  if (std::exchange(current_known_, true)) return;
   if (is_unusual_) return take_whole();
   know_symbols();
   know(*current_);
@@ -278,15 +283,22 @@ bool ChangeDetector::differs(const ::llvm::Function& function) {
   now.locals = body.piece.locals;
   reader_.read_body(function, now);
   if (now.content != body.piece.content || reader_.met_the_unusual() ||
-      !same_crossings({&body.piece}, {&now}, /*is_everything=*/false)) {
+      now.uses.size() != body.piece.uses.size() ||
+      !same_nodes({&body.piece}, {&now}, /*is_everything=*/false)) {
     return true;
   }
+  // Visits to other functions may move uses back.
+  if (!same_addresses(body.piece, now)) {
+    orders_.visited(body.piece, now, followers({&body.piece}) != followers({&now}));
+    ++changes_;
+  }
   body.piece = std::move(now);
+  body.change = changes_;
   return false;
 }
 
 bool ChangeDetector::differs_anywhere() {
-  if (reader_.symbols(module_) != *symbols_) return true;
+  if (reader_.symbols(module_) != *symbols_ || orders_.differ()) return true;
   std::vector<const ::llvm::Function*> then, now;
   if (module_claimed_) {
     then = at_entry_;
@@ -332,18 +344,27 @@ bool ChangeDetector::differs_anywhere() {
 // rest were not moved, so they stand in their lists in the order that they had: these lists are
 // equal when each use of ours is followed by what followed it before.
 bool ChangeDetector::same_crossings(const Pieces& before, const Pieces& after, bool is_everything) {
-  bool same_addresses = true;
+  if (!same_nodes(before, after, is_everything)) return false;
+  const bool is_same =
+      std::equal(before.begin(), before.end(), after.begin(),
+                 [](const auto* then, const auto* now) { return same_addresses(*then, *now); });
+  if (is_same) return true;
+  if (followers(before) != followers(after)) return false;
+  // What other pieces know of their neighbours was by address.
+  ++changes_;
+  return true;
+}
+
+bool ChangeDetector::same_nodes(const Pieces& before, const Pieces& after, bool is_everything) {
+  bool is_same = true;
   for (std::size_t at = 0; at < before.size(); ++at) {
     const Piece &then = *before[at], &now = *after[at];
-    if (then.node_content != now.node_content || then.uses.size() != now.uses.size() ||
-        then.nodes.size() != now.nodes.size()) {
+    if (then.node_content != now.node_content || then.nodes.size() != now.nodes.size()) {
       return false;
     }
-    same_addresses &=
-        then.uses == now.uses && then.next_uses == now.next_uses && then.nodes == now.nodes;
+    is_same &= then.nodes == now.nodes;
   }
-  if (same_addresses) return true;
-  if (followers(before) != followers(after)) return false;
+  if (is_same) return true;
   ::llvm::DenseMap<const ::llvm::MDNode*, std::uint32_t> old_numbers, new_numbers;
   if (numbers_of(before, &Piece::nodes, old_numbers) !=
       numbers_of(after, &Piece::nodes, new_numbers)) {
@@ -361,8 +382,6 @@ bool ChangeDetector::same_crossings(const Pieces& before, const Pieces& after, b
     }
     if (is_mentioned_elsewhere(before, others)) return false;
   }
-  // What other pieces know of their neighbours was by address.
-  ++changes_;
   return true;
 }
 
@@ -404,6 +423,7 @@ void ChangeDetector::conclude() {
   current_claimed_ = current_known_ = false;
   current_ = nullptr;
   claimed_.clear();
+  orders_.clear();
   whole_before_.reset();
 }
 

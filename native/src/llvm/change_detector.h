@@ -27,6 +27,7 @@
 #include "llvm/IR/PassInstrumentation.h"
 #include "piece_reader.h"
 #include "trusted_passes.h"
+#include "use_orders.h"
 
 namespace compiler_gym::llvm {
 
@@ -91,6 +92,8 @@ class ChangeDetector {
   bool differs_anywhere();
   bool same_crossings(const std::vector<const Piece*>& before,
                       const std::vector<const Piece*>& after, bool is_everything);
+  bool same_nodes(const std::vector<const Piece*>& before, const std::vector<const Piece*>& after,
+                  bool is_everything);
   bool is_mentioned_elsewhere(const std::vector<const Piece*>& pieces,
                               const ::llvm::DenseSet<const ::llvm::MDNode*>& nodes);
   void conclude();
@@ -123,6 +126,7 @@ class ChangeDetector {
   bool current_known_ = false;
   ::llvm::SmallSetVector<const ::llvm::Function*, 8> claimed_;
   std::vector<const ::llvm::Function*> at_entry_;
+  UseOrders orders_;
   std::optional<IrHash> whole_before_;
 
   ::llvm::DenseMap<const char*, Word> words_;

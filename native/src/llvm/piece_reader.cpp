@@ -17,19 +17,20 @@ constexpr std::uint32_t lasting_address = 0xFFFFFFF6;
 constexpr std::uint32_t name_of_symbol = 0xFFFFFFF4;
 constexpr std::uint32_t end_of_symbols = 0xFFFFFFF2;
 
-// Constants outlive the code that used them, and bitcode does not hold those.
 bool is_leftover(const ::llvm::User& user) {
   if (!::llvm::isa<::llvm::Constant>(user) || ::llvm::isa<::llvm::GlobalValue>(user)) return false;
   return ::llvm::all_of(user.users(), [](const auto* one) { return is_leftover(*one); });
 }
 
+}  // namespace
+
+bool is_in_use(const ::llvm::Use& use) { return !is_leftover(*use.getUser()); }
+
 const ::llvm::Use* next_in_list(const ::llvm::Use& use) {
   const auto* next = use.getNext();
-  while (next && is_leftover(*next->getUser())) next = next->getNext();
+  while (next && !is_in_use(*next)) next = next->getNext();
   return next;
 }
-
-}  // namespace
 
 void PieceReader::read_body(const ::llvm::Function& function, Piece& piece) {
   start(piece);

@@ -35,6 +35,12 @@ struct Piece {
   std::uint32_t locals = 0;
 };
 
+// Whether the user is no constant that nothing uses: constants outlive the code that used them,
+// and bitcode does not hold those.
+bool is_in_use(const ::llvm::Use& use);
+// The next in its list that is in use.
+const ::llvm::Use* next_in_list(const ::llvm::Use& use);
+
 class PieceReader : private Description<PieceReader> {
  public:
   // Everything that a body holds, with what its function refers to.
