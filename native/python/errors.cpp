@@ -11,7 +11,7 @@ namespace {
 
 // Never destroyed: the classes must outlive every exception.
 struct Classes {
-  nb::object init, pipeline, fatal, diagnostic, invalid_ir, too_large, unsupported;
+  nb::object init, pipeline, fatal, diagnostic, invalid_ir, too_large, unsupported, refused;
 };
 const Classes* classes = nullptr;
 
@@ -39,6 +39,8 @@ void translate(const std::exception_ptr& raised, void*) {
     raise(classes->too_large, error);
   } catch (const llvm::UnsupportedError& error) {
     raise(classes->unsupported, error);
+  } catch (const llvm::RefusedError& error) {
+    raise(classes->refused, error);
   }
 }
 
@@ -49,7 +51,7 @@ void bind_errors(nb::module_&) {
   classes = new Classes{errors.attr("BenchmarkInitError"), errors.attr("PipelineError"),
                         errors.attr("CompilerFatalError"), errors.attr("CompilerDiagnosticError"),
                         errors.attr("InvalidIrError"),     errors.attr("ModuleTooLargeError"),
-                        errors.attr("ObservationError")};
+                        errors.attr("ObservationError"),   errors.attr("InvalidActionError")};
   nb::register_exception_translator(translate, nullptr);
 }
 

@@ -142,11 +142,15 @@ class Selection:
     def plain(self, actions: list[Any]) -> list[Any]:
         """Return `actions` as a session takes them, or raise `InvalidActionError`."""
         count, space = self.action_count, self.action_space
+        check = getattr(space, "check_sequence", None)
         for action in actions:
             if type(action) is not int or not 0 <= action < count:
                 break
         else:
             return actions
+        if check is not None:  # what its first actions do decides what can follow
+            check(actions)
+            return list(map(int, actions))
         for action in actions:
             if not space.contains(action):
                 raise InvalidActionError(_why_refused(space, action) + self._advice(action))
@@ -189,8 +193,9 @@ class Selection:
         self.action_spec = spec
         """What their session says of them."""
         numbers = space if isinstance(space, gymnasium.spaces.Discrete) else None
-        self.action_count = int(numbers.n) if numbers is not None and numbers.start == 0 else 0
-        """How many actions there are, if they are the numbers from 0 on; otherwise 0."""
+        count = 0 if numbers is None else int(getattr(numbers, "dense", numbers.n))
+        self.action_count = count if numbers is not None and numbers.start == 0 else 0
+        """How many numbers from 0 on are actions, whatever was done; 0 of other spaces."""
 
     def _build(self, spec: ActionSpaceSpec) -> _Space:
         styles = self._styles if isinstance(spec.space, CommandlineSpec) else None

@@ -42,4 +42,9 @@ struct UnsupportedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What is to be marked is not there, or cannot be marked so.
+struct RefusedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace compiler_gym::llvm

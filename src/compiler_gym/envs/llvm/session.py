@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP, PIPELINES
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, MARKS, NO_OP, PIPELINES
+from compiler_gym.envs.llvm.marks.marking import Marking
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
 from compiler_gym.errors import (
@@ -77,6 +78,11 @@ class LlvmSession(CompilerSession):
         self._initial_count = self.subject.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
         self._pipelines, self._names = _texts_of(action_space)
+        self._marking: Marking | None = None
+        if action_space.name == MARKS:
+            self._marking = Marking(self.subject.module, action_space)
+            self.subject.has_ids = True
+            self.initial_action_space = self._marking.listing()
 
     def apply_action(self, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Run the pipeline of `action` on the module."""
@@ -89,6 +95,8 @@ class LlvmSession(CompilerSession):
     def _apply(
         self, action: int, run: Callable[[str], bool]
     ) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        if self._marking is not None and action >= len(self._pipelines):
+            return self._mark(self._marking, action)
         try:
             pipeline = self._pipelines[action]
         except (IndexError, TypeError):
@@ -97,12 +105,23 @@ class LlvmSession(CompilerSession):
             self.subject.history.skip()
             return False, None, True
         try:
-            return False, None, not run(pipeline)
+            changed = run(pipeline)
+            return (
+                False,
+                self._marking.listing() if self._marking and changed else None,
+                not changed,
+            )
         except ModuleTooLargeError as error:
             raise ModuleTooLargeError(
                 f"{self._names[action]} grew the module from {self._initial_count} instructions at "
                 f"reset to {error}"
             ) from None
+
+    def _mark(self, marking: Marking, action: int) -> tuple[bool, ActionSpaceSpec | None, bool]:
+        mark = marking.mark_of(action)
+        changed = marking.choose(mark)
+        self.subject.history.note(mark, changed=changed)
+        return False, marking.listing() if changed else None, not changed
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""

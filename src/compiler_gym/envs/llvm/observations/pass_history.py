@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from compiler_gym import _llvm
+from compiler_gym.envs.llvm.marks.marking import MarkedPoint, choose
 
 __all__ = ["PassHistory"]
 
@@ -18,7 +19,7 @@ class PassHistory:
 
     def __init__(self, load: Callable[[], _llvm.Module]) -> None:
         self._load = load
-        self._pipelines: list[str] = []
+        self._pipelines: list[str | MarkedPoint] = []
         self._record: dict[str, Any] | None = None
         self._is_recording = False
 
@@ -43,6 +44,11 @@ class PassHistory:
         self._pipelines.append("")
         self._record = None
 
+    def note(self, mark: MarkedPoint, *, changed: bool) -> None:
+        """Note an action that marked the module."""
+        self._pipelines.append(mark)
+        self._record = {**_NOTHING, "changed": changed}
+
     def last(self) -> dict[str, Any]:
         """Return the plain value of ``PassStatistics``."""
         self._is_recording = True
@@ -52,12 +58,16 @@ class PassHistory:
         return {**self._record, "remarks": remarks}
 
     def _recorded_again(self) -> dict[str, Any]:
-        if not self._pipelines or not self._pipelines[-1]:
+        last = self._pipelines[-1] if self._pipelines else ""
+        if not last or not isinstance(last, str):
             return _NOTHING
         module = self._load()
-        for pipeline in filter(None, self._pipelines[:-1]):
-            module.apply(pipeline)
-        return _llvm.run_recorded(module, self._pipelines[-1])
+        for action in filter(None, self._pipelines[:-1]):
+            if isinstance(action, str):
+                module.apply(action)
+            else:
+                choose(module, action)
+        return _llvm.run_recorded(module, last)
 
 
 _REMARK = ("kind", "pass", "name", "function", "message")
