@@ -177,17 +177,14 @@ class Rows {
   std::size_t count_ = 0;
 };
 
-// What loops are found with; trip counts only where somebody asks.
-struct LoopAnalyses {
-  LoopAnalyses(const Function& function, const ::llvm::TargetLibraryInfoImpl& library)
-      : dominators(for_analysis(function)),
-        loops(dominators),
-        assumptions(for_analysis(function)),
+// What trip counts are found with.
+struct TripCounts {
+  TripCounts(const Function& function, const ::llvm::TargetLibraryInfoImpl& library,
+             ::llvm::DominatorTree& dominators, ::llvm::LoopInfo& loops)
+      : assumptions(for_analysis(function)),
         functions_known(library, &function),
         evolution(for_analysis(function), functions_known, assumptions, dominators, loops) {}
 
-  ::llvm::DominatorTree dominators;
-  ::llvm::LoopInfo loops;
   ::llvm::AssumptionCache assumptions;
   ::llvm::TargetLibraryInfo functions_known;
   ::llvm::ScalarEvolution evolution;
@@ -197,14 +194,14 @@ void add_loops(const Function& function, std::int32_t place,
                const ::llvm::TargetLibraryInfoImpl& library, Rows& rows, MarkedLoops& table) {
   if (function.size() == 0 || function.hasOptNone()) return;
   ::llvm::DominatorTree dominators(for_analysis(function));
-  const ::llvm::LoopInfo loops(dominators);
+  ::llvm::LoopInfo loops(dominators);
   if (loops.empty()) return;
-  LoopAnalyses analyses(function, library);
+  TripCounts trips(function, library, dominators, loops);
   ::llvm::DenseMap<const ::llvm::BasicBlock*, std::int32_t> block_place;
   for (const auto& block : function) {
     block_place[&block] = static_cast<std::int32_t>(block_place.size());
   }
-  for (const auto* loop : analyses.loops.getLoopsInPreorder()) {
+  for (const auto* loop : loops.getLoopsInPreorder()) {
     const auto* properties = loop->getLoopID();
     const auto [row, is_new] = rows.row(id_of_loop(properties));
     const bool is_peelable = loop->isLoopSimplifyForm() && ::llvm::canPeel(loop);
@@ -224,7 +221,7 @@ void add_loops(const Function& function, std::int32_t place,
     table.copies.push_back(1);
     table.blocks.push_back(static_cast<std::int32_t>(loop->getNumBlocks()));
     table.instructions.push_back(instructions);
-    table.trip_count.push_back(analyses.evolution.getSmallConstantTripCount(loop));
+    table.trip_count.push_back(trips.evolution.getSmallConstantTripCount(loop));
     table.choices.push_back(choices_of_loop(properties));
     table.is_peelable.push_back(is_peelable);
   }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from compiler_gym.search.tree import Node, Walk
+from compiler_gym.spaces import Decision
 
 __all__ = ["MoveSequence", "Moveset", "Strategy", "as_it_is", "is_better"]
 
@@ -36,6 +37,15 @@ class Moveset:
     """Where actions are settings: the number of the option that each sets."""
     pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
     """Writes actions as a proposal: settings become one move, which is compiled once."""
+    decisions: tuple[Decision, ...] = ()
+    """What this program offers beside the actions below `size`."""
+
+    @property
+    def every(self) -> Sequence[int]:
+        """Every action, those of decisions too."""
+        if not self.decisions:
+            return range(self.size)
+        return [*range(self.size), *(move for d in self.decisions for move in d.choices)]
 
 
 class Strategy(Protocol):

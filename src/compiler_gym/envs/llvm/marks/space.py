@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.envs.llvm.marks.choices import BLOCK, CHOICES, KINDS, Mark, mark_at, mark_named
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import CommandlineFlag, Discrete, NamedDiscrete
+from compiler_gym.spaces import CommandlineFlag, Decision, Discrete, NamedDiscrete
 
 __all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
 
@@ -162,6 +162,19 @@ class MarksSpace(Discrete):
                 raise InvalidActionError(refusal)
             is_known = is_known and int(action) >= len(self.items)
 
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return what can be decided now, for a search: those that have a choice.
+
+        Peeling is none: it is done at once, and nothing takes it back.
+        """
+        found: list[Decision] = []
+        for point in self.points:
+            marks = [m for m in point.marks if not CHOICES[m.kind][m.choice].startswith("peel")]
+            names = tuple(f"{m.kind} {CHOICES[m.kind][m.choice]}" for m in marks)
+            choices = tuple(self.action_of(mark) for mark in marks)
+            found.append(Decision(point.name, choices, names, _groups(point)))
+        return tuple(decision for decision in found if len(decision.choices) > 1)
+
     def legal(self) -> NDArray[np.int64]:
         """Return the numbers of all actions that there are now, in order."""
         if self._legal is None:
@@ -298,6 +311,15 @@ def command_words_of(text: str) -> list[str]:
             f"expected {' '.join(_COMMAND)} PROGRAM ACTIONS, found {text!r:.80}"
         )
     return words[words.index("--") + 2 :]
+
+
+def _groups(point: DecisionPoint) -> tuple[str, ...]:
+    """Return the kind of a point, and the functions that it has to do with."""
+    if point.kind == "call":
+        caller, _, callee = point.label.partition(" -> ")
+        return "call", f"caller {caller}", f"callee {callee}"
+    function = point.label.partition(", ")[0]
+    return point.kind, f"{point.kind}s of {function}"
 
 
 def _read(items: Iterable[CommandlineFlag]) -> tuple[int, dict[str, DecisionPoint]]:
