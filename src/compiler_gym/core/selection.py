@@ -115,12 +115,13 @@ class Selection:
 
     def replace_actions(self, spec: ActionSpaceSpec) -> None:
         """Use the actions of `spec` for the rest of the episode: its session says so."""
-        self._use(self._build(spec), spec)
+        self._use(_drawing_on(self._build(spec), self.action_space), spec)
 
     def restore_actions(self) -> None:
         """Undo what `replace_actions` did in the last episode."""
         chosen = self._built[self.action_space_name]
         if self.action_space is not chosen:
+            _drawing_on(chosen, self.action_space)
             self._use(chosen, self.action_specs[self.action_space_name])
 
     @contextmanager
@@ -206,6 +207,16 @@ class Selection:
 
     def _replan(self) -> None:
         self.plan = Plan(self.observations, self.rewards, self.observation)
+
+
+def _drawing_on(space: _Space, before: _Space) -> _Space:
+    """Let `space` draw with the random generator of the space that it replaces.
+
+    Otherwise what was seeded at a reset would be drawn anew from nowhere at each change.
+    """
+    if type(space) is type(before):
+        space.__dict__["_np_random"] = before.__dict__.get("_np_random")
+    return space
 
 
 def _why_refused(space: _Space, action: Any) -> str:
