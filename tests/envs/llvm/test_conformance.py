@@ -25,6 +25,7 @@ class TestMarks(EnvironmentConformance):
     kwargs: ClassVar = {
         "benchmark": "benchmark://cbench-v1/crc32",
         "action_space": "Marks",
+        "observation_space": "Autophase",
         "reward_space": "IrInstructionCountOz",
     }
     action_spaces = ("Marks",)
