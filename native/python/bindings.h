@@ -25,6 +25,7 @@ void bind_inlining(nb::module_& m);
 void bind_ir2vec(nb::module_& m);
 void bind_linker(nb::module_& m);
 void bind_machine(nb::module_& m);
+void bind_marks(nb::module_& m);
 void bind_module(nb::module_& m);
 void bind_pass_record(nb::module_& m);
 void bind_pass_timing(nb::module_& m);

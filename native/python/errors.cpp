@@ -11,7 +11,7 @@ namespace {
 
 // Never destroyed: the classes must outlive every exception.
 struct Classes {
-  nb::object init, pipeline, fatal, diagnostic, invalid_ir, too_large, unsupported, plugin;
+  nb::object init, pipeline, fatal, diagnostic, invalid_ir, too_large, unsupported, plugin, refused;
 };
 const Classes* classes = nullptr;
 
@@ -41,6 +41,8 @@ void translate(const std::exception_ptr& raised, void*) {
     raise(classes->unsupported, error);
   } catch (const llvm::PluginError& error) {
     raise(classes->plugin, error);
+  } catch (const llvm::RefusedError& error) {
+    raise(classes->refused, error);
   }
 }
 
@@ -51,7 +53,8 @@ void bind_errors(nb::module_&) {
   classes = new Classes{errors.attr("BenchmarkInitError"), errors.attr("PipelineError"),
                         errors.attr("CompilerFatalError"), errors.attr("CompilerDiagnosticError"),
                         errors.attr("InvalidIrError"),     errors.attr("ModuleTooLargeError"),
-                        errors.attr("ObservationError"),   errors.attr("PluginError")};
+                        errors.attr("ObservationError"),   errors.attr("PluginError"),
+                        errors.attr("InvalidActionError")};
   nb::register_exception_translator(translate, nullptr);
 }
 

@@ -14,6 +14,7 @@ NB_MODULE(_llvm, m) {
   bind_linker(m);
   bind_machine(m);
   bind_module(m);
+  bind_marks(m);
   bind_pass_record(m);
   bind_pass_timing(m);
   bind_pipeline(m);

@@ -252,6 +252,87 @@ class Module:
     def source_filename(self) -> str:
         """The source file name that the IR records."""
 
+def call_sites(module: Module) -> dict[str, Any]:
+    """
+    Calls of functions that have a body.
+
+    Columns, as bytes unless they are text:
+    - names (str): every function, declarations included, in the module's order
+    - id (int32): of each call site; -1 where nothing has ids
+    - caller (int32): the place in names; of copies the first
+    - callee (int32): the place in names
+    - copies (int32): how many calls have the id
+    - choice (int8): 0 default, 1 inline, 2 never
+    - is_inlinable (int8): whether LLVM can inline it: inline may be chosen
+    - arguments (int32): that it hands over
+    - constant_arguments (int32): of these
+    - caller_instructions (int64): in the caller
+    - callee_instructions (int64): in the callee
+    - callee_calls (int32): direct calls of the callee, this one too
+    """
+
+def marked_loops(module: Module) -> dict[str, Any]:
+    """
+    Loops, with their marks.
+
+    Columns, as bytes unless they are text:
+    - names (str): every function, declarations included, in the module's order
+    - id (int32): of each loop; -1 where nothing has ids
+    - function (int32): the place in names; of copies the first
+    - header (int32): the header's place in its function
+    - depth (int32): 1 at the top
+    - copies (int32): how many loops have the id
+    - blocks (int32): with those of inner loops
+    - instructions (int64): with those of inner loops
+    - trip_count (int64): as ScalarEvolution proves; 0 if it cannot
+    - choices (int64): a bit for each choice that is marked
+    - is_peelable (int8): whether LLVM can peel it: peel may be chosen
+    """
+
+def marked_functions(module: Module) -> dict[str, Any]:
+    """
+    Functions that have a body, with their marks.
+
+    Columns, as bytes unless they are text:
+    - names (str): a function for each row; of copies the first
+    - id (int32): of each function; -1 where nothing has ids
+    - copies (int32): how many functions have the id
+    - choice (int8): 0 as it is, 1 optsize, 2 minsize, 3 cold, 4 hot, 5 noinline
+    - allowed (int64): a bit for each choice that there is
+    - is_local (int8): whether no other module sees it
+    - blocks (int32): in its body
+    - instructions (int64): in its body
+    - calls (int32): direct calls of functions with a body, in its body
+    - callers (int32): direct calls of it
+    """
+
+def choice_names(kind: int) -> list[str]:
+    """
+    The choices of a kind: 0 call, 1 loop, 2 function. The first leaves it to LLVM.
+    """
+
+class Marks:
+    """Decisions in a module, and what passes are told of them."""
+
+    def __init__(self, module: Module) -> None: ...
+
+    def number(self) -> None:
+        """Give an id to every call site, loop and function that has none."""
+
+    def points(self) -> list[tuple[int, int, int, str]]:
+        """
+        Every decision there is now: (kind, id, a bit for each choice there is, label).
+        """
+
+    def choose(self, kind: int, id: int, choice: int) -> bool:
+        """
+        Mark; return whether the IR changed. Raises `InvalidActionError`, and changes nothing,
+        where the id is gone or the choice is none there.
+        """
+
+    def ids(self, kind: int) -> int:
+        """One more than the highest id of that kind in the module."""
+
 def run_recorded(module: Module, pipeline: str, options: Sequence[tuple[str, str]] = []) -> dict[str, Any]:
     """
     Run a pipeline as Module.run() does, or run_with() where there are options, and return

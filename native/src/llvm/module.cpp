@@ -90,6 +90,7 @@ struct Module::State {
 
   // After changes that nobody listened to.
   void forget() {
+    ++version;
     kept_hash.reset();
     if (detector) detector->forget();
   }
@@ -112,6 +113,7 @@ struct Module::State {
 
   bool run(const std::string& pipeline, bool is_asked) {
     auto passes = parse(pipeline);
+    ++version;
     detector->begin(is_one_pass(pipeline), is_asked);
     try {
       run(std::move(passes));
@@ -154,6 +156,7 @@ struct Module::State {
   Hasher hasher;
   std::optional<IrHash> kept_hash;
   std::size_t most_instructions = 0;
+  std::uint64_t version = 0;
 };
 
 // After a fatal error LLVM's data is in an unknown condition: it is leaked,
@@ -331,6 +334,16 @@ std::uint64_t Module::object_text_size() { return text_size_of(object_code()); }
 void Module::inspect(const std::function<void(const ::llvm::Module&)>& look) {
   with_state([&](State& state) { look(*state.module); });
 }
+
+bool Module::edit(const std::function<bool(::llvm::Module&)>& change) {
+  return with_state([&](State& state) {
+    const bool changed = change(*state.module);
+    if (changed) state.forget();
+    return changed;
+  });
+}
+
+std::uint64_t Module::version() const { return state_ ? state_->version : 0; }
 
 std::string Module::triple() {
   return with_state([](State& state) { return state.module->getTargetTriple().str(); });

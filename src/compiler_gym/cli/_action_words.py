@@ -20,6 +20,9 @@ def find_action(space: Any, word: str) -> Any:
     """Return the action whose name, number or flag is `word`."""
     from compiler_gym.spaces import action_flags, action_names, space_name
 
+    # A space that changes knows names of actions that it does not have before a reset.
+    if (find := getattr(space, "find", None)) and (found := find(word)) is not None:
+        return found
     names, flags = list(action_names(space)), list(action_flags(space))
     for known in (names, flags):
         if word and word in known:

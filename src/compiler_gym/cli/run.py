@@ -51,6 +51,13 @@ def run(
     write_bitcode: Annotated[
         Path | None, typer.Option(help="Write the program afterwards as bitcode.")
     ] = None,
+    write_marked: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the program after the last mark as bitcode, and show the compiler's own "
+            "command for the passes since."
+        ),
+    ] = None,
     step_seconds: StepSeconds = None,
     memory_gib: MemoryGib = None,
     json: Json = False,
@@ -95,6 +102,8 @@ def run(
             "rewards": dict(zip(rewards, result[1] or [], strict=True)),
         }
         _write(made, write_ir, write_bitcode)
+        if write_marked is not None:
+            document["marked_commandline"] = _write_marked(made, write_marked)
     if json:
         print_json(document)
     else:
@@ -178,6 +187,18 @@ def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
             raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
+def _write_marked(env: "CompilerEnv", path: Path) -> str:
+    from compiler_gym.errors import CacheError, UnknownNameError
+
+    write = getattr(env, "write_marked", None)
+    if write is None:
+        raise UnknownNameError("this environment has no marks to write")
+    try:
+        return write(path)
+    except OSError as error:
+        raise CacheError(f"cannot write {path}: {error.strerror}") from error
+
+
 def _show(document: dict[str, Any], *, to_errors: bool) -> None:
     console = errors() if to_errors else output()
     console.print(heading(document["benchmark"]), soft_wrap=True)
@@ -187,6 +208,8 @@ def _show(document: dict[str, Any], *, to_errors: bool) -> None:
         console.print(
             f"the episode ended: {document['left_over']} more actions were given", style="yellow"
         )
+    if "marked_commandline" in document:
+        console.print(f"the same by hand: {document['marked_commandline']}", soft_wrap=True)
     if document["had_no_effect"] and document["actions"]:
         console.print("the program is exactly as it was", style="yellow")
     _show_observations(document["observations"], document["levels"], console)

@@ -115,12 +115,13 @@ class Selection:
 
     def replace_actions(self, spec: ActionSpaceSpec) -> None:
         """Use the actions of `spec` for the rest of the episode: its session says so."""
-        self._use(self._build(spec), spec)
+        self._use(_drawing_on(self._build(spec), self.action_space), spec)
 
     def restore_actions(self) -> None:
         """Undo what `replace_actions` did in the last episode."""
         chosen = self._built[self.action_space_name]
         if self.action_space is not chosen:
+            _drawing_on(chosen, self.action_space)
             self._use(chosen, self.action_specs[self.action_space_name])
 
     @contextmanager
@@ -142,11 +143,15 @@ class Selection:
     def plain(self, actions: list[Any]) -> list[Any]:
         """Return `actions` as a session takes them, or raise `InvalidActionError`."""
         count, space = self.action_count, self.action_space
+        check = getattr(space, "check_sequence", None)
         for action in actions:
             if type(action) is not int or not 0 <= action < count:
                 break
         else:
             return actions
+        if check is not None:  # what its first actions do decides what can follow
+            check(actions)
+            return list(map(int, actions))
         for action in actions:
             if not space.contains(action):
                 raise InvalidActionError(_why_refused(space, action) + self._advice(action))
@@ -189,8 +194,9 @@ class Selection:
         self.action_spec = spec
         """What their session says of them."""
         numbers = space if isinstance(space, gymnasium.spaces.Discrete) else None
-        self.action_count = int(numbers.n) if numbers is not None and numbers.start == 0 else 0
-        """How many actions there are, if they are the numbers from 0 on; otherwise 0."""
+        count = 0 if numbers is None else int(getattr(numbers, "dense", numbers.n))
+        self.action_count = count if numbers is not None and numbers.start == 0 else 0
+        """How many numbers from 0 on are actions, whatever was done; 0 of other spaces."""
 
     def _build(self, spec: ActionSpaceSpec) -> _Space:
         space = space_from_spec(spec.space, spec.name, styles=self._styles)
@@ -200,6 +206,16 @@ class Selection:
 
     def _replan(self) -> None:
         self.plan = Plan(self.observations, self.rewards, self.observation)
+
+
+def _drawing_on(space: _Space, before: _Space) -> _Space:
+    """Let `space` draw with the random generator of the space that it replaces.
+
+    Otherwise what was seeded at a reset would be drawn anew from nowhere at each change.
+    """
+    if type(space) is type(before):
+        space.__dict__["_np_random"] = before.__dict__.get("_np_random")
+    return space
 
 
 def _why_refused(space: _Space, action: Any) -> str:

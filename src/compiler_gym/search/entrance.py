@@ -3,8 +3,10 @@
 
 import os
 import random
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +18,7 @@ from compiler_gym.nearest import unknown_name
 from compiler_gym.search.answers import AnswerSearch
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
+from compiler_gym.search.decisions import DecisionSearch
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
 from compiler_gym.search.known import default_starts, level_sequences, move_names
 from compiler_gym.search.local_search import LocalSearch
@@ -86,9 +89,12 @@ def run_search(
     An action that takes longer than `step_seconds` counts as failed, and a level after
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
-    best of the levels, and a step is one compilation. Where they are answers to the compiler's
-    questions, with one that leaves the rest to it, all but ``random`` change a few from what the
-    compiler answers itself, and a step is one episode: only its end counts.
+    best of the levels, and a step is one compilation. Where a program offers decisions, as in
+    ``Marks`` of LLVM, they look for those to make before the best of the starts; ``random``
+    draws from them too, and the others take the remaining actions alone. Where actions are
+    answers to the compiler's questions, with one that leaves the rest to it, all but ``random``
+    change a few from what the compiler answers itself, and a step is one episode: only its end
+    counts.
 
     A state that several sequences set out from is kept as a process of its own, which is
     forked for each. There are at most `kept_processes`, and they hold about `kept_bytes` at
@@ -108,7 +114,9 @@ def run_search(
         moves = Moves(env.action_space, seed=seed)
         moveset = Moveset(
             len(moves),
-            _starts(starts, env.action_space, len(moves)),
+            _starts(
+                starts, env.action_space, sys.maxsize if moves.depend_on_program else len(moves)
+            ),
             sets=moves.sets,
             pack=moves.pack,
             rest=moves.rest,
@@ -118,7 +126,8 @@ def run_search(
         for index, benchmark in enumerate(benchmarks):
             env.reset(benchmark=benchmark)
             name = str(env.benchmark)
-            strategy = _maker(algorithm, moves)(moveset, random.Random(f"{seed} {name}"))
+            own = _with_decisions(moveset, env.action_space)
+            strategy = _maker(algorithm, own)(own, random.Random(f"{seed} {name}"))
             program = Program(env.benchmark)
             campaigns.append(Campaign(index, program, name, strategy, budget.steps, moves))
         if budget.steps is None:
@@ -154,8 +163,16 @@ def run_search(
         ]
 
 
-def _maker(algorithm: str, moves: Moves) -> MakeStrategy:
+def _with_decisions(moveset: Moveset, space: gymnasium.Space[Any]) -> Moveset:
+    """Return `moveset` with what the program that was just reset offers, if its space says so."""
+    list_decisions = getattr(space, "decisions", None)
+    return moveset if list_decisions is None else replace(moveset, decisions=list_decisions())
+
+
+def _maker(algorithm: str, moves: Moveset) -> MakeStrategy:
     """Return what makes the strategy: sequences of settings are no sequences of steps."""
+    if moves.decisions and algorithm in ("local", "portfolio"):
+        return DecisionSearch
     if moves.sets and algorithm in ("local", "portfolio"):
         return SettingsSearch
     if moves.rest is not None and algorithm != "random":

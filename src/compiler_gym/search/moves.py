@@ -4,6 +4,7 @@
 import random
 import threading
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 
 import gymnasium
@@ -15,6 +16,8 @@ __all__ = ["Moves"]
 
 _SAMPLES = 256
 Neighbour = Callable[[Any, random.Random], Any]
+_FIRST_GROUP = 1 << 40
+"""Beyond the numbers of all actions."""
 
 
 class Moves:
@@ -33,7 +36,13 @@ class Moves:
         self._neighbour: Neighbour | None = getattr(space, "neighbour", None)
         self._number_of: dict[str, int] = {}
         self._lock = threading.Lock()
-        if isinstance(space, gymnasium.spaces.Discrete):
+        # Where actions depend on the program, the first ones do not, and all can be named.
+        dense: int | None = getattr(space, "dense", None)
+        self._name_of: Callable[[int], str] | None = None
+        if dense is not None:
+            self._actions, self._names = range(dense), self._names[:dense]
+            self._name_of = getattr(space, "name_of", None)
+        elif isinstance(space, gymnasium.spaces.Discrete):
             self._actions = range(int(space.start), int(space.start) + int(space.n))
         else:
             space.seed(seed)
@@ -49,6 +58,8 @@ class Moves:
         """The standard levels, which take as long as all of a compiler."""
         if self.rest is not None:
             self.levels |= {self.rest}
+        self.depend_on_program = dense is not None
+        """Whether there are further actions, whose numbers stand for themselves."""
         self._groups: list[MoveSequence] = []
         self._group_of: dict[MoveSequence, int] = {}
 
@@ -56,12 +67,24 @@ class Moves:
         return len(self._actions)
 
     def pack(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves` as one move, if they are settings or answers; otherwise as they are."""
+        """Return `moves` as one move, if they are settings or answers; otherwise as they are.
+
+        Decisions that follow one another become one too.
+        """
         flat = self.flat(moves)
-        if (not self.sets and self.rest is None) or len(flat) < 2:
+        if self.sets or self.rest is not None:
+            return self._group(flat)
+        if not self.depend_on_program:
+            return flat
+        size = len(self)
+        runs = [tuple(run) for _, run in groupby(flat, key=lambda move: move >= size)]
+        return tuple(m for run in runs for m in (self._group(run) if run[0] >= size else run))
+
+    def _group(self, flat: MoveSequence) -> MoveSequence:
+        if len(flat) < 2:
             return flat
         if flat not in self._group_of:
-            self._group_of[flat] = len(self) + len(self._groups)
+            self._group_of[flat] = _FIRST_GROUP + len(self._groups)
             self._groups.append(flat)
         return (self._group_of[flat],)
 
@@ -74,11 +97,10 @@ class Moves:
 
     def flat(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves` as single actions."""
-        size = len(self)
         return tuple(
             single
             for move in moves
-            for single in (self._groups[move - size] if move >= size else (move,))
+            for single in (self._groups[move - _FIRST_GROUP] if move >= _FIRST_GROUP else (move,))
         )
 
     @property
@@ -103,14 +125,16 @@ class Moves:
 
     def action(self, move: int) -> Any:
         """Return what the environment's ``step`` takes for `move`, a single action."""
-        return self._actions[move]
+        return self._actions[move] if move < len(self) else move
 
     def actions(self, moves: Sequence[int]) -> list[Any]:
         """Return what the environment's ``multistep`` takes for `moves`."""
-        return [self._actions[move] for move in self.flat(moves)]
+        return [self.action(move) for move in self.flat(moves)]
 
     def name(self, move: int) -> str:
         """Return the name of the action, or how it is written; of several, in a row."""
-        if move >= len(self):
+        if move >= _FIRST_GROUP:
             return " ".join(map(self.name, self.flat([move])))
+        if self._name_of is not None:
+            return self._name_of(move)
         return self._names[move] if move < len(self._names) else str(self._actions[move])

@@ -18,6 +18,7 @@ class RandomSearch:
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
         self._random = generator
+        self._every = moves.every
         self._waiting = list(moves.starts)
 
     def ask(self) -> Sequence[MoveSequence]:
@@ -33,4 +34,4 @@ class RandomSearch:
 
     def _sequence(self) -> MoveSequence:
         length = self._random.randint(1, self._moves.longest)
-        return tuple(self._random.randrange(self._moves.size) for _ in range(length))
+        return tuple(self._random.choice(self._every) for _ in range(length))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from compiler_gym.search.tree import Node, Walk
+from compiler_gym.spaces import Decision
 
 __all__ = ["MoveSequence", "Moveset", "Strategy", "as_it_is", "is_better"]
 
@@ -41,6 +42,15 @@ class Moveset:
     vary: Callable[[int, random.Random], int] | None = None
     """Returns a move that differs in one part from a given one, where moves have parts; it may
     be a number of its own, beyond `size`."""
+    decisions: tuple[Decision, ...] = ()
+    """What this program offers beside the actions below `size`."""
+
+    @property
+    def every(self) -> Sequence[int]:
+        """Every action, those of decisions too."""
+        if not self.decisions:
+            return range(self.size)
+        return [*range(self.size), *(move for d in self.decisions for move in d.choices)]
 
 
 class Strategy(Protocol):

@@ -6,7 +6,8 @@ are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
 actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
 and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
-``action_names`` answers what any space says of its actions.
+``action_names`` answers what any space says of its actions, and a ``Decision`` is what a space
+that depends on the program lists.
 ``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
 arrays.
 """
@@ -27,6 +28,7 @@ from compiler_gym.spaces.action_space import ActionSpace
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
 from compiler_gym.spaces.containers import Dict, Tuple
+from compiler_gym.spaces.decision import Decision
 from compiler_gym.spaces.discrete import Discrete, MultiBinary, MultiDiscrete
 from compiler_gym.spaces.function_reward import FunctionReward
 from compiler_gym.spaces.named_discrete import NamedDiscrete
@@ -43,6 +45,7 @@ __all__ = [
     "Box",
     "Commandline",
     "CommandlineFlag",
+    "Decision",
     "DefaultRewardFromObservation",
     "Dict",
     "Discrete",

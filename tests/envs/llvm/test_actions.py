@@ -16,7 +16,9 @@ from compiler_gym.errors import InvalidActionError
 from compiler_gym.wrappers import ConstrainedCommandline
 
 MakeEnv = Callable[..., LlvmEnv]
-SPACES = ("Passes", "PassesAll", "Pipelines", "PassesAndPipelines", "CompilerGymV0")
+OPT_SPACES = ("Passes", "PassesAll", "Pipelines", "PassesAndPipelines", "CompilerGymV0")
+"""Those whose command line is one of opt."""
+SPACES = (*OPT_SPACES, "Marks")
 
 
 def test_the_action_spaces_are_those_documented(env: LlvmEnv) -> None:
@@ -107,7 +109,7 @@ def test_text_becomes_the_actions_it_came_from(make_env: MakeEnv, name: str) -> 
         assert again == actions
 
 
-@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("name", OPT_SPACES)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_command_gives_the_same_bytes(
     make_env: MakeEnv, tool: Callable[..., bytes], tmp_path: Path, name: str, seed: int

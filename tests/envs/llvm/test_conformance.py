@@ -20,6 +20,19 @@ class TestLlvm(EnvironmentConformance):
     steps = 3
 
 
+class TestMarks(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32",
+        "action_space": "Marks",
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOz",
+    }
+    action_spaces = ("Marks",)
+    observations = ("IrHash", "CallSites", "Loops", "Functions", "IrInstructionCount")
+    steps = 5
+
+
 def test_a_fork_writes_bitcode_to_a_file_of_its_own() -> None:
     with make("llvm-v0", benchmark="benchmark://cbench-v1/crc32") as env:
         env.reset()

@@ -47,4 +47,9 @@ struct PluginError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What is to be marked is not there, or cannot be marked so.
+struct RefusedError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 }  // namespace compiler_gym::llvm

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,6 +100,11 @@ class Module {
 
   // Let `look` read the IR; it must change nothing.
   void inspect(const std::function<void(const ::llvm::Module&)>& look);
+
+  // Let `change` edit the IR; it returns whether it did.
+  bool edit(const std::function<bool(::llvm::Module&)>& change);
+  // Another number whenever the IR may have become another, and what points into it may dangle.
+  std::uint64_t version() const;
 
   std::string triple();
   std::string data_layout();

@@ -15,10 +15,16 @@ from importlib.resources import files
 from compiler_gym.envs.llvm.parameters import NAME, SLOTS, STYLE
 from compiler_gym.session import ActionSpaceSpec, BoxSpec, CommandlineSpec, DictSpec, FlagSpec
 
-__all__ = ["ACTION_SPACES", "LEGACY", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
+__all__ = ["ACTION_SPACES", "LEGACY", "MARKS", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
 
 LEGACY = "CompilerGymV0"
 """The action space of CompilerGym 0.2.5."""
+
+MARKS = "Marks"
+"""The action space of decisions finer than a pass."""
+
+_SEES_IDS = ("mergefunc",)
+"""Passes that compare what has ids: they would do less where there are some."""
 
 NO_OP = "no-op-module"
 """The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
@@ -104,4 +110,11 @@ ACTION_SPACES = (
         style="opt-flags",  # its flags are the names that they had
     ),
     _parameters(),
+    _space(
+        MARKS,
+        tuple(i for i in _passes(risky=False) if i.name not in _SEES_IDS) + PIPELINES,
+        "Passes, levels, and what LLVM is told to do with each call site, loop and function of "
+        "the program: `call:17=never`",
+        style="marks",
+    ),
 )

@@ -17,6 +17,7 @@ from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
+from compiler_gym.envs.llvm.marks.space import MarksSpace
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.parameters import STYLE
@@ -99,14 +100,12 @@ class LlvmCommandLine(Commandline):
         Analyses are cleared between actions and value names are not kept, as in
         the environment: the command gives the same bytes.
         """
-        pipeline = self.pipeline(actions)
-        passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
-        return f"opt -discard-value-names {passes}{program} -o output.bc"
+        return _opt_command(self.pipeline(actions), program)
 
     def pipeline(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the pass pipeline that `actions`, one or several, stand for."""
         several = [actions] if isinstance(actions, SupportsIndex) else actions
-        return f",{_CLEAR},".join(self.items[operator.index(action)].flag for action in several)
+        return _joined(self.items[operator.index(action)].flag for action in several)
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
@@ -172,7 +171,8 @@ class LlvmEnv(RunnableEnv):
     """Optimise an LLVM module with passes of LLVM 22.
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
-      ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them.
+      ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them;
+      ``Marks`` adds decisions on each call site, loop and function.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
@@ -198,6 +198,7 @@ class LlvmEnv(RunnableEnv):
         "opt": LlvmCommandLine,
         "opt-flags": LegacyCommandLine,
         STYLE: ParameterSpace,
+        "marks": MarksSpace,
     }
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     shown_rewards: ClassVar[tuple[str, ...] | None] = tuple(
@@ -287,6 +288,21 @@ class LlvmEnv(RunnableEnv):
         path.write_bytes(self.observation["Bitcode"].tobytes())
         return path
 
+    def write_marked(self, path: str | Path) -> str:
+        """Write the module as it was after the episode's last mark, and return the ``opt`` command
+        of the passes since.
+
+        In other action spaces than ``Marks`` that is the module at reset. What ``opt`` makes of
+        it is the module of this episode, to the byte.
+        """
+        path, actions = Path(path).expanduser(), self.actions
+        name = self.episode.require().action_space
+        with self._twin() as start:
+            start.reset(benchmark=self.benchmark, action_space=name, observation_space=None)
+            module, pipeline = _marked(start, actions)
+        path.write_bytes(module)
+        return _opt_command(pipeline, shlex.quote(str(path)))
+
     def make_benchmark(
         self,
         inputs: Any,
@@ -364,9 +380,7 @@ class LlvmEnv(RunnableEnv):
             raise MinimizationError("the program does what it should: there is nothing to report")
         with self._twin() as start:
             start.reset(benchmark=benchmark, action_space=self.episode.selection.action_space_name)
-            module = start.observation["Bitcode"].tobytes()
-            assert isinstance(start.action_space, LlvmCommandLine)
-            pipeline = start.action_space.pipeline(actions)
+            module, pipeline = _marked(start, actions)
         spec = benchmark.run
         case = next((c for c in chosen_cases(spec) if c.name in names), None) if spec else None
         return write_bug_report(
@@ -398,6 +412,33 @@ class LlvmEnv(RunnableEnv):
         steps = len(self.actions)
         head = f"; {self.episode.require().benchmark} after {steps} action{'s' * (steps != 1)}"
         return f"{head}\n{self.ir}"
+
+
+def _opt_command(pipeline: str, program: str) -> str:
+    """Return the ``opt`` command that runs `pipeline` on `program`, in words of a shell."""
+    passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
+    return f"opt -discard-value-names {passes}{program} -o output.bc"
+
+
+def _joined(pipelines: Iterable[str]) -> str:
+    """Return one pipeline that runs several as they are run here: analyses are made anew."""
+    return f",{_CLEAR},".join(pipelines)
+
+
+def _marked(start: LlvmEnv, actions: Sequence[Any]) -> tuple[bytes, str]:
+    """Go on in `start`, just reset, to the last mark; return its module and the pipeline then."""
+    space = start.action_space
+    if isinstance(space, LlvmCommandLine):
+        return start.observation["Bitcode"].tobytes(), space.pipeline(actions)
+    assert isinstance(space, MarksSpace)
+    is_mark = [space.mark_of(action) is not None for action in actions]
+    first = len(actions) - is_mark[::-1].index(True) if any(is_mark) else 0
+    if first:
+        *_, info = start.multistep(actions[:first])
+        if "error" in info:
+            raise info["error"]
+    pipeline = _joined(space.flags[action] for action in actions[first:])
+    return start.observation["Bitcode"].tobytes(), pipeline
 
 
 def compute_observation(observation_space: Any, bitcode: str | Path, timeout: float = 300) -> Any:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions import ACTION_SPACES, NO_OP, PIPELINES
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, MARKS, NO_OP, PIPELINES
+from compiler_gym.envs.llvm.marks.marking import Marking
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
 from compiler_gym.envs.llvm.parameters import setting_of
@@ -81,6 +82,11 @@ class LlvmSession(CompilerSession):
         self._growth, self._growth_floor = 0.0, 0.0
         self._pipelines, self._names = _texts_of(action_space)
         self._flags = dict(zip(self._names, self._pipelines, strict=True))
+        self._marking: Marking | None = None
+        if action_space.name == MARKS:
+            self._marking = Marking(self.subject.module, action_space)
+            self.subject.has_ids = True
+            self.initial_action_space = self._marking.listing()
 
     def apply_action(self, action: Any) -> Step:
         """Run the pipeline of `action` on the module."""
@@ -94,6 +100,8 @@ class LlvmSession(CompilerSession):
         if isinstance(action, dict):
             return self._apply_setting(cast("dict[str, Any]", action))
         number = cast("int", action)  # anything, from a client of another language
+        if self._marking and isinstance(action, int) and action >= len(self._pipelines):
+            return self._mark(self._marking, action)
         try:
             pipeline = self._pipelines[number]
         except (IndexError, TypeError):
@@ -102,7 +110,12 @@ class LlvmSession(CompilerSession):
             self.subject.history.skip()
             return False, None, True
         try:
-            return False, None, not run(pipeline)
+            changed = run(pipeline)
+            return (
+                False,
+                self._marking.listing() if self._marking and changed else None,
+                not changed,
+            )
         except ModuleTooLargeError as error:
             raise self._too_large(self._names[number], error) from None
 
@@ -118,6 +131,12 @@ class LlvmSession(CompilerSession):
         return ModuleTooLargeError(
             f"{name} grew the module from {self._initial_count} instructions at reset to {error}"
         )
+
+    def _mark(self, marking: Marking, action: int) -> Step:
+        mark = marking.mark_of(action)
+        changed = marking.choose(mark)
+        self.subject.history.note(mark, changed=changed)
+        return False, marking.listing() if changed else None, not changed
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""

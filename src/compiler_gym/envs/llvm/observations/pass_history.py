@@ -2,14 +2,19 @@
 """What the last pipeline of an episode did. Runs in a worker."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from compiler_gym import _llvm
+from compiler_gym.envs.llvm.marks.marking import MarkedPoint, choose
 
 __all__ = ["PassHistory"]
 
 Options = Sequence[tuple[str, str]]
 """Values of LLVM's command-line options."""
+
+
+class _Marked(NamedTuple):
+    point: MarkedPoint
 
 
 class PassHistory:
@@ -21,7 +26,7 @@ class PassHistory:
 
     def __init__(self, load: Callable[[], _llvm.Module]) -> None:
         self._load = load
-        self._pipelines: list[tuple[str, Options]] = []
+        self._pipelines: list[tuple[str, Options] | _Marked] = []
         self._record: dict[str, Any] | None = None
         self._is_recording = False
 
@@ -54,6 +59,11 @@ class PassHistory:
         self._pipelines.append(("", ()))
         self._record = None
 
+    def note(self, mark: MarkedPoint, *, changed: bool) -> None:
+        """Note an action that marked the module."""
+        self._pipelines.append(_Marked(mark))
+        self._record = {**_NOTHING, "changed": changed}
+
     def last(self) -> dict[str, Any]:
         """Return the plain value of ``PassStatistics``."""
         self._is_recording = True
@@ -63,15 +73,18 @@ class PassHistory:
         return {**self._record, "remarks": remarks}
 
     def _recorded_again(self) -> dict[str, Any]:
-        if not self._pipelines or not self._pipelines[-1][0]:
+        last = self._pipelines[-1] if self._pipelines else ("", ())
+        if isinstance(last, _Marked) or not last[0]:
             return _NOTHING
         module = self._load()
-        for pipeline, options in self._pipelines[:-1]:
-            if options:
-                module.run_with(pipeline, options)
-            elif pipeline:
-                module.apply(pipeline)
-        return _llvm.run_recorded(module, *self._pipelines[-1])
+        for action in self._pipelines[:-1]:
+            if isinstance(action, _Marked):
+                choose(module, action.point)
+            elif action[1]:
+                module.run_with(*action)
+            elif action[0]:
+                module.apply(action[0])
+        return _llvm.run_recorded(module, *last)
 
 
 _REMARK = ("kind", "pass", "name", "function", "message")

@@ -82,6 +82,25 @@ STRUCTURE: tuple[Observation, ...] = (
         "`depth`, `header` (its block), sizes, `exits`, `latches`, `trip_count` (0: not known), "
         "`is_simplified`, `is_rotated`.",
     ),
+    _table(
+        "CallSites",
+        "call_sites",
+        "Calls of functions that have a body, as arrays: `id` (-1 outside the action space Marks), "
+        "`caller` and `callee` (places in `names`), `copies`, `choice`, `is_inlinable`, sizes.",
+    ),
+    _table(
+        "Loops",
+        "marked_loops",
+        "Loops as decisions, as arrays: `id` (-1 outside the action space Marks, and for loops "
+        "that have none), `function` (a place in `names`), `header`, `depth`, sizes, `trip_count`, "
+        "`choices` (bits), `is_peelable`.",
+    ),
+    _table(
+        "Functions",
+        "marked_functions",
+        "Functions that have a body as decisions, as arrays: `names`, `id` (-1 outside the action "
+        "space Marks), `choice`, `allowed` (bits), `is_local`, sizes, `calls`, `callers`.",
+    ),
     Observation(
         name="Inst2vecPreprocessedText",
         space=_NAMES,

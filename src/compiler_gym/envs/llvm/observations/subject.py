@@ -29,6 +29,8 @@ class Subject:
         """What the program is optimised for."""
         self.directory = directory
         """Where files may be written; it need not be there yet."""
+        self.has_ids = False
+        """Whether what can be marked in the module has ids."""
         self.module = self.load()
         self.history = PassHistory(self.load)
         self.baselines = Baselines(_llvm.Module, _llvm.LLVM_VERSION)
@@ -40,6 +42,8 @@ class Subject:
         """Return the module as it was at reset."""
         module = _llvm.Module(self.benchmark.contents, self.benchmark.uri)
         module.set_goal(self.goal)
+        if self.has_ids:
+            _llvm.Marks(module).number()
         return module
 
     def run(self, pipeline: str, options: Sequence[tuple[str, str]] = ()) -> bool:

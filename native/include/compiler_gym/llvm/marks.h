@@ -1,0 +1,172 @@
+// Decisions finer than a pass, as marks in the IR: call sites, loops and functions, each with an
+// id that lies in the IR too, and what passes that come after are told to do with it.
+//
+// An id is given once, in the order of the module, and belongs to a kind: call 3, loop 3 and
+// function 3 are different things. A pass that copies what has an id copies the id: the copies
+// are one decision, and a mark is put on all of them. What a pass removed has no id any more.
+//
+//   call site   `!compiler_gym.call !{i32 ID}`, on the instruction
+//   loop        `!{!"compiler_gym.loop", i32 ID}`, a property of the loop's `!llvm.loop`
+//   function    `"compiler-gym-function"="ID"`, an attribute
+//
+// What was there before the first mark is kept beside the id, so that `default` brings it back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "compiler_gym/llvm/table.h"
+
+namespace compiler_gym::llvm {
+
+class Module;
+
+enum class PointKind : std::uint8_t { call, loop, function };
+constexpr std::size_t point_kinds = 3;
+
+// The names of the choices of each kind, in order; the first leaves the decision to LLVM.
+const std::vector<std::string>& choice_names(PointKind kind);
+
+// Call sites whose callee is a function of the module: a row for each id, or for each
+// instruction where nothing has ids.
+struct CallSites {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> id;
+  std::vector<std::int32_t> caller;
+  std::vector<std::int32_t> callee;
+  std::vector<std::int32_t> copies;
+  std::vector<std::int8_t> choice;
+  std::vector<std::int8_t> is_inlinable;
+  std::vector<std::int32_t> arguments;
+  std::vector<std::int32_t> constant_arguments;
+  std::vector<std::int64_t> caller_instructions;
+  std::vector<std::int64_t> callee_instructions;
+  std::vector<std::int32_t> callee_calls;
+};
+
+template <class Visit>
+void visit_columns(const CallSites& table, Visit&& visit) {
+  visit(names_column("names", "every function, declarations included, in the module's order"),
+        table.names);
+  visit(index_column("id", "of each call site; -1 where nothing has ids"), table.id);
+  visit(index_column("caller", "the place in names; of copies the first"), table.caller);
+  visit(index_column("callee", "the place in names"), table.callee);
+  visit(index_column("copies", "how many calls have the id"), table.copies);
+  visit(kind_column("choice", "0 default, 1 inline, 2 never", 3), table.choice);
+  visit(flag_column("is_inlinable", "whether LLVM can inline it: inline may be chosen"),
+        table.is_inlinable);
+  visit(index_column("arguments", "that it hands over"), table.arguments);
+  visit(index_column("constant_arguments", "of these"), table.constant_arguments);
+  visit(count_column("caller_instructions", "in the caller"), table.caller_instructions);
+  visit(count_column("callee_instructions", "in the callee"), table.callee_instructions);
+  visit(index_column("callee_calls", "direct calls of the callee, this one too"),
+        table.callee_calls);
+}
+
+// Loops that have an id: a row for each; every loop where nothing has ids.
+struct MarkedLoops {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> id;
+  std::vector<std::int32_t> function;
+  std::vector<std::int32_t> header;
+  std::vector<std::int32_t> depth;
+  std::vector<std::int32_t> copies;
+  std::vector<std::int32_t> blocks;
+  std::vector<std::int64_t> instructions;
+  std::vector<std::int64_t> trip_count;
+  std::vector<std::int64_t> choices;
+  std::vector<std::int8_t> is_peelable;
+};
+
+template <class Visit>
+void visit_columns(const MarkedLoops& table, Visit&& visit) {
+  visit(names_column("names", "every function, declarations included, in the module's order"),
+        table.names);
+  visit(index_column("id", "of each loop; -1 where nothing has ids"), table.id);
+  visit(index_column("function", "the place in names; of copies the first"), table.function);
+  visit(index_column("header", "the header's place in its function"), table.header);
+  visit(index_column("depth", "1 at the top"), table.depth);
+  visit(index_column("copies", "how many loops have the id"), table.copies);
+  visit(index_column("blocks", "with those of inner loops"), table.blocks);
+  visit(count_column("instructions", "with those of inner loops"), table.instructions);
+  visit(count_column("trip_count", "as ScalarEvolution proves; 0 if it cannot"), table.trip_count);
+  visit(count_column("choices", "a bit for each choice that is marked"), table.choices);
+  visit(flag_column("is_peelable", "whether LLVM can peel it: peel may be chosen"),
+        table.is_peelable);
+}
+
+// Functions that have a body: a row for each id, or for each where nothing has ids.
+struct MarkedFunctions {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> id;
+  std::vector<std::int32_t> copies;
+  std::vector<std::int8_t> choice;
+  std::vector<std::int64_t> allowed;
+  std::vector<std::int8_t> is_local;
+  std::vector<std::int32_t> blocks;
+  std::vector<std::int64_t> instructions;
+  std::vector<std::int32_t> calls;
+  std::vector<std::int32_t> callers;
+};
+
+template <class Visit>
+void visit_columns(const MarkedFunctions& table, Visit&& visit) {
+  visit(names_column("names", "a function for each row; of copies the first"), table.names);
+  visit(index_column("id", "of each function; -1 where nothing has ids"), table.id);
+  visit(index_column("copies", "how many functions have the id"), table.copies);
+  visit(kind_column("choice", "0 as it is, 1 optsize, 2 minsize, 3 cold, 4 hot, 5 noinline", 6),
+        table.choice);
+  visit(count_column("allowed", "a bit for each choice that there is"), table.allowed);
+  visit(flag_column("is_local", "whether no other module sees it"), table.is_local);
+  visit(index_column("blocks", "in its body"), table.blocks);
+  visit(count_column("instructions", "in its body"), table.instructions);
+  visit(index_column("calls", "direct calls of functions with a body, in its body"), table.calls);
+  visit(index_column("callers", "direct calls of it"), table.callers);
+}
+
+CallSites call_sites(const ::llvm::Module& module);
+MarkedLoops marked_loops(const ::llvm::Module& module);
+MarkedFunctions marked_functions(const ::llvm::Module& module);
+
+inline constexpr std::tuple mark_observations{
+    Observed{"call_sites", call_sites, "Calls of functions that have a body."},
+    Observed{"marked_loops", marked_loops, "Loops, with their marks."},
+    Observed{"marked_functions", marked_functions, "Functions that have a body, with their marks."},
+};
+
+// A decision that a module has now.
+struct Point {
+  PointKind kind;
+  std::int32_t id;
+  std::uint32_t allowed;  // a bit for each choice
+  std::string label;      // what it is, for people
+};
+
+// The marks of one module, which must outlive it. Not thread safe.
+class Marks {
+ public:
+  explicit Marks(Module& module);
+  ~Marks();
+
+  // Give an id to whatever has none, in the module's order, after the highest there is.
+  void number();
+  // Every decision there is now: calls, then loops, then functions, each by id.
+  const std::vector<Point>& points();
+  // Make a choice and return whether the IR changed, exactly. Throws RefusedError, and changes
+  // nothing, where the id is gone or was never there, or the choice is none here.
+  bool choose(PointKind kind, std::int32_t id, std::size_t choice);
+  // How many ids there are of a kind, gone ones included, as far as the module says.
+  std::int32_t ids(PointKind kind);
+
+ private:
+  struct Index;
+  Index& index();
+
+  Module& module_;
+  std::unique_ptr<Index> index_;
+};
+
+}  // namespace compiler_gym::llvm

@@ -1,0 +1,308 @@
+#include <algorithm>
+
+#include "compiler_gym/llvm/marks.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/InlineCost.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Attributes.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/LoopPeel.h"
+#include "mark_ids.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+using ::llvm::CallBase;
+using ::llvm::Function;
+
+// Analyses ask for functions they could change; those used here change nothing.
+Function& for_analysis(const Function& function) { return const_cast<Function&>(function); }
+
+std::int64_t instructions_of(const Function& function) {
+  std::int64_t count = 0;
+  for (const auto& block : function) count += static_cast<std::int64_t>(block.size());
+  return count;
+}
+
+template <class Visit>
+void for_each_call(const Function& function, Visit&& visit) {
+  for (const auto& block : function) {
+    for (const auto& instruction : block) {
+      if (const auto* call = ::llvm::dyn_cast<CallBase>(&instruction)) visit(*call);
+    }
+  }
+}
+
+// The functions of a module by number, their direct calls, and who calls itself by way of whom.
+class CallGraph {
+ public:
+  explicit CallGraph(const ::llvm::Module& module) {
+    for (const auto& function : module) {
+      place_[&function] = static_cast<std::int32_t>(names.size());
+      names.push_back(function.getName().str());
+    }
+    callees_.resize(names.size());
+    callers.resize(names.size());
+    calls.resize(names.size());
+    for (const auto& function : module) {
+      const auto caller = at(function);
+      for_each_call(function, [&](const CallBase& call) {
+        const auto* callee = call.getCalledFunction();
+        if (!callee || callee->isIntrinsic()) return;
+        ++callers[at(*callee)];
+        if (callee->isDeclaration()) return;
+        ++calls[caller];
+        callees_[caller].push_back(at(*callee));
+      });
+    }
+    find_components();
+  }
+
+  std::int32_t at(const Function& function) const { return place_.lookup(&function); }
+  // Whether a call from one to the other may come back to the first.
+  bool is_cycle(const Function& caller, const Function& callee) const {
+    return component_[at(caller)] == component_[at(callee)];
+  }
+
+  std::vector<std::string> names;
+  std::vector<std::int32_t> callers;  // direct calls of it
+  std::vector<std::int32_t> calls;    // direct calls in it of what has a body
+
+ private:
+  // Tarjan's algorithm, with a stack of its own: call chains are as deep as programs please.
+  void find_components() {
+    const auto size = callees_.size();
+    constexpr std::int32_t unseen = -1;
+    component_.assign(size, unseen);
+    std::vector<std::int32_t> order(size, unseen), low(size, 0), open;
+    std::vector<std::pair<std::int32_t, std::size_t>> path;
+    std::int32_t next = 0;
+    for (std::size_t root = 0; root < size; ++root) {
+      if (order[root] != unseen) continue;
+      path.emplace_back(static_cast<std::int32_t>(root), 0);
+      while (!path.empty()) {
+        auto& [node, edge] = path.back();
+        if (edge == 0) {
+          order[node] = low[node] = next++;
+          open.push_back(node);
+        }
+        if (edge < callees_[node].size()) {
+          const auto callee = callees_[node][edge++];
+          if (order[callee] == unseen) {
+            path.emplace_back(callee, 0);
+          } else if (component_[callee] == unseen) {
+            low[node] = std::min(low[node], order[callee]);
+          }
+          continue;
+        }
+        const auto done = node;
+        if (low[done] == order[done]) {
+          while (component_[done] == unseen) {
+            component_[open.back()] = done;
+            open.pop_back();
+          }
+        }
+        path.pop_back();
+        if (!path.empty()) {
+          auto& above = path.back().first;
+          low[above] = std::min(low[above], low[done]);
+        }
+      }
+    }
+  }
+
+  ::llvm::DenseMap<const Function*, std::int32_t> place_;
+  std::vector<std::vector<std::int32_t>> callees_;
+  std::vector<std::int32_t> component_;
+};
+
+class Inlining {
+ public:
+  explicit Inlining(const CallGraph& graph) : graph_(graph) {}
+
+  // Whether LLVM inlines the call where it is told to.
+  bool is_possible(const CallBase& call) {
+    const auto& caller = *call.getFunction();
+    const auto& callee = *call.getCalledFunction();
+    return !call.isMustTailCall() && !call.hasOperandBundles() && !caller.hasOptNone() &&
+           is_viable(callee) && !graph_.is_cycle(caller, callee) && fit(caller, callee);
+  }
+
+ private:
+  // What is so of the callee, whoever calls it.
+  bool is_viable(const Function& callee) {
+    const auto [known, is_new] = viable_.try_emplace(&callee, false);
+    if (is_new) {
+      known->second = !callee.isInterposable() && !callee.hasOptNone() &&
+                      !callee.hasFnAttribute(::llvm::Attribute::Naked) &&
+                      !callee.isPresplitCoroutine() &&
+                      ::llvm::isInlineViable(for_analysis(callee)).isSuccess();
+    }
+    return known->second;
+  }
+
+  static bool fit(const Function& caller, const Function& callee) {
+    for (const auto* feature : {"target-cpu", "target-features"}) {
+      if (caller.getFnAttribute(feature) != callee.getFnAttribute(feature)) return false;
+    }
+    if (callee.hasGC() && (!caller.hasGC() || caller.getGC() != callee.getGC())) return false;
+    if (callee.hasPersonalityFn() && caller.hasPersonalityFn() &&
+        caller.getPersonalityFn() != callee.getPersonalityFn()) {
+      return false;
+    }
+    return ::llvm::AttributeFuncs::areInlineCompatible(caller, callee);
+  }
+
+  const CallGraph& graph_;
+  ::llvm::DenseMap<const Function*, bool> viable_;
+};
+
+// The rows of a table: one for each id, and one for each thing without.
+class Rows {
+ public:
+  // Return the row of `id`, and whether it is a new one.
+  std::pair<std::size_t, bool> row(std::int32_t id) {
+    if (id == no_id) return {count_++, true};
+    const auto [known, is_new] = known_.try_emplace(id, count_);
+    count_ += is_new;
+    return {known->second, is_new};
+  }
+
+ private:
+  ::llvm::DenseMap<std::int32_t, std::size_t> known_;
+  std::size_t count_ = 0;
+};
+
+// What trip counts are found with.
+struct TripCounts {
+  TripCounts(const Function& function, const ::llvm::TargetLibraryInfoImpl& library,
+             ::llvm::DominatorTree& dominators, ::llvm::LoopInfo& loops)
+      : assumptions(for_analysis(function)),
+        functions_known(library, &function),
+        evolution(for_analysis(function), functions_known, assumptions, dominators, loops) {}
+
+  ::llvm::AssumptionCache assumptions;
+  ::llvm::TargetLibraryInfo functions_known;
+  ::llvm::ScalarEvolution evolution;
+};
+
+void add_loops(const Function& function, std::int32_t place,
+               const ::llvm::TargetLibraryInfoImpl& library, Rows& rows, MarkedLoops& table) {
+  if (function.size() == 0 || function.hasOptNone()) return;
+  ::llvm::DominatorTree dominators(for_analysis(function));
+  ::llvm::LoopInfo loops(dominators);
+  if (loops.empty()) return;
+  TripCounts trips(function, library, dominators, loops);
+  ::llvm::DenseMap<const ::llvm::BasicBlock*, std::int32_t> block_place;
+  for (const auto& block : function) {
+    block_place[&block] = static_cast<std::int32_t>(block_place.size());
+  }
+  for (const auto* loop : loops.getLoopsInPreorder()) {
+    const auto* properties = loop->getLoopID();
+    const auto [row, is_new] = rows.row(id_of_loop(properties));
+    const bool is_peelable = loop->isLoopSimplifyForm() && ::llvm::canPeel(loop);
+    if (!is_new) {
+      ++table.copies[row];
+      table.is_peelable[row] &= is_peelable;
+      continue;
+    }
+    std::int64_t instructions = 0;
+    for (const auto* block : loop->blocks()) {
+      instructions += static_cast<std::int64_t>(block->size());
+    }
+    table.id.push_back(id_of_loop(properties));
+    table.function.push_back(place);
+    table.header.push_back(block_place[loop->getHeader()]);
+    table.depth.push_back(static_cast<std::int32_t>(loop->getLoopDepth()));
+    table.copies.push_back(1);
+    table.blocks.push_back(static_cast<std::int32_t>(loop->getNumBlocks()));
+    table.instructions.push_back(instructions);
+    table.trip_count.push_back(trips.evolution.getSmallConstantTripCount(loop));
+    table.choices.push_back(choices_of_loop(properties));
+    table.is_peelable.push_back(is_peelable);
+  }
+}
+
+}  // namespace
+
+CallSites call_sites(const ::llvm::Module& module) {
+  const CallGraph graph(module);
+  Inlining inlining(graph);
+  std::vector<std::int64_t> sizes;
+  for (const auto& function : module) sizes.push_back(instructions_of(function));
+  CallSites table;
+  table.names = graph.names;
+  Rows rows;
+  for (const auto& function : module) {
+    for_each_call(function, [&](const CallBase& call) {
+      if (!is_call_site(call) || !call.getCalledFunction()) return;
+      const auto& callee = *call.getCalledFunction();
+      const auto [row, is_new] = rows.row(id_of(call));
+      const bool is_inlinable = inlining.is_possible(call);
+      if (!is_new) {
+        ++table.copies[row];
+        table.is_inlinable[row] &= is_inlinable;
+        return;
+      }
+      const auto constants = ::llvm::count_if(call.args(), [](const auto& argument) {
+        return ::llvm::isa<::llvm::Constant>(argument);
+      });
+      table.id.push_back(id_of(call));
+      table.caller.push_back(graph.at(function));
+      table.callee.push_back(graph.at(callee));
+      table.copies.push_back(1);
+      table.choice.push_back(static_cast<std::int8_t>(choice_of(call)));
+      table.is_inlinable.push_back(is_inlinable);
+      table.arguments.push_back(static_cast<std::int32_t>(call.arg_size()));
+      table.constant_arguments.push_back(static_cast<std::int32_t>(constants));
+      table.caller_instructions.push_back(sizes[graph.at(function)]);
+      table.callee_instructions.push_back(sizes[graph.at(callee)]);
+      table.callee_calls.push_back(graph.callers[graph.at(callee)]);
+    });
+  }
+  return table;
+}
+
+MarkedLoops marked_loops(const ::llvm::Module& module) {
+  MarkedLoops table;
+  const ::llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
+  Rows rows;
+  std::int32_t place = 0;
+  for (const auto& function : module) {
+    table.names.push_back(function.getName().str());
+    add_loops(function, place++, library, rows, table);
+  }
+  return table;
+}
+
+MarkedFunctions marked_functions(const ::llvm::Module& module) {
+  const CallGraph graph(module);
+  MarkedFunctions table;
+  Rows rows;
+  for (const auto& function : module) {
+    if (function.isDeclaration()) continue;
+    const auto [row, is_new] = rows.row(id_of(function));
+    if (!is_new) {
+      ++table.copies[row];
+      table.allowed[row] &= allowed_for(function);
+      continue;
+    }
+    table.names.push_back(function.getName().str());
+    table.id.push_back(id_of(function));
+    table.copies.push_back(1);
+    table.choice.push_back(static_cast<std::int8_t>(choice_of(function)));
+    table.allowed.push_back(allowed_for(function));
+    table.is_local.push_back(function.hasLocalLinkage());
+    table.blocks.push_back(static_cast<std::int32_t>(function.size()));
+    table.instructions.push_back(instructions_of(function));
+    table.calls.push_back(graph.calls[graph.at(function)]);
+    table.callers.push_back(graph.callers[graph.at(function)]);
+  }
+  return table;
+}
+
+}  // namespace compiler_gym::llvm

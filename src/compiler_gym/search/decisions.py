@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Search among the decisions that a program offers: a few, a region or a callee at a time.
+
+A proposal is a set of decisions, made at once, and then the best sequence of passes that is
+known. Decisions of different parts of a program hardly meet: what several proposals gained is
+tried together next.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from compiler_gym.search.strategy import MoveSequence, Moveset
+from compiler_gym.search.tree import Walk
+from compiler_gym.spaces import Decision
+
+__all__ = ["DecisionSearch"]
+
+_BATCH = 6
+_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
+_GROUP = 0
+"""The size that stands for a whole group."""
+_UNDONE = 0.35
+"""How often a decision that was made is taken back rather than changed."""
+_SPREAD = 0.15
+"""How much of the weight of a kind is left, at least, when it does not pay."""
+
+_Made = dict[int, int]
+"""The action chosen for each decision that is not left to the compiler, by its place."""
+
+
+class DecisionSearch:
+    """Hold the best set of decisions, flip some of them, keep what is no worse."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        self._decisions: Sequence[Decision] = moves.decisions
+        self._groups: dict[str, list[int]] = defaultdict(list)
+        self._of_kind: dict[str, list[int]] = defaultdict(list)
+        for place, decision in enumerate(self._decisions):
+            self._of_kind[decision.groups[0]].append(place)
+            for group in decision.groups[1:]:
+                self._groups[group].append(place)
+        self._kinds = dict.fromkeys(self._of_kind, 1.0)
+        self._sizes = dict.fromkeys((_GROUP, *_SIZES), 1.0)
+        self._base: _Made = {}
+        self._tail: MoveSequence = ()
+        self._reward = float("-inf")
+        self._starts: Sequence[MoveSequence] = [(), *moves.starts]
+        self._asked: list[tuple[_Made, int, str]] = []
+        self._next: list[_Made] = []
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return the starts alone, then decisions before the best of them."""
+        if self._starts:
+            return self._starts
+        self._asked = [(made, -1, "") for made in self._next]
+        self._next = []
+        while len(self._asked) < _BATCH:
+            self._asked.append(self._changed())
+        return [self._sequence(made) for made, _, _ in self._asked]
+
+    def suggest(self, sequence: MoveSequence) -> None:
+        """Ignore it: the decisions of another program mean nothing here."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Take the best as the base, and combine what helped."""
+        if self._starts:
+            self._begin(walks)
+            return
+        before, level = self._base, self._reward
+        gained: list[tuple[float, _Made]] = []
+        for walk, (made, size, kind) in zip(walks, self._asked, strict=False):
+            reward = float("-inf") if walk.failure is not None else walk.last.reward
+            self._learn(size, kind, reward - level)
+            if reward > level:
+                gained.append((reward, made))
+            if reward >= self._reward:
+                self._reward, self._base = reward, made
+        if len(gained) > 1:
+            self._combine(before, gained)
+
+    def _begin(self, walks: Sequence[Walk]) -> None:
+        best = max(walks, key=lambda walk: (walk.last.reward, -len(walk.requested)))
+        self._starts = ()
+        self._tail, self._reward = best.requested, best.last.reward
+
+    def _sequence(self, made: _Made) -> MoveSequence:
+        marks = [made[place] for place in sorted(made)]
+        return (*self._moves.pack(marks), *self._tail)
+
+    def _learn(self, size: int, kind: str, gain: float) -> None:
+        if size < 0:
+            return
+        for weights, key in ((self._sizes, size), (self._kinds, kind)):
+            if key not in weights:
+                continue
+            weights[key] = max(0.93 * weights[key], _SPREAD) + (gain > 0)
+
+    def _combine(self, before: _Made, gained: Sequence[tuple[float, _Made]]) -> None:
+        together = dict(before)
+        for _, made in sorted(gained, key=lambda item: item[0]):
+            together.update({p: move for p, move in made.items() if before.get(p) != move})
+            for place in before.keys() - made.keys():
+                together.pop(place, None)
+        self._next.append(together)
+
+    def _changed(self) -> tuple[_Made, int, str]:
+        """Return the base with some decisions changed, how many were meant to be, and of what."""
+        made = dict(self._base)
+        size = self._random.choices(list(self._sizes), list(self._sizes.values()))[0]
+        kind = self._random.choices(list(self._kinds), list(self._kinds.values()))[0]
+        if size == _GROUP and self._groups:
+            group = self._groups[self._random.choice(list(self._groups))]
+            self._flip_together(made, group)
+            return made, size, self._decisions[group[0]].groups[0]
+        for _ in range(max(size, 1)):
+            self._flip(made, self._random.choice(self._of_kind[kind]))
+        return made, size, kind
+
+    def _flip(self, made: _Made, place: int) -> None:
+        if place in made and self._random.random() < _UNDONE:
+            del made[place]
+            return
+        others = [m for m in self._decisions[place].choices[1:] if made.get(place) != m]
+        if others:
+            made[place] = self._random.choice(others)
+
+    def _flip_together(self, made: _Made, group: Sequence[int]) -> None:
+        """Choose the same for all of a group that can be chosen so."""
+        kinds = self._decisions[self._random.choice(group)].kinds
+        kind = self._random.choice(kinds)
+        for place in group:
+            decision = self._decisions[place]
+            if kind not in decision.kinds:
+                continue
+            at = decision.kinds.index(kind)
+            if at:
+                made[place] = decision.choices[at]
+            else:
+                made.pop(place, None)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""One thing that a program lets be decided, as a search sees it."""
+
+from typing import NamedTuple
+
+__all__ = ["Decision"]
+
+
+class Decision(NamedTuple):
+    """Actions of which the last that was chosen counts.
+
+    A space whose actions depend on the program has a method ``decisions`` that lists them.
+    """
+
+    name: str
+    """What is decided, such as ``call:17``."""
+    choices: tuple[int, ...]
+    """The actions, as numbers; the first leaves it to the compiler."""
+    kinds: tuple[str, ...]
+    """What each action chooses, in the same order: equal texts are the same choice elsewhere."""
+    groups: tuple[str, ...]
+    """What it belongs to: a kind first, then functions. Those of one group may go together."""

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Decisions are flipped alone, several at a time or a group at a time, before the best start."""
+
+import random
+
+import compiler_gym
+from compiler_gym.core import CompilerEnv
+from compiler_gym.search import Budget, run_search
+from compiler_gym.search.decisions import DecisionSearch
+from compiler_gym.search.moves import Moves
+from compiler_gym.search.strategy import MoveSequence, Moveset
+from compiler_gym.search.tree import Failure, Node, Walk
+from compiler_gym.spaces import Decision
+
+STEPS = 3
+CALLS = 30
+DECISIONS = tuple(
+    Decision(
+        f"call:{n}",
+        tuple(range(10 + 3 * n, 13 + 3 * n)),
+        ("default", "inline", "never"),
+        ("call", f"caller {n % 3}", f"callee {n % 5}"),
+    )
+    for n in range(CALLS)
+)
+BEST = {n: 2 if n % 5 == 0 else 1 for n in range(CALLS) if n % 5 < 2}
+"""Calls of callee 0 are best never inlined, those of callee 1 are; the others are best left."""
+
+
+def reward(sequence: MoveSequence) -> float:
+    made = {(m - 10) // 3: (m - 10) % 3 for m in sequence if m >= 10}
+    found = sum(1.0 if BEST.get(n) == choice else -0.5 for n, choice in made.items() if choice)
+    return found + (50.0 if sequence and sequence[-1] == 1 else 0.0)
+
+
+def walked(sequence: MoveSequence) -> Walk:
+    root = Node()
+    if 10 + 3 * 4 + 1 in sequence:
+        return Walk(sequence, (root,), 1, Failure("CompilerFatalError", "no"))
+    node = root
+    for at, move in enumerate(sequence):
+        node = Node(node, move, reward=reward(sequence[: at + 1]))
+    return Walk(sequence, (root, *node.path()), 1)
+
+
+def found_by(seed: int, steps: int = 900) -> tuple[float, MoveSequence]:
+    moves = Moveset(STEPS, ((0,), (1,)), decisions=DECISIONS)
+    strategy = DecisionSearch(moves, random.Random(seed))
+    best: tuple[float, MoveSequence] = (0.0, ())
+    count = 0
+    while count < steps:
+        walks = [walked(sequence) for sequence in strategy.ask()]
+        count += len(walks)
+        strategy.tell(walks)
+        best = max(best, *((w.last.reward, w.requested) for w in walks if w.failure is None))
+    return best
+
+
+def test_it_finds_what_pays_and_leaves_the_rest() -> None:
+    found, sequence = found_by(seed=1)
+    assert found == 50.0 + len(BEST)
+    assert sequence[-1] == 1
+    assert {(m - 10) // 3: (m - 10) % 3 for m in sequence[:-1]} == BEST
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    assert found_by(seed=2, steps=200) == found_by(seed=2, steps=200)
+
+
+def test_starts_come_first_and_others_programs_are_ignored() -> None:
+    strategy = DecisionSearch(Moveset(STEPS, ((1,),), decisions=DECISIONS), random.Random(0))
+    strategy.suggest((12, 1))
+    assert strategy.ask() == [(), (1,)]
+
+
+def make_env() -> CompilerEnv:
+    return compiler_gym.make(
+        "llvm-v0", action_space="Marks", reward_space="ObjectTextSizeOz", isolation="in-process"
+    )
+
+
+def test_marks_become_one_move_and_passes_stay_single() -> None:
+    with make_env() as env:
+        env.reset(benchmark="cbench-v1/crc32")
+        moves = Moves(env.action_space, seed=0)
+        marks = [env.action_space[f"call:{n}=never"] for n in (0, 1)]
+        level = env.action_space["-Oz"]
+        packed = moves.pack([*marks, level, marks[0]])
+        assert len(packed) == 3
+        assert packed[1:] == (level, marks[0])
+        assert moves.actions(packed) == [*marks, level, marks[0]]
+        assert moves.name(packed[0]) == "call:0=never call:1=never"
+
+
+def test_a_search_of_marks_is_never_worse_than_its_start_and_replays() -> None:
+    with make_env() as env:
+        level = env.action_space["-Oz"]
+        (found,) = run_search(
+            make_env, ["cbench-v1/crc32"], budget=Budget(steps=20), jobs=1, starts=[[level]]
+        )
+        assert found.reward >= 1.0
+        env.reset(benchmark="cbench-v1/crc32")
+        assert env.multistep(found.actions)[1] == found.reward
+        assert env.commandline() == found.commandline
+        state = env.state
+        env.apply(state)
+        assert env.observation["IrHash"] == state.state_hash
+
+
+def test_random_search_draws_marks_too() -> None:
+    (found,) = run_search(
+        make_env, ["cbench-v1/crc32"], algorithm="random", budget=Budget(steps=10), jobs=1
+    )
+    assert found.sequences
