@@ -244,6 +244,30 @@ TEST_CASE("a pass of which it was measured is believed") {
   CHECK(watched.detector.changed());
 }
 
+TEST_CASE("LCSSA is not believed where blocks cannot be reached") {
+  struct Lcssa {
+    static ::llvm::StringRef name() { return "LCSSAPass"; }
+  };
+  const std::string text =
+      "define i32 @one(i32 %a) {\n  ret i32 0\ndead:\n  ret i32 %a\n}\n"
+      "define i32 @two(i32 %a) {\n  ret i32 %a\n}\n";
+  Watched watched(text);
+  auto& one = watched.function("one");
+  auto* type = one.getReturnType();
+  const auto run = [&](::llvm::Function& function, const Watched::Edit& edit) {
+    watched.detector.begin(true);
+    watched.visit<Lcssa>(function, edit, /*vouches=*/true);
+    return watched.detector.changed();
+  };
+  CHECK(!run(one, [] {}));
+  auto& end = *one.back().getTerminator();
+  CHECK(run(one, [&] { end.setOperand(0, ::llvm::PoisonValue::get(type)); }));
+  CHECK(!run(one, [] {}));
+  watched.detector.begin(true);
+  watched.visit<Lcssa>(watched.function("two"), [] {}, /*vouches=*/true);
+  CHECK(!watched.detector.any_claim());
+}
+
 TEST_CASE("what nobody asks for is not read") {
   Watched watched;
   watched.detector.begin(true, /*is_asked=*/false);

@@ -17,10 +17,12 @@ from compiler_gym.spaces import NamedDiscrete
 QUESTIONS = 50
 
 
-def answers() -> NamedDiscrete:
-    space = NamedDiscrete(["default", "yes", "no", "rest"], "answers")
-    space.rest = 3
-    return space
+class Answers(NamedDiscrete):
+    rest = 3
+
+
+def answers() -> Answers:
+    return Answers(["default", "yes", "no", "rest"], "answers")
 
 
 def walked(moves: Moves, sequence: tuple[int, ...]) -> Walk:

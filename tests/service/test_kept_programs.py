@@ -83,6 +83,27 @@ def test_what_opens_quickly_is_opened_again(make_env: MakeEnv) -> None:
     assert pid_of(env) == first
 
 
+def test_after_a_long_episode_a_program_is_opened_again(make_env: MakeEnv) -> None:
+    env = make_env()
+    kept = opened_twice(env)
+    assert env.reset()[0] == 7
+    copy = pid_of(env)
+    env.multistep([ACTIONS["work"]] * 4)  # its copy took more page faults than it saved
+    assert env.reset()[0] == 7
+    assert pid_of(env) == copy
+    assert env.reset()[0] == 7
+    assert pid_of(env) != copy
+    assert stay() == [kept]
+
+
+def test_a_program_of_long_episodes_only_is_not_kept(make_env: MakeEnv) -> None:
+    env = make_env()
+    for _ in range(3):
+        env.reset(benchmark=SLOW)
+        env.multistep([ACTIONS["work"]] * 4)
+        assert not programs().workers
+
+
 def test_environments_share_what_is_kept_and_the_last_takes_it_along(make_env: MakeEnv) -> None:
     one, other = make_env(), make_env()
     kept = opened_twice(one)

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
 #include "trusted_passes.h"
 
 namespace compiler_gym::llvm {
@@ -18,6 +20,12 @@ const ::llvm::Function* function_of(const ::llvm::Any& unit) {
     return (*loop)->getHeader()->getParent();
   }
   return nullptr;
+}
+
+bool is_all_reachable(const ::llvm::Function& function) {
+  ::llvm::df_iterator_default_set<const ::llvm::BasicBlock*, 32> reached;
+  for (const auto* block : ::llvm::depth_first_ext(&function, reached)) (void)block;
+  return reached.size() == function.size();
 }
 
 std::size_t count_in(const ::llvm::Function& function) {
@@ -156,10 +164,10 @@ void ChangeDetector::before(::llvm::StringRef pass, const ::llvm::Any& unit) {
   const Timed timed(timing_, PartKind::detection, "read before passes");
   const auto* function = function_of(unit);
   if (function != current_ || !function) enter(function);
+  is_doubted_ = word.trust.only_where_reachable && !(function && is_all_reachable(*function));
   // What is not read now cannot be compared: that takes the word of the pass.
-  if (changed_ || module_known_ || (word.trust.nothing && word.trust.something && is_one_pass_)) {
-    return;
-  }
+  const bool is_believed = word.trust.nothing && word.trust.something && !is_doubted_;
+  if (changed_ || module_known_ || (is_believed && is_one_pass_)) return;
   // Of several passes, one may move uses among functions that another is yet to read.
   if (function && is_one_pass_) {
     read_current();
@@ -172,7 +180,8 @@ void ChangeDetector::after(::llvm::StringRef pass, const ::llvm::Function* funct
   const Word& word = word_of(pass);
   if (word.is_manager) return;
   if (listener_) listener_(pass, vouched);
-  if (vouched && word.trust.nothing) return;
+  const bool is_doubted = std::exchange(is_doubted_, false);
+  if (vouched && word.trust.nothing && !is_doubted) return;
   any_claim_ = true;
   changed_ |= word.trust.something && is_one_pass_ && !vouched;
   if (!function) {

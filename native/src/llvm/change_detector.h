@@ -124,6 +124,8 @@ class ChangeDetector {
   const ::llvm::Function* current_ = nullptr;
   bool current_claimed_ = false;
   bool current_known_ = false;
+  // Whether the pass that is running is not believed, where it is elsewhere.
+  bool is_doubted_ = false;
   ::llvm::SmallSetVector<const ::llvm::Function*, 8> claimed_;
   std::vector<const ::llvm::Function*> at_entry_;
   UseOrders orders_;

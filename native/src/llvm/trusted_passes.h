@@ -10,6 +10,8 @@ struct Trust {
   bool nothing = false;
   // Where it did not, it changed something.
   bool something = false;
+  // The first holds only in functions of which every block can be reached.
+  bool only_where_reachable = false;
 };
 
 // `pass` is the name of its class.

@@ -25,8 +25,8 @@ from compiler_gym.errors import (
     error_from_name,
 )
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
-from compiler_gym.service.kept_programs import KeptPrograms, key_of
-from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits
+from compiler_gym.service.kept_programs import KeptPrograms, OpeningCost, key_of
+from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits, processor_seconds_of
 from compiler_gym.service.messages import (
     Description,
     Failed,
@@ -62,6 +62,8 @@ class _Opening:
     start: Start
     key: Hashable
     """What sets it apart from the starts of other sessions."""
+    worked: float
+    """The seconds that the worker computed in the episode before."""
     replaced: "tuple[Channel, int] | None" = None
     """The worker that a copy of another stands in for, until the copy has answered."""
 
@@ -85,6 +87,8 @@ class WorkerConnection:
         """The number of the worker process."""
         channel.pid = pid
         self._opening: _Opening | None = None
+        self._opened_at: float | None = None
+        """The processor time of the worker when its last episode began."""
         _live.add(self)
         # Nobody may be left to gather the reply to its last request.
         weakref.finalize(self, _forget, id(self), zygote.programs).atexit = False
@@ -273,8 +277,8 @@ class WorkerConnection:
         if not self._is_forkable or self.limits.kept_programs == 0:
             return start
         key = key_of(start, self.limits.memory_bytes)
-        opening = self._opening = _Opening(start, key)
-        copy = self._zygote.programs.take(key)
+        opening = self._opening = _Opening(start, key, self._worked())
+        copy = self._zygote.programs.take(key, opening.worked)
         if copy is None:
             return start
         assert self.channel is not None
@@ -291,7 +295,14 @@ class WorkerConnection:
             opening.replaced[0].close()
             programs.took(opening.key, names if type(reply) is Started else ())
         elif type(reply) is Started:
-            programs.opened(opening.key, self, self.limits, reply.seconds, names)
+            cost = OpeningCost(reply.seconds, opening.worked)
+            programs.opened(opening.key, self, self.limits, cost, names)
+        self._opened_at = processor_seconds_of(self.pid)
+
+    def _worked(self) -> float:
+        if self._opened_at is None:
+            return 0.0
+        return max(processor_seconds_of(self.pid) - self._opened_at, 0.0)
 
     def _takes_back(self) -> bool:
         """Return whether the worker that was replaced was asked, as the copy of another is lost."""

@@ -3,13 +3,15 @@
 
 A reset to such a program takes a copy of its process, which was made ahead if there was time.
 All environments of this process share them; what happens in an episode happens to a copy. A
-process that is lost, or slow, costs time only: the program is then opened as any other.
+process that is lost, or slow, costs time only: the program is then opened as any other. So is it
+after a long episode, because a copy takes a page fault for whatever it touches.
 """
 
 import os
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Protocol, Self, TypeVar
 
@@ -17,10 +19,13 @@ from compiler_gym.errors import ServiceError
 from compiler_gym.service.limits import Limits
 from compiler_gym.service.messages import Start
 
-__all__ = ["KeptPrograms", "key_of"]
+__all__ = ["KeptPrograms", "OpeningCost", "key_of"]
 
 _SHORT_SECONDS = 1e-3
 """What opens faster is opened again: a fork takes as long, and its first steps longer."""
+_PAYING_SHARE = 2.0
+"""A copy is taken where the episode before computed at most so many times as long as it takes to
+open the program: longer ones lose more to its page faults than it saves."""
 _PATIENCE_SECONDS = 0.1
 """The longest that a copy is waited for: one that takes longer is not to be had."""
 _PROCESS_BYTES = 4 << 20
@@ -52,13 +57,26 @@ class Forkable(Protocol):
 _Worker = TypeVar("_Worker", bound=Forkable)
 
 
+@dataclass(frozen=True, slots=True)
+class OpeningCost:
+    """What a program cost its worker, in seconds of processor time."""
+
+    seconds: float
+    """To open it."""
+    worked: float = 0.0
+    """In the episode before, of this or another program."""
+
+    def pays(self, worked: float) -> bool:
+        """Return whether a copy is quicker for an episode that computes for `worked` seconds."""
+        return self.seconds >= _SHORT_SECONDS and worked <= _PAYING_SHARE * self.seconds
+
+
 class _KeptProgram(Generic[_Worker]):
     """One program: the worker that stays at its start, and whether a copy is under way."""
 
-    def __init__(self, worker: _Worker, seconds: float, known: Sequence[str], size: int) -> None:
+    def __init__(self, worker: _Worker, cost: OpeningCost, known: Sequence[str], size: int) -> None:
         self.worker = worker
-        self.open_seconds = seconds
-        """How long it takes to open the program."""
+        self.cost = cost
         self.known = set(known)
         """The observations that copies need not compute."""
         self.bytes = size
@@ -75,7 +93,7 @@ class _KeptProgram(Generic[_Worker]):
     def take(self) -> _Worker | None:
         """Return a copy; None if that would take longer than to open the program."""
         self.ask()
-        if not self.worker.is_forked(min(self.open_seconds, _PATIENCE_SECONDS)):
+        if not self.worker.is_forked(min(self.cost.seconds, _PATIENCE_SECONDS)):
             return None
         self._is_coming = False
         return self.worker.end_fork()
@@ -119,13 +137,18 @@ class KeptPrograms(Generic[_Worker]):
             if not self._users:
                 self.clear()
 
-    def take(self, key: Hashable) -> _Worker | None:
-        """Return a worker that has just started as `key` says; None if it is to be started."""
+    def take(self, key: Hashable, worked: float = 0.0) -> _Worker | None:
+        """Return a worker that has just started as `key` says; None if it is to be started.
+
+        `worked` is the processor time of the episode before: the next is taken to be like it.
+        """
         with self._lock:
             kept = self._kept.get(key)
             if kept is None:
                 return None
             self._kept.move_to_end(key)
+            if not kept.cost.pays(worked):
+                return None
             try:
                 return kept.take()
             except ServiceError:
@@ -144,10 +167,15 @@ class KeptPrograms(Generic[_Worker]):
                 self.drop(key)
 
     def opened(
-        self, key: Hashable, worker: _Worker, limits: Limits, seconds: float, names: Sequence[str]
+        self,
+        key: Hashable,
+        worker: _Worker,
+        limits: Limits,
+        cost: OpeningCost,
+        names: Sequence[str],
     ) -> None:
-        """Note that `worker` has started as `key` says in `seconds`; keep what was lately, too."""
-        if seconds < _SHORT_SECONDS or limits.kept_programs == 0:
+        """Note that `worker` has started as `key` says; keep what was lately, too."""
+        if not cost.pays(0.0) or limits.kept_programs == 0:
             return
         with self._lock:
             kept = self._kept.get(key)
@@ -155,12 +183,14 @@ class KeptPrograms(Generic[_Worker]):
                 return
             if not self._was_recent(hash(key), limits.kept_programs):
                 return
+            if not cost.pays(cost.worked):
+                return
             try:
                 worker.begin_fork(stays=True)
                 copy = worker.end_fork()
             except ServiceError:  # if the worker is lost its next step says so
                 return
-            kept = _KeptProgram(copy, seconds, names, self._bytes_of(copy.pid))
+            kept = _KeptProgram(copy, cost, names, self._bytes_of(copy.pid))
             if kept.bytes > limits.kept_bytes:
                 kept.end()
                 return

@@ -105,10 +105,10 @@ def test_an_episode_of_a_kept_program_is_that_of_one_that_was_read(
         workers.add(worker_pid(env))
         finish(env)
         ends.add((env.observation["IrSha1"], env.observation["InlineStateHash"]))
-        kept = zygote_for(LlvmInlineEnv.source).programs.workers
-        assert all(worker.is_forked(10.0) for worker in kept)
+        copies = zygote_for(LlvmInlineEnv.source).programs.workers
+        assert all(worker.is_forked(10.0) for worker in copies)
         assert env.reset()[0].tolist() == first
-    assert kept
+    assert zygote_for(LlvmInlineEnv.source).programs.workers
     assert len(workers) > 1
     assert len(ends) == 1
     with ForkOnStep(env) as undoing:
@@ -118,6 +118,7 @@ def test_an_episode_of_a_kept_program_is_that_of_one_that_was_read(
         for _ in range(3):
             undoing.undo()
         again = undoing.unwrapped
+        assert isinstance(again, LlvmInlineEnv)
         finish(again)
         assert (again.observation["IrSha1"], again.observation["InlineStateHash"]) in ends
 
