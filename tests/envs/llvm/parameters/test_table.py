@@ -80,5 +80,5 @@ def test_what_does_not_exist_is_refused():
     with pytest.raises(InvalidActionError, match=r"bonus-inst-threshold = 0\.\.16, found 17"):
         setting_of({"pass": "simplifycfg", "bonus-inst-threshold": 17}, FLAGS)
     for wrong in (1, "yes", None, 0.5, float("nan"), []):
-        with pytest.raises(InvalidActionError, match="takes allowspeculation = true, false|false"):
+        with pytest.raises(InvalidActionError, match="allowspeculation = "):
             setting_of({"pass": "licm", "allowspeculation": wrong}, FLAGS)

@@ -36,9 +36,9 @@ SOURCE = """
 #include "llvm/Plugins/PassPlugin.h"
 #include <cstdlib>
 using namespace llvm;
-struct Pass : PassInfoMixin<Pass> {
+struct Mark : PassInfoMixin<Mark> {
   bool crashes;
-  explicit Pass(bool crashes) : crashes(crashes) {}
+  explicit Mark(bool crashes) : crashes(crashes) {}
   PreservedAnalyses run(Module &module, ModuleAnalysisManager &) {
     if (crashes) abort();
     for (auto &function : module) {
@@ -52,7 +52,7 @@ extern "C" PassPluginLibraryInfo llvmGetPassPluginInfo() {
     builder.registerPipelineParsingCallback(
         [](StringRef name, ModulePassManager &passes, ArrayRef<PassBuilder::PipelineElement>) {
           if (name != "mark-cold" && name != "crash-hard") return false;
-          passes.addPass(Pass(name == "crash-hard"));
+          passes.addPass(Mark(name == "crash-hard"));
           return true;
         });
   }};
@@ -66,7 +66,8 @@ struct Info llvmGetPassPluginInfo(void) { struct Info info = {VERSION, "Stub"}; 
 
 def compiled(source: Path, *flags: str) -> Path:
     library = source.with_suffix(".so")
-    command = [str(COMPILER), "-fPIC", "-shared", *flags, str(source), "-o", str(library)]
+    command = [str(COMPILER), "-fPIC", "-shared", *flags]
+    command += ["-x", "c" if source.suffix == ".c" else "c++", str(source), "-o", str(library)]
     subprocess.run(command, check=True)
     return library
 
@@ -215,7 +216,7 @@ def test_what_llvm_itself_refuses_is_an_error() -> None:
 
 
 def test_names_that_nobody_adds_or_that_exist_are_refused(plugin: Path, tmp_path: Path) -> None:
-    with pytest.raises(PluginError, match="'nope', which none of .* adds: unknown"):
+    with pytest.raises(PluginError, match=r"'nope', which none of .* adds: unknown"):
         make(plugins=[plugin], passes=["nope"])
     with pytest.raises(PluginError, match="'licm', which is a pass of LLVM itself"):
         make(plugins=[plugin], passes=["licm"])
