@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import compiler_gym
 from compiler_gym.core import CompilerEnv
@@ -76,6 +77,10 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
     for space in env.action_spaces:
         default = " (the default)" if space is env.action_space else ""
         lines += [f"## {space.name}{default}", ""]
+        if hasattr(space, "parameters"):
+            description = env.episode.selection.action_specs[space.name].description
+            lines += _parameters(description, space)
+            continue
         items = getattr(space, "items", None)
         if not isinstance(items, list) or len(items) > MOST_LISTED:
             # Made from what a compiler says of itself: another version has others.
@@ -93,6 +98,28 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
         ]
         lines += [*_table(("", "name", "pipeline", "what it does"), rows), ""]
     return "\n".join(lines)
+
+
+def _parameters(description: str, space: Any) -> list[str]:
+    """Return the section of a space whose actions are a pass and values."""
+    taking = space.parameters
+    head = [
+        f"{description}.",
+        "",
+        f"{len(space.flags)} passes and levels, each once; {len(taking)} of them take "
+        f"{sum(map(len, taking.values()))} parameters.",
+        "What no value is given for is left to LLVM, whose default is shown where it tells one.",
+        "The form says how LLVM is told: in the pipeline (switch, flag, word, number), or by an "
+        "option of its command line, which holds for this pass alone.",
+        "See [parameters and plug-ins](../guide/passes.md).",
+        "",
+    ]
+    rows = [
+        (f"`{p.pass_name}`", f"`{p.name}`", p.form.value, p.legend, p.default, p.description)
+        for parameters in taking.values()
+        for p in parameters
+    ]
+    return [*head, *_table(("pass", "parameter", "form", "values", "default", ""), rows), ""]
 
 
 def _observations(compiler: Compiler, env: CompilerEnv) -> str:

@@ -24,20 +24,21 @@ def build(folder: Path, source: Path = SOURCE, name: str = "libMulToShift.so") -
     return library
 
 
-def main(folder: Path) -> str:
-    """Return the IR of a bundled program after the pass."""
+def main(folder: Path) -> tuple[str, str]:
+    """Return the IR of a bundled program before and after the pass."""
     with compiler_gym.make(
         "llvm-v0",
-        benchmark="cbench-v1/qsort",
+        benchmark="cbench-v1/sha",
         plugins=[build(folder)],
         passes=["mul-to-shift"],
     ) as env:
         env.reset()
         env.step(env.action_space["sroa"])
+        before: str = env.observation["Ir"]
         *_, info = env.step(env.action_space["mul-to-shift"])
         print(env.commandline())
         print("changed something:", not info["action_had_no_effect"])
-        return env.ir
+        return before, env.observation["Ir"]
 
 
 if __name__ == "__main__":

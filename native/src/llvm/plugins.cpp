@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 
 #include "compiler_gym/llvm/errors.h"
-#include "compiler_gym/llvm/module.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Plugins/PassPlugin.h"
+#include "pass_runner.h"
 #include "plugins.h"
 
 namespace compiler_gym::llvm {
@@ -75,7 +75,9 @@ void add_plugin_passes(::llvm::PassBuilder& builder) {
 std::string pipeline_of_pass(const std::string& pass, int plugin) {
   asked = plugin;
   const auto all_again = ::llvm::make_scope_exit([] { asked = -1; });
-  constexpr const char* nothing = R"(target triple = "x86_64-pc-linux-gnu")";
+  start();
+  // Read and not run: what a pass does is not known.
+  PassRunner runner(nullptr, ::llvm::Triple("x86_64-pc-linux-gnu"), {}, add_plugin_passes);
   std::string refusal;
   // In a list only a pass of modules stands alone: LLVM would guess the unit of a lone one.
   for (const auto& [before, after] :
@@ -86,7 +88,7 @@ std::string pipeline_of_pass(const std::string& pass, int plugin) {
                                                         {"function(loop-mssa(", "))"}}) {
     try {
       const std::string text = before + pass + after;
-      Module(nothing).run("no-op-module," + text);
+      runner.parse("no-op-module," + text);
       return text;
     } catch (const PipelineError& error) {
       if (refusal.empty()) refusal = error.what();

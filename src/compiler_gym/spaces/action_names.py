@@ -41,8 +41,9 @@ def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
     >>> action_flags(NamedDiscrete(["dce", "gvn"], "passes"))
     ['', '']
     """
-    items: list[CommandlineFlag] = getattr(space, "items", [])
-    return [item.flag for item in items] or [""] * len(action_names(space))
+    items: Any = getattr(space, "items", None)
+    listed: list[CommandlineFlag] = items if isinstance(items, list) else []  # a Dict's is a method
+    return [item.flag for item in listed] or [""] * len(action_names(space))
 
 
 def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:

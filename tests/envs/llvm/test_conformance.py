@@ -15,7 +15,7 @@ class TestLlvm(EnvironmentConformance):
         "observation_space": "Autophase",
         "reward_space": "IrInstructionCountOz",
     }
-    action_spaces = ("Passes", "Pipelines")
+    action_spaces = ("Passes", "Pipelines", "Parameters")
     observations = ("IrHash", "InstCount", "Autophase", "IrInstructionCount", "ObjectTextSizeBytes")
     steps = 3
 

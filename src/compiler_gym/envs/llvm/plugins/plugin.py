@@ -91,7 +91,7 @@ def load_options(plugins: Iterable[Plugin]) -> str:
     >>> load_options([Plugin("/lib/libMy.so", "")])
     '-load-pass-plugin=/lib/libMy.so'
     """
-    return " ".join(f"-load-pass-plugin={shlex.quote(plugin.path)}" for plugin in plugins)
+    return " ".join(shlex.quote(f"-load-pass-plugin={plugin.path}") for plugin in plugins)
 
 
 def recorded_plugins(version: str | None) -> list[str]:
