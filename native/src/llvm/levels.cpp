@@ -1,5 +1,6 @@
 #include "compiler_gym/llvm/levels.h"
 
+#include "compiler_gym/llvm/codegen_options.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "pass_runner.h"
@@ -116,6 +117,7 @@ void set_goal(::llvm::Module& module, Goal goal) {
 }
 
 void apply_level(::llvm::Module& module, Level level) {
+  choose_options(module, {});  // clang would make its code at the options that LLVM has
   PassRunner runner(target_machine_for(module, relocation_of(module)), module.getTargetTriple(),
                     tuning_of(level));
   if (level == Level::O0) {

@@ -12,12 +12,16 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
+from compiler_gym.envs.llvm.machine import codegen_options
+from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec, MultiDiscreteSpec
 
-__all__ = ["ACTION_SPACES", "LEGACY", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
+__all__ = ["ACTION_SPACES", "CODEGEN", "LEGACY", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
 
 LEGACY = "CompilerGymV0"
 """The action space of CompilerGym 0.2.5."""
+
+CODEGEN = "Codegen"
+"""The action space that sets every option of the code generator at once."""
 
 NO_OP = "no-op-module"
 """The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
@@ -71,6 +75,35 @@ def _space(
     return ActionSpaceSpec(name, CommandlineSpec(items, style=style), description, _varying(items))
 
 
+def _codegen() -> tuple[ActionSpaceSpec, ...]:
+    """Return the spaces that choose options of the code generator, alone and beside passes."""
+    items, sets = codegen_options.flags()
+    return (
+        ActionSpaceSpec(
+            CODEGEN,
+            MultiDiscreteSpec(tuple(len(o.values) for o in codegen_options.OPTIONS)),
+            "Every option of the code generator at once: 0 is its default, n its value number n",
+        ),
+        ActionSpaceSpec(
+            "CodegenOptions",
+            CommandlineSpec(items, style="opt"),
+            "Set one option of the code generator",
+            sets=sets,
+        ),
+        _space(
+            "PassesAndCodegen",
+            _passes(risky=False) + PIPELINES + items,
+            "PassesAndPipelines, then one option of the code generator set at a time",
+        ),
+        ActionSpaceSpec(
+            "PipelinesAndCodegen",
+            CommandlineSpec(PIPELINES + items, style="opt"),
+            "A standard level, and one option of the code generator set at a time",
+            sets=(0,) * len(PIPELINES) + tuple(number + 1 for number in sets),
+        ),
+    )
+
+
 ACTION_SPACES = (
     _space("Passes", _passes(risky=False), "Deterministic, safe transforms (the default)"),
     _space("PassesAll", _passes(risky=True), "Passes and those known to crash, hang or differ"),
@@ -86,4 +119,5 @@ ACTION_SPACES = (
         "The 124 actions of CompilerGym 0.2.5, in their order",
         style="opt-flags",  # its flags are the names that they had
     ),
+    *_codegen(),
 )

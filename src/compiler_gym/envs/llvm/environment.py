@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 from compiler_gym.command_words import command_words, is_file_name
 from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
-from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
+from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
+from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
@@ -55,6 +56,7 @@ __all__ = [
 SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 _CLEAR = "invalidate<all>"
 _OPT = re.compile(r"opt(-[\d.]+)?")
+_LLC = re.compile(r"llc(-[\d.]+)?")
 _OPT_OPTIONS = ("-S", "-discard-value-names", "--discard-value-names")
 """Options of ``opt`` that are no action."""
 
@@ -86,23 +88,25 @@ class LlvmCommandLine(Commandline):
         """Return the ``opt`` command that applies `actions` to `program`.
 
         Analyses are cleared between actions and value names are not kept, as in
-        the environment: the command gives the same bytes.
+        the environment: the command gives the same bytes. Where options of the code generator
+        were chosen it goes on to ``llc``, which makes the same object with them.
         """
-        pipeline = self.pipeline(actions)
-        passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
-        return f"opt -discard-value-names {passes}{program} -o output.bc"
+        return _command(self._texts(actions), program)
 
     def pipeline(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
-        """Return the pass pipeline that `actions`, one or several, stand for."""
-        several = [actions] if isinstance(actions, SupportsIndex) else actions
-        return f",{_CLEAR},".join(self.items[operator.index(action)].flag for action in several)
+        """Return the pass pipeline that `actions`, one or several, stand for.
+
+        Options of the code generator are none of its passes.
+        """
+        return f",{_CLEAR},".join(codegen_options.split_choices(self._texts(actions))[0])
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
 
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
-        parts = _parts_of(string)
+        passes, chosen = _read(string)
+        parts = [*passes, *(f"{name}={value}" for name, value in chosen.items())]
         index = {text: i for i, text in reversed(list(enumerate(self.pipelines)))}
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
@@ -122,6 +126,10 @@ class LlvmCommandLine(Commandline):
         if self.name == LEGACY or text not in legacy_flags():
             return ""
         return f': it is an action of CompilerGym 0.2.5: expected action_space="{LEGACY}"'
+
+    def _texts(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> list[str]:
+        several = [actions] if isinstance(actions, SupportsIndex) else actions
+        return [self.items[operator.index(action)].flag for action in several]
 
     def _flags(self) -> list[str]:
         """Return what stands for each value where flags are listed."""
@@ -161,7 +169,8 @@ class LlvmEnv(RunnableEnv):
     """Optimise an LLVM module with passes of LLVM 22.
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
-      ``PassesAndPipelines`` and ``CompilerGymV0``.
+      ``PassesAndPipelines`` and ``CompilerGymV0``. Options of the code generator: ``Codegen``,
+      ``CodegenOptions``, ``PassesAndCodegen`` and ``PipelinesAndCodegen``.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
@@ -233,6 +242,56 @@ class LlvmEnv(RunnableEnv):
     def ir_sha1(self) -> str:
         """The SHA-1 of the module's bitcode."""
         return self.observation["IrSha1"]
+
+    @property
+    def codegen(self) -> dict[str, str]:
+        """The options of the code generator that are chosen, by name, without defaults.
+
+        Setting it chooses these and leaves the others to LLVM: one action in ``Codegen``, one
+        for each option that changes in a space that has ``CodegenOptions``. Raises
+        `InvalidActionError` in any other space, and for what is not offered.
+        """
+        numbers = self.observation["CodegenChoices"].tolist()
+        chosen = zip(codegen_options.OPTIONS, numbers, strict=True)
+        return {option.name: option.values[number] for option, number in chosen if number}
+
+    @codegen.setter
+    def codegen(self, chosen: Mapping[str, str]) -> None:
+        numbers = codegen_options.numbers_of(chosen)
+        actions: list[Any] = [numbers]
+        space = self.action_space
+        if isinstance(space, LlvmCommandLine):
+            before = codegen_options.numbers_of(self.codegen)
+            changes = zip(codegen_options.OPTIONS, numbers, before, strict=True)
+            names = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
+            for name in names:
+                if name not in space.names:
+                    raise InvalidActionError(
+                        f"{space.name} has no options of the code generator: expected the action "
+                        f"space {CODEGEN}, CodegenOptions or PassesAndCodegen"
+                    )
+            actions = [space[name] for name in names]
+        *_, truncated, info = self.multistep(actions)
+        if truncated:
+            raise info["error"]
+
+    def commandline(self) -> str:
+        """Return the actions of the episode as a run of ``opt``, and of ``llc`` if it needs one."""
+        if isinstance(self.action_space, LlvmCommandLine):
+            return super().commandline()
+        return _command(map(codegen_options.pipeline_of, self.actions))
+
+    def commandline_to_actions(self, commandline: str) -> list[Any]:
+        """Return actions of the action space that do what `commandline` does.
+
+        Raises `InvalidActionError` where a part of it is not in this action space.
+        """
+        if isinstance(self.action_space, LlvmCommandLine):
+            return super().commandline_to_actions(commandline)
+        passes, chosen = _read(commandline)
+        if passes:
+            raise InvalidActionError(f"{passes[0]!r} is not an action of {CODEGEN}")
+        return [codegen_options.numbers_of(chosen)] if chosen else []
 
     def write_ir(self, path: str | Path) -> Path:
         """Write the module as text to `path` and return it."""
@@ -442,6 +501,34 @@ def _parts_of(commandline: str) -> list[str]:
                 )
             files[use] = name
     return parts
+
+
+def _command(pipelines: Iterable[str], program: str = "input.bc") -> str:
+    """Return the command that runs `pipelines`, and makes code where they choose how."""
+    passes, chosen = codegen_options.split_choices(pipelines)
+    pipeline = f",{_CLEAR},".join(passes)
+    asked = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
+    command = f"opt -discard-value-names {asked}{program} -o "
+    if not chosen:
+        return f"{command}output.bc"
+    words = shlex.join(["llc", "-filetype=obj", *codegen_options.llc_words(chosen)])
+    return f"{command}- | {words} -o output.o"
+
+
+def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
+    """Return the passes of a command or of a pipeline, and what it chooses of the code generator.
+
+    Raises `InvalidActionError` for what is neither.
+    """
+    words = command_words(commandline)
+    if "|" not in words:
+        return codegen_options.split_choices(_parts_of(commandline))
+    at = words.index("|")
+    if words[at + 1 : at + 2] and _LLC.fullmatch(words[at + 1]):
+        return _parts_of(shlex.join(words[:at])), codegen_options.read_llc(words[at + 2 :])
+    raise InvalidActionError(
+        f"{shlex.join(words[at:])!r:.200} is no llc command behind that of opt"
+    )
 
 
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table
