@@ -31,8 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("programs", nargs="*", metavar="PROGRAM")
     options = parser.parse_args(arguments)
     note = (
-        f"# Bytes of text of bundled programs, after -Oz and with what `compiler_gym.search` found "
-        f"in `PipelinesAndCodegen` with {options.steps} compilations, seed {options.seed}."
+        "# Bytes of text of bundled programs, after -Oz and with what `compiler_gym.search` found "
+        f"in `PipelinesAndCodegen` with {options.steps} compilations, seed {options.seed}. Each "
+        "was validated: replayed, run on its inputs, compared."
     )
     rows = _known(options.output)
     for uri in _uris(options.programs):
@@ -63,6 +64,9 @@ def _row(uri: str, steps: int, seed: int) -> str:
         baseline = env.observation["ObjectTextSizeOz"]
         env.multistep(found.actions)
         size = env.observation["ObjectTextSizeBytes"]
+        result = env.validate()
+        if not result.okay():
+            raise SystemExit(f"{uri} with {found.action_names}: {result}")
     level = " ".join(name for name in found.action_names if "=" not in name)
     chosen = " ".join(name for name in found.action_names if "=" in name)
     saved = f"{100 * (1 - size / baseline):.1f} %"
