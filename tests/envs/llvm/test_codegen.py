@@ -13,7 +13,7 @@ import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.machine.codegen_options import OPTIONS
-from compiler_gym.errors import InvalidActionError
+from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.search import Budget, run_search
 
 MakeEnv = Callable[..., LlvmEnv]
@@ -179,6 +179,13 @@ def test_a_program_with_choices_does_what_it_did(make_env: MakeEnv) -> None:
     take(env, "-Oz")
     env.codegen = CHOSEN
     assert env.behaviour_errors() == ()
+
+
+def test_a_bug_report_wants_passes(make_env: MakeEnv, tmp_path: Path) -> None:
+    env = make_env(action_space="Codegen", benchmark=SHA)
+    env.reset()
+    with pytest.raises(MinimizationError, match="a report is about passes"):
+        env.write_bug_report(tmp_path)
 
 
 def test_a_search_flips_settings_from_the_best_level(make_env: MakeEnv) -> None:

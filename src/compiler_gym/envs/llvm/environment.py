@@ -383,7 +383,11 @@ class LlvmEnv(RunnableEnv):
         with self._twin() as start:
             start.reset(benchmark=benchmark, action_space=self.episode.selection.action_space_name)
             module = start.observation["Bitcode"].tobytes()
-            assert isinstance(start.action_space, LlvmCommandLine)
+            if not isinstance(start.action_space, LlvmCommandLine):
+                raise MinimizationError(
+                    f"a report is about passes, which {CODEGEN} has none of: expected another "
+                    "action space"
+                )
             pipeline = start.action_space.pipeline(actions)
         spec = benchmark.run
         case = next((c for c in chosen_cases(spec) if c.name in names), None) if spec else None
