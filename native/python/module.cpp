@@ -74,6 +74,9 @@ void bind_module(nb::module_& m) {
            "How many instructions the module holds now.")
       .def("verify", &Module::verify, Unlocked(),
            "Raise `InvalidIrError` if the module is not valid IR.")
+      .def("chosen_options", &Module::chosen_options,
+           "The options of the code generator that were chosen, by name; without those left as\n"
+           "they are. Raises `ObservationError` where the module names one that is not offered.")
       .def(
           "set_goal", [](Module& self, const std::string& goal) { self.set_goal(goal_from(goal)); },
           "goal"_a, "Mark every definition for `size`, or take those marks off for `speed`.")

@@ -217,6 +217,12 @@ class Module:
     def verify(self) -> None:
         """Raise `InvalidIrError` if the module is not valid IR."""
 
+    def chosen_options(self) -> dict[str, str]:
+        """
+        The options of the code generator that were chosen, by name; without those left as
+        they are. Raises `ObservationError` where the module names one that is not offered.
+        """
+
     def set_goal(self, goal: str) -> None:
         """Mark every definition for `size`, or take those marks off for `speed`."""
 

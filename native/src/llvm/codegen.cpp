@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "closed_thread.h"
+#include "compiler_gym/llvm/codegen_options.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/SmallString.h"
@@ -17,6 +18,7 @@
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "options.h"
+#include "options_in_force.h"
 #include "reader.h"
 #include "target.h"
 
@@ -113,7 +115,9 @@ std::string emit(std::string_view bitcode, Extra extra) {
     // Code generation rewrites the module: it gets one of its own, read from the
     // bytes so that the result follows from them alone.
     module = read_module(bitcode, "", context);
-    machine = target_machine_for(*module);
+    const OptionsInForce in_force(chosen_options_of(*module));
+    machine = target_machine_for(*module, in_force.machine().relocation,
+                                 ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
     if (!machine) {
       throw UnsupportedError("this build makes code for x86 only, the module's target is '" +
                              module->getTargetTriple().str() + "'");

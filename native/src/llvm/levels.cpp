@@ -1,5 +1,6 @@
 #include "compiler_gym/llvm/levels.h"
 
+#include "compiler_gym/llvm/codegen_options.h"
 #include "level_passes.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
@@ -122,6 +123,7 @@ std::unique_ptr<PassRunner> runner_at(const ::llvm::Module& module, Level level)
 }
 
 void mark_for(::llvm::Module& module, Level level) {
+  choose_options(module, {});  // clang would make its code at the options that LLVM has
   if (level == Level::O0) {
     switch_off(module);
     return;

@@ -296,6 +296,10 @@ void Module::verify() {
   });
 }
 
+ChosenOptions Module::chosen_options() {
+  return with_state([](State& state) { return chosen_options_of(*state.module); });
+}
+
 void Module::set_goal(Goal goal) {
   with_state([&](State& state) {
     state.forget();

@@ -1,10 +1,12 @@
 #include "pass_runner.h"
 
+#include "codegen_pass.h"
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Support/Error.h"
+#include "options_in_force.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -46,6 +48,7 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
   builder_.registerFunctionAnalyses(functions_);
   builder_.registerLoopAnalyses(loops_);
   builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
+  register_codegen_pass(builder_);
 }
 
 ::llvm::ModulePassManager PassRunner::parse(const std::string& pipeline) {
@@ -57,6 +60,7 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
 }
 
 void PassRunner::run(::llvm::Module& module, ::llvm::ModulePassManager passes) {
+  const auto defaults = with_default_options();  // passes ask some of them too
   passes.run(module, modules_);
   modules_.clear();
   components_.clear();

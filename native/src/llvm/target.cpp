@@ -1,13 +1,12 @@
 #include "target.h"
 
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Target/TargetOptions.h"
 
 namespace compiler_gym::llvm {
 
 std::unique_ptr<::llvm::TargetMachine> target_machine_for(
     const ::llvm::Module& module, std::optional<::llvm::Reloc::Model> relocation,
-    ::llvm::CodeGenOptLevel level) {
+    ::llvm::CodeGenOptLevel level, const ::llvm::TargetOptions& options) {
   const ::llvm::Triple& triple = module.getTargetTriple();
   if (triple.getArch() == ::llvm::Triple::UnknownArch) return nullptr;
   std::string unused;
@@ -15,7 +14,7 @@ std::unique_ptr<::llvm::TargetMachine> target_machine_for(
   if (!target) return nullptr;
   // No CPU and no features: both come from each function's attributes.
   return std::unique_ptr<::llvm::TargetMachine>(target->createTargetMachine(
-      triple, "", "", ::llvm::TargetOptions(), relocation, module.getCodeModel(), level));
+      triple, "", "", options, relocation, module.getCodeModel(), level));
 }
 
 }  // namespace compiler_gym::llvm

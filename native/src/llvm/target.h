@@ -7,6 +7,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
 
 namespace compiler_gym::llvm {
 
@@ -14,6 +15,7 @@ namespace compiler_gym::llvm {
 // then run without a target, as in opt.
 std::unique_ptr<::llvm::TargetMachine> target_machine_for(
     const ::llvm::Module& module, std::optional<::llvm::Reloc::Model> relocation = std::nullopt,
-    ::llvm::CodeGenOptLevel level = ::llvm::CodeGenOptLevel::Default);
+    ::llvm::CodeGenOptLevel level = ::llvm::CodeGenOptLevel::Default,
+    const ::llvm::TargetOptions& options = {});
 
 }  // namespace compiler_gym::llvm

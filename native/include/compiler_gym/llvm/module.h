@@ -19,6 +19,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler_gym/llvm/codegen_options.h"
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
 #include "compiler_gym/llvm/levels.h"
@@ -82,6 +83,9 @@ class Module {
   std::size_t instruction_count();
   // Throws InvalidIrError with the verifier's message.
   void verify();
+
+  // See codegen_options.h.
+  ChosenOptions chosen_options();
 
   // See levels.h.
   void set_goal(Goal goal);

@@ -12,10 +12,27 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.parameters import NAME, SLOTS, STYLE
-from compiler_gym.session import ActionSpaceSpec, BoxSpec, CommandlineSpec, DictSpec, FlagSpec
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BoxSpec,
+    CommandlineSpec,
+    DictSpec,
+    FlagSpec,
+    MultiDiscreteSpec,
+)
 
-__all__ = ["ACTION_SPACES", "LEGACY", "MARKS", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
+__all__ = [
+    "ACTION_SPACES",
+    "CODEGEN",
+    "LEGACY",
+    "MARKS",
+    "NO_OP",
+    "PIPELINES",
+    "VARYING",
+    "legacy_flags",
+]
 
 LEGACY = "CompilerGymV0"
 """The action space of CompilerGym 0.2.5."""
@@ -25,6 +42,9 @@ MARKS = "Marks"
 
 _SEES_IDS = ("mergefunc",)
 """Passes that compare what has ids: they would do less where there are some."""
+
+CODEGEN = "Codegen"
+"""The action space that sets every option of the code generator at once."""
 
 NO_OP = "no-op-module"
 """The pipeline of an old action whose pass is gone: LLVM's own name for doing nothing."""
@@ -94,6 +114,35 @@ def _parameters() -> ActionSpaceSpec:
     )
 
 
+def _codegen() -> tuple[ActionSpaceSpec, ...]:
+    """Return the spaces that choose options of the code generator, alone and beside passes."""
+    items, sets = codegen_options.flags()
+    return (
+        ActionSpaceSpec(
+            CODEGEN,
+            MultiDiscreteSpec(tuple(len(o.values) for o in codegen_options.OPTIONS)),
+            "Every option of the code generator at once: 0 is its default, n its value number n",
+        ),
+        ActionSpaceSpec(
+            "CodegenOptions",
+            CommandlineSpec(items, style="opt"),
+            "Set one option of the code generator",
+            sets=sets,
+        ),
+        _space(
+            "PassesAndCodegen",
+            _passes(risky=False) + PIPELINES + items,
+            "PassesAndPipelines, then one option of the code generator set at a time",
+        ),
+        ActionSpaceSpec(
+            "PipelinesAndCodegen",
+            CommandlineSpec(PIPELINES + items, style="opt"),
+            "A standard level, and one option of the code generator set at a time",
+            sets=(0,) * len(PIPELINES) + tuple(number + 1 for number in sets),
+        ),
+    )
+
+
 ACTION_SPACES = (
     _space("Passes", _passes(risky=False), "Deterministic, safe transforms (the default)"),
     _space("PassesAll", _passes(risky=True), "Passes and those known to crash, hang or differ"),
@@ -117,4 +166,5 @@ ACTION_SPACES = (
         "the program: `call:17=never`",
         style="marks",
     ),
+    *_codegen(),
 )

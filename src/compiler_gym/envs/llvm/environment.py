@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 from compiler_gym.command_words import command_words, is_file_name
 from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
-from compiler_gym.envs.llvm.actions import LEGACY, legacy_flags
+from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
+from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
 from compiler_gym.envs.llvm.marks.space import MarksSpace
@@ -67,6 +68,7 @@ SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
 _CLEAR = "invalidate<all>"
 _OPT = re.compile(r"opt(-[\d.]+)?")
 _PLUGIN = re.compile(r"--?load-pass-plugin=")
+_LLC = re.compile(r"llc(-[\d.]+)?")
 _OPT_OPTIONS = ("-S", "-discard-value-names", "--discard-value-names")
 """Options of ``opt`` that are no action."""
 
@@ -98,21 +100,25 @@ class LlvmCommandLine(Commandline):
         """Return the ``opt`` command that applies `actions` to `program`.
 
         Analyses are cleared between actions and value names are not kept, as in
-        the environment: the command gives the same bytes.
+        the environment: the command gives the same bytes. Where options of the code generator
+        were chosen it goes on to ``llc``, which makes the same object with them.
         """
-        return _opt_command(self.pipeline(actions), program)
+        return _command(self._texts(actions), program)
 
     def pipeline(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
-        """Return the pass pipeline that `actions`, one or several, stand for."""
-        several = [actions] if isinstance(actions, SupportsIndex) else actions
-        return _joined(self.items[operator.index(action)].flag for action in several)
+        """Return the pass pipeline that `actions`, one or several, stand for.
+
+        Options of the code generator are none of its passes.
+        """
+        return _joined(codegen_options.split_choices(self._texts(actions))[0])
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
 
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
-        parts = _parts_of(string)
+        passes, chosen = _read(string)
+        parts = [*passes, *(f"{name}={value}" for name, value in chosen.items())]
         index = {text: i for i, text in reversed(list(enumerate(self.pipelines)))}
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
@@ -132,6 +138,10 @@ class LlvmCommandLine(Commandline):
         if self.name == LEGACY or text not in legacy_flags():
             return ""
         return f': it is an action of CompilerGym 0.2.5: expected action_space="{LEGACY}"'
+
+    def _texts(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> list[str]:
+        several = [actions] if isinstance(actions, SupportsIndex) else actions
+        return [self.items[operator.index(action)].flag for action in several]
 
     def _flags(self) -> list[str]:
         """Return what stands for each value where flags are listed."""
@@ -172,7 +182,9 @@ class LlvmEnv(RunnableEnv):
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
       ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them;
-      ``Marks`` adds decisions on each call site, loop and function.
+      ``Marks`` adds decisions on each call site, loop and function. Options of the code
+      generator: ``Codegen``, ``CodegenOptions``, ``PassesAndCodegen`` and
+      ``PipelinesAndCodegen``.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
@@ -253,7 +265,10 @@ class LlvmEnv(RunnableEnv):
         return self._plugins
 
     def commandline(self) -> str:
-        """Return the actions of the episode as a command of the shell: runs of ``opt``."""
+        """Return the actions of the episode as a command of the shell: runs of ``opt``, and of
+        ``llc`` where they choose options of the code generator."""
+        if self._is_codegen:
+            return _command(map(codegen_options.pipeline_of, self.actions))
         text = super().commandline()
         if not self._plugins:
             return text
@@ -275,6 +290,54 @@ class LlvmEnv(RunnableEnv):
     def ir_sha1(self) -> str:
         """The SHA-1 of the module's bitcode."""
         return self.observation["IrSha1"]
+
+    @property
+    def codegen(self) -> dict[str, str]:
+        """The options of the code generator that are chosen, by name, without defaults.
+
+        Setting it chooses these and leaves the others to LLVM: one action in ``Codegen``, one
+        for each option that changes in a space that has ``CodegenOptions``. Raises
+        `InvalidActionError` in any other space, and for what is not offered.
+        """
+        numbers = self.observation["CodegenChoices"].tolist()
+        chosen = zip(codegen_options.OPTIONS, numbers, strict=True)
+        return {option.name: option.values[number] for option, number in chosen if number}
+
+    @codegen.setter
+    def codegen(self, chosen: Mapping[str, str]) -> None:
+        numbers = codegen_options.numbers_of(chosen)
+        actions: list[Any] = [numbers]
+        space = self.action_space
+        if isinstance(space, LlvmCommandLine):
+            before = codegen_options.numbers_of(self.codegen)
+            changes = zip(codegen_options.OPTIONS, numbers, before, strict=True)
+            names = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
+            for name in names:
+                if name not in space.names:
+                    raise InvalidActionError(
+                        f"{space.name} has no options of the code generator: expected the action "
+                        f"space {CODEGEN}, CodegenOptions or PassesAndCodegen"
+                    )
+            actions = [space[name] for name in names]
+        *_, truncated, info = self.multistep(actions)
+        if truncated:
+            raise info["error"]
+
+    def commandline_to_actions(self, commandline: str) -> list[Any]:
+        """Return actions of the action space that do what `commandline` does.
+
+        Raises `InvalidActionError` where a part of it is not in this action space.
+        """
+        if not self._is_codegen:
+            return super().commandline_to_actions(commandline)
+        passes, chosen = _read(commandline)
+        if passes:
+            raise InvalidActionError(f"{passes[0]!r} is not an action of {CODEGEN}")
+        return [codegen_options.numbers_of(chosen)] if chosen else []
+
+    @property
+    def _is_codegen(self) -> bool:
+        return self.episode.selection.action_space_name == CODEGEN
 
     def write_ir(self, path: str | Path) -> Path:
         """Write the module as text to `path` and return it."""
@@ -414,10 +477,10 @@ class LlvmEnv(RunnableEnv):
         return f"{head}\n{self.ir}"
 
 
-def _opt_command(pipeline: str, program: str) -> str:
+def _opt_command(pipeline: str, program: str, output: str = "output.bc") -> str:
     """Return the ``opt`` command that runs `pipeline` on `program`, in words of a shell."""
     passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
-    return f"opt -discard-value-names {passes}{program} -o output.bc"
+    return f"opt -discard-value-names {passes}{program} -o {output}"
 
 
 def _joined(pipelines: Iterable[str]) -> str:
@@ -430,7 +493,10 @@ def _marked(start: LlvmEnv, actions: Sequence[Any]) -> tuple[bytes, str]:
     space = start.action_space
     if isinstance(space, LlvmCommandLine):
         return start.observation["Bitcode"].tobytes(), space.pipeline(actions)
-    assert isinstance(space, MarksSpace)
+    if not isinstance(space, MarksSpace):
+        raise MinimizationError(
+            f"a report is about passes: expected another action space than {space.name}"
+        )
     is_mark = [space.mark_of(action) is not None for action in actions]
     first = len(actions) - is_mark[::-1].index(True) if any(is_mark) else 0
     if first:
@@ -515,6 +581,31 @@ def _parts_of(commandline: str) -> list[str]:
                 )
             files[use] = name
     return parts
+
+
+def _command(pipelines: Iterable[str], program: str = "input.bc") -> str:
+    """Return the command that runs `pipelines`, and makes code where they choose how."""
+    passes, chosen = codegen_options.split_choices(pipelines)
+    if not chosen:
+        return _opt_command(_joined(passes), program)
+    words = shlex.join(["llc", "-filetype=obj", *codegen_options.llc_words(chosen)])
+    return f"{_opt_command(_joined(passes), program, '-')} | {words} -o output.o"
+
+
+def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
+    """Return the passes of a command or of a pipeline, and what it chooses of the code generator.
+
+    Raises `InvalidActionError` for what is neither.
+    """
+    words = command_words(commandline)
+    if "|" not in words:
+        return codegen_options.split_choices(_parts_of(commandline))
+    at = words.index("|")
+    if words[at + 1 : at + 2] and _LLC.fullmatch(words[at + 1]):
+        return _parts_of(shlex.join(words[:at])), codegen_options.read_llc(words[at + 2 :])
+    raise InvalidActionError(
+        f"{shlex.join(words[at:])!r:.200} is no llc command behind that of opt"
+    )
 
 
 observation_spaces = Enum(  # type: ignore[misc]  # its members come from the table

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions import ACTION_SPACES, MARKS, NO_OP, PIPELINES
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, CODEGEN, MARKS, NO_OP, PIPELINES
+from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.marks.marking import Marking
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
@@ -80,7 +81,8 @@ class LlvmSession(CompilerSession):
         """What is changed by actions and looked at by observations."""
         self._initial_count = self.subject.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
-        self._pipelines, self._names = _texts_of(action_space)
+        self._is_codegen = action_space.name == CODEGEN
+        self._pipelines, self._names = ((), ()) if self._is_codegen else _texts_of(action_space)
         self._flags = dict(zip(self._names, self._pipelines, strict=True))
         self._marking: Marking | None = None
         if action_space.name == MARKS:
@@ -105,6 +107,9 @@ class LlvmSession(CompilerSession):
         try:
             pipeline = self._pipelines[number]
         except (IndexError, TypeError):
+            if self._is_codegen and isinstance(action, list):
+                pipeline = codegen_options.pipeline_of(cast("list[int]", action))
+                return False, None, not run(pipeline)
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
             self.subject.history.skip()

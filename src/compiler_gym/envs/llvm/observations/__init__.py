@@ -6,6 +6,7 @@ Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them. ``c
 worker, ``derived`` those that the client makes of others, and ``names`` what arrays hold.
 """
 
+from compiler_gym.envs.llvm.machine.codegen_options import OPTIONS
 from compiler_gym.envs.llvm.observations.costs import COSTS_OF_IR, COSTS_OF_PROGRAMS, LEVELS
 from compiler_gym.envs.llvm.observations.cpu import CPU_COUNTS
 from compiler_gym.envs.llvm.observations.names import AUTOPHASE_FEATURES, INST_COUNT_FEATURES
@@ -66,6 +67,13 @@ _MODULE = (
         space=counts(len(AUTOPHASE_FEATURES)),
         description="The features of the AutoPhase paper (Huang et al., 2019): int64[56].",
         compute="Module.autophase",
+    ),
+    Observation(
+        name="CodegenChoices",
+        space=BoxSpec(0, 255, (len(OPTIONS),), "int64"),
+        description="What is chosen of the code generator, as an action of ``Codegen``: a number "
+        "for each option, 0 where it is left to LLVM.",
+        compute="codegen_choices",
     ),
     Observation(
         name="CpuInfo",

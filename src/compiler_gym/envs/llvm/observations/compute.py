@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import structs
 
 from compiler_gym import _llvm
+from compiler_gym.envs.llvm.machine.codegen_options import numbers_of
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.costs import AT_RESET
 from compiler_gym.envs.llvm.observations.cpu import cpu_info
@@ -116,6 +117,7 @@ ENGINE: dict[str, Computation] = {
     "ir_sha1": _ir_sha1,
     "ir_hash": lambda s: s.module.ir_hash().hex(),
     "bitcode_file": Subject.write_bitcode,
+    "codegen_choices": lambda s: numbers_of(s.module.chosen_options()),
     "cpu_info": lambda s: cpu_info(),
     "mca_cycles": lambda s: mca_cycles(s.module),
     "pass_statistics": lambda s: s.history.last(),

@@ -17,6 +17,7 @@ Arrays = Literal[
     "Bitcode",
     "InstCount",
     "Autophase",
+    "CodegenChoices",
     "IR2Vec",
     "IR2VecFlowAware",
     "InstCountNorm",

@@ -1,0 +1,91 @@
+#include "options_in_force.h"
+
+#include "compiler_gym/llvm/errors.h"
+
+namespace compiler_gym::llvm {
+namespace {
+
+std::shared_mutex& process_options() {
+  static std::shared_mutex lock;
+  return lock;
+}
+
+::llvm::RegisterRegAlloc::FunctionPassCtor allocator_named(::llvm::StringRef name) {
+  for (auto* one = ::llvm::RegisterRegAlloc::getList(); one != nullptr; one = one->getNext()) {
+    if (one->getName() == name) return one->getCtor();
+  }
+  throw UnsupportedError("this LLVM has no register allocator '" + name.str() + "'");
+}
+
+// Options that llc itself reads, and hands to the target machine.
+bool set_in(MachineSettings& machine, const std::string& name, const std::string& value) {
+  if (name == "relocation-model") {
+    machine.relocation = ::llvm::Reloc::PIC_;  // the one value that is offered
+  } else if (name == "align-loops") {
+    machine.options.LoopAlignment = std::stoul(value);
+  } else if (name == "mc-relax-all") {
+    machine.options.MCOptions.MCRelaxAll = value == "true";
+  } else if (name == "tailcallopt") {
+    machine.options.GuaranteedTailCallOpt = value == "true";
+  } else if (name == "stack-symbol-ordering") {
+    machine.options.StackSymbolOrdering = value == "true";
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::shared_lock<std::shared_mutex> with_default_options() {
+  return std::shared_lock<std::shared_mutex>(process_options());
+}
+
+OptionsInForce::OptionsInForce(const ChosenOptions& chosen) {
+  if (chosen.empty()) {
+    shared_ = with_default_options();
+    return;
+  }
+  alone_ = std::unique_lock<std::shared_mutex>(process_options());
+  try {
+    for (const auto& [name, value] : chosen) {
+      if (set_in(machine_, name, value)) continue;
+      if (name == "regalloc") choose_allocator(value);
+      set(name, value);
+    }
+  } catch (...) {
+    put_back();
+    throw;
+  }
+}
+
+OptionsInForce::~OptionsInForce() { put_back(); }
+
+void OptionsInForce::set(const std::string& name, const std::string& value) {
+  auto* const option = ::llvm::cl::getRegisteredOptions().lookup(name);
+  if (option == nullptr) throw UnsupportedError("this LLVM has no option -" + name);
+  changed_.push_back(option);
+  option->reset();
+  if (option->addOccurrence(0, name, value)) {
+    throw UnsupportedError("LLVM refuses the value '" + value + "' of its option -" + name);
+  }
+}
+
+// LLVM looks at the option once in a process and keeps what it found: after that the registry
+// decides. Left empty there, the first code that is made at other options would decide for all.
+void OptionsInForce::choose_allocator(const std::string& name) {
+  using ::llvm::RegisterRegAlloc;
+  const auto kept = RegisterRegAlloc::getDefault();
+  const auto wanted = allocator_named(name);
+  allocator_ = kept != nullptr ? kept : allocator_named("default");
+  RegisterRegAlloc::setDefault(wanted);
+}
+
+void OptionsInForce::put_back() {
+  for (auto* const option : changed_) option->reset();
+  changed_.clear();
+  if (allocator_) ::llvm::RegisterRegAlloc::setDefault(*allocator_);
+  allocator_.reset();
+}
+
+}  // namespace compiler_gym::llvm
