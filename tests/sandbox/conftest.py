@@ -2,6 +2,7 @@
 """Programs that attack, and boxes of every kind to run them in: as root and as nobody, made by
 our own helper or by bubblewrap, or without namespaces."""
 
+import faulthandler
 import os
 import pickle
 import shutil
@@ -18,6 +19,7 @@ from compiler_gym.datasets import RunCase, RunLimits, RunReport, run_contained
 from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way, find_helper
 
 NOBODY = 65534
+_MOST_SECONDS = 40.0
 LIMITS = RunLimits(
     seconds=10, memory_bytes=256 << 20, output_bytes=4 << 20, processes=16,
     total_memory_bytes=192 << 20,
@@ -80,6 +82,7 @@ def as_nobody(job: Callable[[], Any]) -> Any:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True)  # a lock of another thread?
         try:
             os.close(reading)
             os.setgroups([])

@@ -64,3 +64,14 @@ def test_a_reference_that_does_not_compile_says_so_when_it_is_run() -> None:
     benchmark = make_benchmark_from_source("int main(", run=spec)
     with pytest.raises(BenchmarkInitError, match="does not compile at -O0"):
         reference_of("gcc-12", benchmark, spec).run(RunCase())
+
+
+def test_the_reference_of_another_ones_program_reads_no_file_of_the_user(tmp_path: Path) -> None:
+    needed("gcc-12")
+    secret = tmp_path / "secret.h"
+    secret.write_text("int main(void) { return 4; }\n")
+    own = make_benchmark_from_source(f'#include "{secret}"\n', run=SPEC)
+    assert reference_of("gcc-12", own, SPEC).run(RunCase()).exit_status == 4
+    foreign = Benchmark("benchmark://somebody-v0/reader", own.contents, run=SPEC)
+    with pytest.raises(BenchmarkInitError, match=r"secret\.h: No such file"):
+        reference_of("gcc-12", foreign, SPEC).run(RunCase())

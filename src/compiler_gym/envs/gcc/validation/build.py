@@ -15,6 +15,7 @@ from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
 from compiler_gym.errors import BenchmarkInitError, BenchmarkTimeoutError, CompilerError
 from compiler_gym.files import KeptDirectory, scratch_directory
+from compiler_gym.sandbox import is_own
 from compiler_gym.validation import Reference
 
 __all__ = ["linked", "reference_of"]
@@ -40,7 +41,8 @@ def linked(
 def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
     """Return the program of the unchanged `benchmark` at -O0, built when it is first run."""
     contents = spec.reference or benchmark.contents
-    return _reference(gcc_bin, contents, _libraries(benchmark), spec.time_limit)
+    is_boxed = not is_own(str(benchmark.uri))
+    return _reference(gcc_bin, is_boxed, contents, _libraries(benchmark), spec.time_limit)
 
 
 def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
@@ -64,14 +66,14 @@ def _libraries(benchmark: Benchmark) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=_MOST_REFERENCES)
 def _reference(
-    gcc_bin: str, contents: bytes, libraries: tuple[str, ...], seconds: float
+    gcc_bin: str, is_boxed: bool, contents: bytes, libraries: tuple[str, ...], seconds: float
 ) -> Reference:
     directory = KeptDirectory("reference")
 
     def build() -> Path:
         with _lock:
             folder = directory.path
-            gcc = Gcc(gcc_bin)
+            gcc = Gcc(gcc_bin, is_boxed=is_boxed)
             try:
                 units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)
                 object_file = Builder(gcc, lambda _: units, folder / "units").object(["-O0"])
