@@ -43,6 +43,7 @@ COMMON = {
     "default",  # the inliner's action to leave a call to LLVM
     "inline",
     "reassociate",
+    "rest",  # the inliner's action to leave it all to LLVM
     "runtime",
     "sink",
     "source",
