@@ -6,7 +6,7 @@ Gymnasium's own do none of this, so these functions answer for every space.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 
@@ -42,8 +42,10 @@ def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
     ['', '']
     """
     items: Any = getattr(space, "items", None)
-    listed: list[CommandlineFlag] = items if isinstance(items, list) else []  # a Dict's is a method
-    return [item.flag for item in listed] or [""] * len(action_names(space))
+    if not isinstance(items, list):  # a Dict's is a method
+        return [""] * len(action_names(space))
+    flags = [item.flag for item in cast("list[CommandlineFlag]", items)]
+    return flags or [""] * len(action_names(space))
 
 
 def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:

@@ -58,7 +58,7 @@ def repeated_by_opt(env, folder: Path) -> bytes:
 
 
 @needs_opt
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_opt_makes_the_same_bytes_of_random_actions(env, tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("opt")
@@ -223,7 +223,7 @@ def test_vectors_step_with_it():
 
     vector = CompilerVectorEnv([make, make])
     try:
-        vector.reset(seed=1)
+        observations, _ = vector.reset(seed=1)
         for _ in range(3):
             observations, *_ = vector.step(vector.action_space.sample())
         assert observations.shape == (2, 56)
