@@ -16,7 +16,7 @@ import pytest
 
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.service import Limits, limits, run_child
-from compiler_gym.service.limits import children_of
+from compiler_gym.service.limits import children_of, processor_seconds_of
 from compiler_gym.testing import descendants, is_running, wait_until
 
 
@@ -156,3 +156,13 @@ def test_a_sandbox_is_one_that_there_is() -> None:
     assert Limits(sandbox="limits").sandbox == "limits"
     with pytest.raises(UnknownNameError, match="no sandbox 'limit': did you mean limits"):
         Limits(sandbox="limit")
+
+
+def test_what_a_process_computed_is_known_until_it_is_gone() -> None:
+    code = "import time\nwhile time.process_time() < 0.2: pass\nprint(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        assert 0.2 <= processor_seconds_of(child.pid) < 2.0
+        child.kill()
+    assert processor_seconds_of(child.pid) == 0.0
