@@ -23,8 +23,8 @@ COMPILER_FILES = {
     "session.py",
 }
 COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
-OFFERED_FOLDERS = {"demonstration", "leaderboard"}
-"""What a compiler's registration may name besides."""
+OFFERED_FOLDERS = {"demonstration", "leaderboard", "marks"}
+"""What a compiler's registration may name besides, and an action space with a worker's half."""
 
 
 def case_order(name: str) -> tuple[int, str]:

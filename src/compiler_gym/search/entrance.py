@@ -88,8 +88,8 @@ def run_search(
     An action that takes longer than `step_seconds` counts as failed, and a level after
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
-    best of the levels, and a step is one compilation. Where a program offers decisions, as in
-    ``Marks`` of LLVM, they look for those to make before the best of the starts; ``random``
+    best of the levels, and a step is one compilation. Where a program offers decisions,
+    they look for those to make before the best of the starts; ``random``
     draws from them too, and the others take the remaining actions alone.
 
     A state that several sequences set out from is kept as a process of its own, which is
