@@ -22,6 +22,8 @@ class PassHistory:
         self._pipelines: list[str | MarkedPoint] = []
         self._record: dict[str, Any] | None = None
         self._is_recording = False
+        self._marked = False
+        """Whether the last mark changed anything."""
 
     def run(self, module: _llvm.Module, pipeline: str) -> bool:
         """Run `pipeline` and return whether the IR changed."""
@@ -47,7 +49,7 @@ class PassHistory:
     def note(self, mark: MarkedPoint, *, changed: bool) -> None:
         """Note an action that marked the module."""
         self._pipelines.append(mark)
-        self._record = {**_NOTHING, "changed": changed}
+        self._record, self._marked = None, changed
 
     def last(self) -> dict[str, Any]:
         """Return the plain value of ``PassStatistics``."""
@@ -59,7 +61,9 @@ class PassHistory:
 
     def _recorded_again(self) -> dict[str, Any]:
         last = self._pipelines[-1] if self._pipelines else ""
-        if not last or not isinstance(last, str):
+        if not isinstance(last, str):
+            return {**_NOTHING, "changed": self._marked}
+        if not last:
             return _NOTHING
         module = self._load()
         for action in filter(None, self._pipelines[:-1]):
