@@ -58,7 +58,8 @@ def test_the_command_line_marks_and_writes(tmp_path: Path, make_env: MakeEnv) ->
     made, marked = tmp_path / "made.bc", tmp_path / "marked.bc"
     words = ["call:0=never", "-Oz"]
     arguments = [
-        sys.executable, "-m", "compiler_gym.cli", "run", "--action-space", "Marks", "--json", "--reward", "IrInstructionCountOz",
+        sys.executable, "-m", "compiler_gym.cli", "run",
+        "--action-space", "Marks", "--json", "--reward", "IrInstructionCountOz",
         "--write-bitcode", str(made), "--write-marked", str(marked), "--", "cbench-v1/crc32",
         *words,
     ]  # fmt: skip
