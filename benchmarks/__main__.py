@@ -21,6 +21,7 @@ from compiler_gym._columns import keep_large_blocks
 SECTIONS = (
     "engine",
     "changes",
+    "marks",
     "observations",
     "steps",
     "start",

@@ -66,7 +66,9 @@ ALLOWED = {
     "leaderboard/__init__.py": ({"llvm"}, DOCUMENTED),
     "leaderboard/llvm_instcount.py": ({"llvm"}, DOCUMENTED),
     "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
+    "wrappers/copying.py": ({"Marks"}, "another thing of the same name"),
     "wrappers/rewards.py": ({"Runtime"}, DOCUMENTED),
+    "wrappers/wrapper.py": ({"Marks"}, "another thing of the same name"),
 }
 """The words that a file may say, and why."""
 

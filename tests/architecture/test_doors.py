@@ -23,8 +23,8 @@ COMPILER_FILES = {
     "session.py",
 }
 COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
-OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard"}
-"""What a compiler's registration may name besides."""
+OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard", "marks", "parameters", "plugins"}
+"""What a compiler's registration may name besides, and action spaces with a worker's half."""
 
 
 def case_order(name: str) -> tuple[int, str]:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "compiler_gym/llvm/marks.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
@@ -42,5 +43,13 @@ bool mark(::llvm::Function& function, std::size_t choice);
 
 // How often the choice peels a loop, which is done at once: LLVM has no mark for it.
 std::optional<unsigned> peel_count(std::size_t loop_choice);
+
+// The three tables at once: they share what takes long.
+struct DecisionTables {
+  CallSites calls;
+  MarkedLoops loops;
+  MarkedFunctions functions;
+};
+DecisionTables decision_tables(const ::llvm::Module& module);
 
 }  // namespace compiler_gym::llvm

@@ -22,19 +22,17 @@ using ::llvm::Function;
 // Analyses ask for functions they could change; those used here change nothing.
 Function& for_analysis(const Function& function) { return const_cast<Function&>(function); }
 
-std::int64_t instructions_of(const Function& function) {
-  std::int64_t count = 0;
-  for (const auto& block : function) count += static_cast<std::int64_t>(block.size());
-  return count;
-}
-
+// Returns how many instructions there are.
 template <class Visit>
-void for_each_call(const Function& function, Visit&& visit) {
+std::int64_t for_each_call(const Function& function, Visit&& visit) {
+  std::int64_t instructions = 0;
   for (const auto& block : function) {
     for (const auto& instruction : block) {
+      ++instructions;
       if (const auto* call = ::llvm::dyn_cast<CallBase>(&instruction)) visit(*call);
     }
   }
+  return instructions;
 }
 
 // The functions of a module by number, their direct calls, and who calls itself by way of whom.
@@ -48,9 +46,10 @@ class CallGraph {
     callees_.resize(names.size());
     callers.resize(names.size());
     calls.resize(names.size());
+    sizes.resize(names.size());
     for (const auto& function : module) {
       const auto caller = at(function);
-      for_each_call(function, [&](const CallBase& call) {
+      sizes[caller] = for_each_call(function, [&](const CallBase& call) {
         const auto* callee = call.getCalledFunction();
         if (!callee || callee->isIntrinsic()) return;
         ++callers[at(*callee)];
@@ -71,6 +70,7 @@ class CallGraph {
   std::vector<std::string> names;
   std::vector<std::int32_t> callers;  // direct calls of it
   std::vector<std::int32_t> calls;    // direct calls in it of what has a body
+  std::vector<std::int64_t> sizes;    // instructions
 
  private:
   // Tarjan's algorithm, with a stack of its own: call chains are as deep as programs please.
@@ -227,13 +227,8 @@ void add_loops(const Function& function, std::int32_t place,
   }
 }
 
-}  // namespace
-
-CallSites call_sites(const ::llvm::Module& module) {
-  const CallGraph graph(module);
+CallSites call_sites(const ::llvm::Module& module, const CallGraph& graph) {
   Inlining inlining(graph);
-  std::vector<std::int64_t> sizes;
-  for (const auto& function : module) sizes.push_back(instructions_of(function));
   CallSites table;
   table.names = graph.names;
   Rows rows;
@@ -259,28 +254,15 @@ CallSites call_sites(const ::llvm::Module& module) {
       table.is_inlinable.push_back(is_inlinable);
       table.arguments.push_back(static_cast<std::int32_t>(call.arg_size()));
       table.constant_arguments.push_back(static_cast<std::int32_t>(constants));
-      table.caller_instructions.push_back(sizes[graph.at(function)]);
-      table.callee_instructions.push_back(sizes[graph.at(callee)]);
+      table.caller_instructions.push_back(graph.sizes[graph.at(function)]);
+      table.callee_instructions.push_back(graph.sizes[graph.at(callee)]);
       table.callee_calls.push_back(graph.callers[graph.at(callee)]);
     });
   }
   return table;
 }
 
-MarkedLoops marked_loops(const ::llvm::Module& module) {
-  MarkedLoops table;
-  const ::llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
-  Rows rows;
-  std::int32_t place = 0;
-  for (const auto& function : module) {
-    table.names.push_back(function.getName().str());
-    add_loops(function, place++, library, rows, table);
-  }
-  return table;
-}
-
-MarkedFunctions marked_functions(const ::llvm::Module& module) {
-  const CallGraph graph(module);
+MarkedFunctions marked_functions(const ::llvm::Module& module, const CallGraph& graph) {
   MarkedFunctions table;
   Rows rows;
   for (const auto& function : module) {
@@ -298,11 +280,36 @@ MarkedFunctions marked_functions(const ::llvm::Module& module) {
     table.allowed.push_back(allowed_for(function));
     table.is_local.push_back(function.hasLocalLinkage());
     table.blocks.push_back(static_cast<std::int32_t>(function.size()));
-    table.instructions.push_back(instructions_of(function));
+    table.instructions.push_back(graph.sizes[graph.at(function)]);
     table.calls.push_back(graph.calls[graph.at(function)]);
     table.callers.push_back(graph.callers[graph.at(function)]);
   }
   return table;
+}
+
+}  // namespace
+
+CallSites call_sites(const ::llvm::Module& module) { return call_sites(module, CallGraph(module)); }
+
+MarkedLoops marked_loops(const ::llvm::Module& module) {
+  MarkedLoops table;
+  const ::llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
+  Rows rows;
+  std::int32_t place = 0;
+  for (const auto& function : module) {
+    table.names.push_back(function.getName().str());
+    add_loops(function, place++, library, rows, table);
+  }
+  return table;
+}
+
+MarkedFunctions marked_functions(const ::llvm::Module& module) {
+  return marked_functions(module, CallGraph(module));
+}
+
+DecisionTables decision_tables(const ::llvm::Module& module) {
+  const CallGraph graph(module);
+  return {call_sites(module, graph), marked_loops(module), marked_functions(module, graph)};
 }
 
 }  // namespace compiler_gym::llvm

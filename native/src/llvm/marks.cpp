@@ -162,18 +162,16 @@ struct Marks::Index {
 
  private:
   void add_points(const ::llvm::Module& module) {
-    const auto calls = call_sites(module);
+    const auto [calls, loops, functions] = decision_tables(module);
     for (std::size_t row = 0; row < calls.id.size(); ++row) {
       auto allowed = all_of(3);
       if (!calls.is_inlinable[row]) allowed &= ~2U;
       add({PointKind::call, calls.id[row], allowed, label(calls, row)});
     }
-    const auto loops = marked_loops(module);
     for (std::size_t row = 0; row < loops.id.size(); ++row) {
       add({PointKind::loop, loops.id[row], allowed_for_loop(loops.is_peelable[row]),
            label(loops, row)});
     }
-    const auto functions = marked_functions(module);
     for (std::size_t row = 0; row < functions.id.size(); ++row) {
       add({PointKind::function, functions.id[row],
            static_cast<std::uint32_t>(functions.allowed[row]), functions.names[row]});

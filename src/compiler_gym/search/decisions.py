@@ -22,8 +22,10 @@ _GROUP = 0
 """The size that stands for a whole group."""
 _UNDONE = 0.35
 """How often a decision that was made is taken back rather than changed."""
-_SPREAD = 0.15
-"""How much of the weight of a kind is left, at least, when it does not pay."""
+_FADES = 0.93
+"""What is left of a weight after each try."""
+_LEAST = 0.15
+"""The weight of what does not pay: it may do so later."""
 
 _Made = dict[int, int]
 """The action chosen for each decision that is not left to the compiler, by its place."""
@@ -93,10 +95,8 @@ class DecisionSearch:
     def _learn(self, size: int, kind: str, gain: float) -> None:
         if size < 0:
             return
-        for weights, key in ((self._sizes, size), (self._kinds, kind)):
-            if key not in weights:
-                continue
-            weights[key] = max(0.93 * weights[key], _SPREAD) + (gain > 0)
+        self._sizes[size] = _weight(self._sizes[size], gain)
+        self._kinds[kind] = _weight(self._kinds[kind], gain)
 
     def _combine(self, before: _Made, gained: Sequence[tuple[float, _Made]]) -> None:
         together = dict(before)
@@ -140,3 +140,8 @@ class DecisionSearch:
                 made[place] = decision.choices[at]
             else:
                 made.pop(place, None)
+
+
+def _weight(before: float, gain: float) -> float:
+    """Return how often what had the weight `before` is tried after another `gain`."""
+    return max(_FADES * before, _LEAST) + (gain > 0)

@@ -488,9 +488,9 @@ def _joined(pipelines: Iterable[str]) -> str:
     return f",{_CLEAR},".join(pipelines)
 
 
-def _marked(start: LlvmEnv, actions: Sequence[Any]) -> tuple[bytes, str]:
+def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
     """Go on in `start`, just reset, to the last mark; return its module and the pipeline then."""
-    space = start.action_space
+    space: Any = start.action_space
     if isinstance(space, LlvmCommandLine):
         return start.observation["Bitcode"].tobytes(), space.pipeline(actions)
     if not isinstance(space, MarksSpace):
@@ -503,7 +503,8 @@ def _marked(start: LlvmEnv, actions: Sequence[Any]) -> tuple[bytes, str]:
         *_, info = start.multistep(actions[:first])
         if "error" in info:
             raise info["error"]
-    pipeline = _joined(space.flags[action] for action in actions[first:])
+    flags = space.flags
+    pipeline = _joined(flags[action] for action in actions[first:])
     return start.observation["Bitcode"].tobytes(), pipeline
 
 

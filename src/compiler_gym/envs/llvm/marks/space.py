@@ -4,7 +4,7 @@
 import copy
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Self, SupportsIndex, cast, overload
+from typing import Any, Self, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -330,6 +330,6 @@ def _read(items: Iterable[CommandlineFlag]) -> tuple[int, dict[str, DecisionPoin
         if kind == "ids":
             ids = int(id)
             continue
-        allowed, _, label = cast("str", text).partition(" ")
+        allowed, _, label = text.partition(" ")
         points[name] = DecisionPoint(kind, int(id), int(allowed), label)
     return ids, points

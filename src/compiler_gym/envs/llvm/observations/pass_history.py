@@ -29,6 +29,8 @@ class PassHistory:
         self._pipelines: list[tuple[str, Options] | _Marked] = []
         self._record: dict[str, Any] | None = None
         self._is_recording = False
+        self._marked = False
+        """Whether the last mark changed anything."""
 
     def run(self, module: _llvm.Module, pipeline: str, options: Options = ()) -> bool:
         """Run `pipeline` and return whether the IR changed."""
@@ -62,7 +64,7 @@ class PassHistory:
     def note(self, mark: MarkedPoint, *, changed: bool) -> None:
         """Note an action that marked the module."""
         self._pipelines.append(_Marked(mark))
-        self._record = {**_NOTHING, "changed": changed}
+        self._record, self._marked = None, changed
 
     def last(self) -> dict[str, Any]:
         """Return the plain value of ``PassStatistics``."""
@@ -74,7 +76,9 @@ class PassHistory:
 
     def _recorded_again(self) -> dict[str, Any]:
         last = self._pipelines[-1] if self._pipelines else ("", ())
-        if isinstance(last, _Marked) or not last[0]:
+        if isinstance(last, _Marked):
+            return {**_NOTHING, "changed": self._marked}
+        if not last[0]:
             return _NOTHING
         module = self._load()
         for action in self._pipelines[:-1]:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Marks go through vectors, wrappers, pickles and the command line."""
+
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import compiler_gym
+from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.vector import CompilerVectorEnv
+from compiler_gym.wrappers import TimeLimit
+
+MakeEnv = Callable[..., LlvmEnv]
+
+
+def make_one() -> Any:
+    return compiler_gym.make(
+        "llvm-v0",
+        action_space="Marks",
+        benchmark="cbench-v1/crc32",
+        observation_space="Autophase",
+        reward_space="IrInstructionCount",
+    )
+
+
+def test_rows_of_a_vector_take_marks() -> None:
+    vector = CompilerVectorEnv([make_one, make_one])
+    try:
+        vector.reset()
+        space = vector.envs[0].action_space
+        level = space["-Oz"]
+        _, rewards, *_ = vector.step(np.array([space["call:0=never"], level]))
+        assert rewards[0] == 0
+        _, more, *_ = vector.step(np.array([level, level]))
+        assert more[0] > 0
+    finally:
+        vector.close()
+
+
+def test_wrapped_and_pickled_episodes_go_on() -> None:
+    with TimeLimit(make_one(), max_episode_steps=9) as env:
+        env.reset()
+        env.step(env.action_space["call:0=never"])
+        env.step(env.action_space["sroa"])
+        again = pickle.loads(pickle.dumps(env))
+        with again:
+            assert again.observation["IrHash"] == env.observation["IrHash"]
+            assert repr(again.action_space) == repr(env.action_space)
+
+
+def test_the_command_line_marks_and_writes(tmp_path: Path, make_env: MakeEnv) -> None:
+    made, marked = tmp_path / "made.bc", tmp_path / "marked.bc"
+    words = ["call:0=never", "-Oz"]
+    arguments = [
+        sys.executable, "-m", "compiler_gym.cli", "run",
+        "--action-space", "Marks", "--json", "--reward", "IrInstructionCountOz",
+        "--write-bitcode", str(made), "--write-marked", str(marked), "--", "cbench-v1/crc32",
+        *words,
+    ]  # fmt: skip
+    printed = subprocess.run(arguments, check=True, stdout=subprocess.PIPE).stdout
+    document = json.loads(printed)
+    assert document["action_names"] == words
+    assert "default<Oz>" in document["marked_commandline"]
+    env = make_env(action_space="Marks", benchmark="cbench-v1/crc32")
+    env.reset()
+    env.multistep([env.action_space[word] for word in words])
+    assert env.observation["Bitcode"].tobytes() == made.read_bytes()
