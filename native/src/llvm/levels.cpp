@@ -1,5 +1,6 @@
 #include "compiler_gym/llvm/levels.h"
 
+#include "compiler_gym/llvm/whole_program.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 #include "pass_runner.h"
@@ -82,9 +83,22 @@ OptimizationLevel pipeline_of(Level level) {
     case Level::O2: return OptimizationLevel::O2;
     case Level::O3: return OptimizationLevel::O3;
     case Level::Os: return OptimizationLevel::Os;
-    case Level::Oz: return OptimizationLevel::Oz;
+    case Level::Oz:
+    case Level::OptOz: return OptimizationLevel::Oz;
   }
   __builtin_unreachable();
+}
+
+// Clang's driver asks the linker for -O2 at -Os and -Oz: the marks on functions do the rest.
+OptimizationLevel linked_pipeline_of(Level level) {
+  return level == Level::Os || level == Level::Oz ? OptimizationLevel::O2 : pipeline_of(level);
+}
+
+// The linker's own choice: neither level below -O2 vectorises.
+::llvm::PipelineTuningOptions linked_tuning_of(Level level) {
+  ::llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = level != Level::O0 && level != Level::O1;
+  return tuning;
 }
 
 // Clang builds position-independent code where the module says so, and costs
@@ -92,6 +106,28 @@ OptimizationLevel pipeline_of(Level level) {
 std::optional<::llvm::Reloc::Model> relocation_of(const ::llvm::Module& module) {
   if (module.getPICLevel() == ::llvm::PICLevel::NotPIC) return ::llvm::Reloc::Static;
   return ::llvm::Reloc::PIC_;
+}
+
+void mark_for(::llvm::Module& module, Level level) {
+  if (level == Level::O0) return switch_off(module);
+  mark_module(module,
+              {.optsize = level == Level::Os || level == Level::Oz, .minsize = level == Level::Oz});
+}
+
+PassRunner clang_runner(const ::llvm::Module& module, const ::llvm::PipelineTuningOptions& tuning) {
+  return {target_machine_for(module, relocation_of(module)), module.getTargetTriple(), tuning};
+}
+
+// Declarations lose them too: the attributes are to be gone from the file.
+void take_marks_off(::llvm::Module& module) {
+  mark_module(module, {});
+  for (auto& function : module) mark(function, Marks{});
+}
+
+// With opt's own target and tuning, which are not clang's.
+void run_as_opt(::llvm::Module& module, const std::string& pipeline) {
+  PassRunner runner(target_machine_for(module), module.getTargetTriple());
+  runner.run(module, runner.parse(pipeline));
 }
 
 }  // namespace
@@ -103,7 +139,7 @@ std::optional<Goal> goal_named(std::string_view name) {
 }
 
 std::optional<Level> level_named(std::string_view name) {
-  constexpr std::string_view names[] = {"O0", "O1", "O2", "O3", "Os", "Oz"};
+  constexpr std::string_view names[] = {"O0", "O1", "O2", "O3", "Os", "Oz", "OptOz"};
   for (std::size_t at = 0; at < std::size(names); ++at) {
     if (names[at] == name) return static_cast<Level>(at);
   }
@@ -116,16 +152,34 @@ void set_goal(::llvm::Module& module, Goal goal) {
 }
 
 void apply_level(::llvm::Module& module, Level level) {
-  PassRunner runner(target_machine_for(module, relocation_of(module)), module.getTargetTriple(),
-                    tuning_of(level));
-  if (level == Level::O0) {
-    switch_off(module);
-    runner.run(module, runner.builder().buildO0DefaultPipeline(OptimizationLevel::O0));
-    return;
+  if (level == Level::OptOz) {
+    take_marks_off(module);
+    return run_as_opt(module, "default<Oz>");
   }
-  mark_module(module,
-              {.optsize = level == Level::Os || level == Level::Oz, .minsize = level == Level::Oz});
-  runner.run(module, runner.builder().buildPerModuleDefaultPipeline(pipeline_of(level)));
+  mark_for(module, level);
+  auto runner = clang_runner(module, tuning_of(level));
+  const auto pipeline = pipeline_of(level);
+  runner.run(module, level == Level::O0 ? runner.builder().buildO0DefaultPipeline(pipeline)
+                                        : runner.builder().buildPerModuleDefaultPipeline(pipeline));
+}
+
+void apply_linked_level(::llvm::Module& module, Level level, const std::vector<std::string>& keep) {
+  if (level == Level::OptOz) {
+    take_marks_off(module);
+    run_as_opt(module, "lto-pre-link<Oz>");
+    internalize(module, keep);
+    return run_as_opt(module, "lto<Oz>");
+  }
+  mark_for(module, level);
+  auto compiler = clang_runner(module, tuning_of(level));
+  const auto pipeline = pipeline_of(level);
+  constexpr auto before_linking = ::llvm::ThinOrFullLTOPhase::FullLTOPreLink;
+  compiler.run(module, level == Level::O0
+                           ? compiler.builder().buildO0DefaultPipeline(pipeline, before_linking)
+                           : compiler.builder().buildLTOPreLinkDefaultPipeline(pipeline));
+  internalize(module, keep);
+  auto linker = clang_runner(module, linked_tuning_of(level));
+  linker.run(module, linker.builder().buildLTODefaultPipeline(linked_pipeline_of(level), nullptr));
 }
 
 }  // namespace compiler_gym::llvm

@@ -9,6 +9,7 @@
 #include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
+#include "compiler_gym/llvm/whole_program.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "pass_runner.h"
@@ -261,6 +262,21 @@ void Module::apply_level(Level level) {
     state.forget();
     llvm::apply_level(*state.module, level);
     state.throw_reported_errors();
+  });
+}
+
+void Module::apply_linked_level(Level level, const std::vector<std::string>& keep) {
+  with_state([&](State& state) {
+    state.forget();
+    llvm::apply_linked_level(*state.module, level, keep);
+    state.throw_reported_errors();
+  });
+}
+
+std::vector<std::string> Module::internalize(const std::vector<std::string>& keep) {
+  return with_state([&](State& state) {
+    state.forget();
+    return llvm::internalize(*state.module, keep);
   });
 }
 

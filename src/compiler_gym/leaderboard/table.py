@@ -11,7 +11,7 @@ from compiler_gym.leaderboard.task import Task
 __all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
 
 _HEAD = (
-    "rank", "policy", "(C0-C)/(C0-Cb)", "Cb/C", "(Cb-C)/Cb", "without outliers: Cb/C", "improved",
+    "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb", "without outliers: Cb/C", "improved",
     "seconds", "compilations", "times",
 )  # fmt: skip
 _MARKS = re.compile(
@@ -37,7 +37,10 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
         f"**{task.name}**: {task.description}", "",
-        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 7 + ["---"]),
+        f"Cb is `{task.baseline}`"
+        + (f", Cp `{task.published_baseline}`." if task.published_baseline else "."),
+        "",
+        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
     for rank, submission in enumerate(ranked(of_task), start=1):
         lines.append(_line(str(rank), submission))
@@ -62,6 +65,7 @@ def _line(rank: str, submission: Submission) -> str:
             rank,
             _plain(submission.name),
             _interval(found.share),
+            _interval(found.published_share),
             _interval(found.ratio),
             _interval(found.saving, percent=True),
             _interval(found.ratio_without_outliers) + outliers,

@@ -80,6 +80,10 @@ class Module {
   // See levels.h.
   void set_goal(Goal goal);
   void apply_level(Level level);
+  void apply_linked_level(Level level, const std::vector<std::string>& keep);
+
+  // See whole_program.h.
+  std::vector<std::string> internalize(const std::vector<std::string>& keep);
 
   // See features.h.
   Autophase autophase();

@@ -34,6 +34,7 @@ Integers = Literal[
     "IrInstructionCountO3",
     "IrInstructionCountOs",
     "IrInstructionCountOz",
+    "IrInstructionCountOptOz",
     "IrInstructionCountInitial",
     "ObjectTextSizeBytes",
     "ObjectTextSizeO0",
@@ -42,6 +43,7 @@ Integers = Literal[
     "ObjectTextSizeO3",
     "ObjectTextSizeOs",
     "ObjectTextSizeOz",
+    "ObjectTextSizeOptOz",
     "ObjectTextSizeInitial",
     "TextSizeBytes",
     "TextSizeO0",
@@ -50,6 +52,7 @@ Integers = Literal[
     "TextSizeO3",
     "TextSizeOs",
     "TextSizeOz",
+    "TextSizeOptOz",
     "TextSizeInitial",
     "ObjectInstructionCount",
     "ObjectInstructionCountO0",
@@ -58,6 +61,7 @@ Integers = Literal[
     "ObjectInstructionCountO3",
     "ObjectInstructionCountOs",
     "ObjectInstructionCountOz",
+    "ObjectInstructionCountOptOz",
     "ObjectInstructionCountInitial",
     "RuntimeInstructions",
     "RuntimeInstructionsO0",
@@ -66,6 +70,7 @@ Integers = Literal[
     "RuntimeInstructionsO3",
     "RuntimeInstructionsOs",
     "RuntimeInstructionsOz",
+    "RuntimeInstructionsOptOz",
     "RuntimeInstructionsInitial",
 ]
 """An `int`."""
@@ -77,6 +82,7 @@ Floats = Literal[
     "McaCyclesO3",
     "McaCyclesOs",
     "McaCyclesOz",
+    "McaCyclesOptOz",
     "McaCyclesInitial",
 ]
 """A `float`."""
