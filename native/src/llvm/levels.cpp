@@ -1,9 +1,12 @@
 #include "compiler_gym/llvm/levels.h"
 
 #include "compiler_gym/llvm/whole_program.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
 #include "pass_runner.h"
+#include "reader.h"
 #include "target.h"
 
 namespace compiler_gym::llvm {
@@ -118,6 +121,14 @@ PassRunner clang_runner(const ::llvm::Module& module, const ::llvm::PipelineTuni
   return {target_machine_for(module, relocation_of(module)), module.getTargetTriple(), tuning};
 }
 
+// What a linker reads is a file: the order of uses, on which passes depend, is that of its reader.
+std::unique_ptr<::llvm::Module> through_a_file(const ::llvm::Module& module) {
+  std::string bytes;
+  ::llvm::raw_string_ostream out(bytes);
+  ::llvm::WriteBitcodeToFile(module, out);
+  return read_module(bytes, module.getModuleIdentifier(), module.getContext());
+}
+
 // Declarations lose them too: the attributes are to be gone from the file.
 void take_marks_off(::llvm::Module& module) {
   mark_module(module, {});
@@ -163,23 +174,31 @@ void apply_level(::llvm::Module& module, Level level) {
                                         : runner.builder().buildPerModuleDefaultPipeline(pipeline));
 }
 
-void apply_linked_level(::llvm::Module& module, Level level, const std::vector<std::string>& keep) {
+std::unique_ptr<::llvm::Module> at_linked_level(std::unique_ptr<::llvm::Module> module, Level level,
+                                                const std::vector<std::string>& keep) {
+  check_whole_program(*module, keep);
   if (level == Level::OptOz) {
-    take_marks_off(module);
-    run_as_opt(module, "lto-pre-link<Oz>");
-    internalize(module, keep);
-    return run_as_opt(module, "lto<Oz>");
+    take_marks_off(*module);
+    run_as_opt(*module, "lto-pre-link<Oz>");
+    module = through_a_file(*module);
+    internalize(*module, keep);
+    run_as_opt(*module, "lto<Oz>");
+    return module;
   }
-  mark_for(module, level);
-  auto compiler = clang_runner(module, tuning_of(level));
-  const auto pipeline = pipeline_of(level);
-  constexpr auto before_linking = ::llvm::ThinOrFullLTOPhase::FullLTOPreLink;
-  compiler.run(module, level == Level::O0
-                           ? compiler.builder().buildO0DefaultPipeline(pipeline, before_linking)
-                           : compiler.builder().buildLTOPreLinkDefaultPipeline(pipeline));
-  internalize(module, keep);
-  auto linker = clang_runner(module, linked_tuning_of(level));
-  linker.run(module, linker.builder().buildLTODefaultPipeline(linked_pipeline_of(level), nullptr));
+  mark_for(*module, level);
+  {
+    auto compiler = clang_runner(*module, tuning_of(level));
+    const auto pipeline = pipeline_of(level);
+    constexpr auto before_linking = ::llvm::ThinOrFullLTOPhase::FullLTOPreLink;
+    compiler.run(*module, level == Level::O0
+                              ? compiler.builder().buildO0DefaultPipeline(pipeline, before_linking)
+                              : compiler.builder().buildLTOPreLinkDefaultPipeline(pipeline));
+  }
+  module = through_a_file(*module);
+  internalize(*module, keep);
+  auto linker = clang_runner(*module, linked_tuning_of(level));
+  linker.run(*module, linker.builder().buildLTODefaultPipeline(linked_pipeline_of(level), nullptr));
+  return module;
 }
 
 }  // namespace compiler_gym::llvm

@@ -267,8 +267,11 @@ void Module::apply_level(Level level) {
 
 void Module::apply_linked_level(Level level, const std::vector<std::string>& keep) {
   with_state([&](State& state) {
+    check_whole_program(*state.module, keep);
     state.forget();
-    llvm::apply_linked_level(*state.module, level, keep);
+    state.detector.reset();  // it knows the module that goes
+    state.kept_runner.reset();
+    state.module = at_linked_level(std::move(state.module), level, keep);
     state.throw_reported_errors();
   });
 }

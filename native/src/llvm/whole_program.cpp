@@ -25,20 +25,6 @@ bool is_defined(const ::llvm::Module& module, ::llvm::StringRef name) {
   return found != nullptr && !found->isDeclaration() && !found->hasAvailableExternallyLinkage();
 }
 
-void check(const ::llvm::Module& module, const std::vector<std::string>& keep) {
-  for (const auto& name : keep) {
-    if (is_defined(module, name)) continue;
-    throw InitError("'" + name +
-                    "' is to be kept, and the module does not define it: expected names of its "
-                    "functions or variables");
-  }
-  if (keep.empty() && !is_defined(module, entry)) {
-    throw InitError(
-        "the module defines no 'main', so nothing of it would be left as a whole program: "
-        "say what others use of it with keep=name,name");
-  }
-}
-
 // Whatever code generation or a C library may call although no IR names it.
 class LibraryNames {
  public:
@@ -66,8 +52,22 @@ bool has_named_bounds(const ::llvm::Module& module, const ::llvm::GlobalValue& v
 
 }  // namespace
 
+void check_whole_program(const ::llvm::Module& module, const std::vector<std::string>& keep) {
+  for (const auto& name : keep) {
+    if (is_defined(module, name)) continue;
+    throw InitError("'" + name +
+                    "' is to be kept, and the module does not define it: expected names of its "
+                    "functions or variables");
+  }
+  if (keep.empty() && !is_defined(module, entry)) {
+    throw InitError(
+        "the module defines no 'main', so nothing of it would be left as a whole program: "
+        "say what others use of it with keep=name,name");
+  }
+}
+
 std::vector<std::string> internalize(::llvm::Module& module, const std::vector<std::string>& keep) {
-  check(module, keep);
+  check_whole_program(module, keep);
   ::llvm::StringSet<> asked;
   asked.insert(entry);
   for (const auto& name : keep) asked.insert(name);

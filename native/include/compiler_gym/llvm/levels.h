@@ -2,6 +2,7 @@
 // attributes and the standard pipelines.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,8 +32,9 @@ void set_goal(::llvm::Module& module, Goal goal);
 // what clang itself writes differently at -O0 (no lifetimes, no TBAA) is not undone.
 void apply_level(::llvm::Module& module, Level level);
 
-// The same for a module that is a whole program: what `clang -flto` at that level and a linker
-// make of it, before machine code. Names in `keep` stay visible; see whole_program.h.
-void apply_linked_level(::llvm::Module& module, Level level, const std::vector<std::string>& keep);
+// The same for a module that is a whole program: return what `clang -flto` at that level and a
+// linker make of it, before machine code. Names in `keep` stay visible; see whole_program.h.
+std::unique_ptr<::llvm::Module> at_linked_level(std::unique_ptr<::llvm::Module> module, Level level,
+                                                const std::vector<std::string>& keep);
 
 }  // namespace compiler_gym::llvm

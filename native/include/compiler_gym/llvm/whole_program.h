@@ -16,8 +16,11 @@ namespace compiler_gym::llvm {
 // what lies in a section whose bounds are named, and `keep`. Return what stays visible, in the
 // module's order: with that list, opt's pass makes the same module.
 //
-// Throws InitError where `keep` names what the module does not define, or where there is neither
-// `main` nor anything to keep; the module is then as it was.
+// Throws InitError as check_whole_program does; the module is then as it was.
 std::vector<std::string> internalize(::llvm::Module& module, const std::vector<std::string>& keep);
+
+// Throw InitError where `keep` names what the module does not define, or where there is neither
+// `main` nor anything to keep.
+void check_whole_program(const ::llvm::Module& module, const std::vector<std::string>& keep);
 
 }  // namespace compiler_gym::llvm
