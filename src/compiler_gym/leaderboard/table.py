@@ -36,16 +36,18 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     of_task = [s for s in submissions if s.task.name == task.name]
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
-        f"**{task.name}**: {task.description}", "",
-        f"Cb is `{task.baseline}`"
-        + (f", Cp `{task.published_baseline}`." if task.published_baseline else "."),
-        "",
+        f"**{task.name}**: {task.description} ({_baselines(task)})", "",
         _row(_HEAD), _row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
     for rank, submission in enumerate(ranked(of_task), start=1):
         lines.append(_line(str(rank), submission))
     lines += [_line("-", submission) for submission in _by_ratio(rest)]
     return "\n".join(lines)
+
+
+def _baselines(task: Task) -> str:
+    other = task.published_baseline
+    return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
 
 
 def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
