@@ -11,8 +11,8 @@ from compiler_gym.leaderboard.task import Task
 __all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
 
 _HEAD = (
-    "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb", "without outliers: Cb/C", "improved",
-    "seconds", "compilations", "times",
+    "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb",
+    "without outliers: Cb/C", "improved", "seconds", "compilations", "times",
 )  # fmt: skip
 _MARKS = re.compile(
     r"(<!-- leaderboard(?: (?P<task>[\w.-]+))?:.*?-->\n).*?(<!-- end leaderboard -->)", re.S

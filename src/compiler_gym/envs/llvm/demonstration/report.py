@@ -74,7 +74,7 @@ def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None
         )
     console.print(table)
     console.print(
-        "C0, COz, C: instructions at -O0, at -Oz, found. OptOz: after opt's -Oz of functions without "
+        "C0, COz, C: instructions at -O0, at -Oz, found. OptOz: after opt's -Oz without "
         "size attributes, with which papers compare. "
         "The mean of (COz-C)/COz is 1 - geomean(C/COz).",
         style="dim",

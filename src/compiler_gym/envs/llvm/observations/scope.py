@@ -30,7 +30,7 @@ class Scope:
 
     @classmethod
     def of(cls, benchmark: BenchmarkSpec) -> "Scope":
-        """Return the scope that an address asks for; raise `BenchmarkInitError` for none of ours."""
+        """Return the scope that an address asks for; raise `BenchmarkInitError` for no scope."""
         asked = benchmark.parameters.get("scope", SCOPES[0])
         if asked not in SCOPES:
             raise BenchmarkInitError(
