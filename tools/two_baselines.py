@@ -151,7 +151,7 @@ def _tables() -> Iterator[tuple[str, str]]:
 
 def main(arguments: Iterable[str] | None = None) -> None:
     """Fill the tables of pages, or write what the tables of leaderboards need."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pages", nargs="*", type=Path)
     parser.add_argument("--leaderboard", type=Path, help="the folder of submissions")
     options = parser.parse_args(None if arguments is None else list(arguments))
