@@ -24,7 +24,7 @@ llvm::Goal goal_from(const std::string& name) {
 llvm::Level level_from(const std::string& name) {
   if (const auto level = llvm::level_named(name)) return *level;
   throw nb::value_error(
-      ("expected a level O0, O1, O2, O3, Os or Oz, found '" + name + "'").c_str());
+      ("expected a level O0, O1, O2, O3, Os or Oz, or OptOz, found '" + name + "'").c_str());
 }
 
 }  // namespace
@@ -87,7 +87,25 @@ void bind_module(nb::module_& m) {
             nb::gil_scoped_release unlocked;
             self.apply_level(level);
           },
-          "level"_a, "Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline.")
+          "level"_a,
+          "Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline; or take them\n"
+          "off and run what opt calls `default<Oz>`: `OptOz`.")
+      .def(
+          "apply_linked_level",
+          [](Module& self, const std::string& name, const std::vector<std::string>& keep) {
+            const auto level = level_from(name);
+            nb::gil_scoped_release unlocked;
+            self.apply_linked_level(level, keep);
+          },
+          "level"_a, "keep"_a,
+          "The same for a whole program: what clang -flto and a linker make of it, or raise\n"
+          "`BenchmarkInitError` where `internalize` does.")
+      .def(
+          "internalize", &Module::internalize, "keep"_a, Unlocked(),
+          "Make local what nothing outside the program can name; return what stays visible: "
+          "`main`,\n"
+          "what libraries may call, and `keep`. Raise `BenchmarkInitError` where there is neither\n"
+          "`main` nor `keep`, or where `keep` names what the module does not define.")
       .def(
           "autophase",
           [](Module& self) { return unlocked_bytes([&] { return self.autophase(); }); },

@@ -228,7 +228,21 @@ class Module:
 
     def apply_level(self, level: str) -> None:
         """
-        Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline.
+        Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline; or take them
+        off and run what opt calls `default<Oz>`: `OptOz`.
+        """
+
+    def apply_linked_level(self, level: str, keep: Sequence[str]) -> None:
+        """
+        The same for a whole program: what clang -flto and a linker make of it, or raise
+        `BenchmarkInitError` where `internalize` does.
+        """
+
+    def internalize(self, keep: Sequence[str]) -> list[str]:
+        """
+        Make local what nothing outside the program can name; return what stays visible: `main`,
+        what libraries may call, and `keep`. Raise `BenchmarkInitError` where there is neither
+        `main` nor `keep`, or where `keep` names what the module does not define.
         """
 
     def autophase(self) -> bytes:

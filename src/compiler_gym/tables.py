@@ -75,6 +75,8 @@ class Level(Struct, frozen=True):
     """What the worker is told: the `level` of an observation."""
     description: str
     """What ends the description of an observation."""
+    label: str = ""
+    """What tables of results call it; empty: its option, with one dash."""
 
 
 class Cost(Struct, frozen=True, kw_only=True):
@@ -200,7 +202,7 @@ def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
             "platform_dependent": cost.platform_dependent,
             "unit": cost.unit,
             "levels": {
-                f"-{level.option.lstrip('-')}": f"{cost.name}{level.name}"
+                level.label or f"-{level.option.lstrip('-')}": f"{cost.name}{level.name}"
                 for level in cost.levels
                 if level.name in cost.scales
             },

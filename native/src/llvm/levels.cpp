@@ -1,10 +1,14 @@
 #include "compiler_gym/llvm/levels.h"
 
 #include "compiler_gym/llvm/codegen_options.h"
+#include "compiler_gym/llvm/whole_program.h"
 #include "level_passes.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
 #include "pass_runner.h"
+#include "reader.h"
 #include "target.h"
 
 namespace compiler_gym::llvm {
@@ -84,9 +88,22 @@ OptimizationLevel pipeline_of(Level level) {
     case Level::O2: return OptimizationLevel::O2;
     case Level::O3: return OptimizationLevel::O3;
     case Level::Os: return OptimizationLevel::Os;
-    case Level::Oz: return OptimizationLevel::Oz;
+    case Level::Oz:
+    case Level::OptOz: return OptimizationLevel::Oz;
   }
   __builtin_unreachable();
+}
+
+// Clang's driver asks the linker for -O2 at -Os and -Oz: the marks on functions do the rest.
+OptimizationLevel linked_pipeline_of(Level level) {
+  return level == Level::Os || level == Level::Oz ? OptimizationLevel::O2 : pipeline_of(level);
+}
+
+// The linker's own choice: neither level below -O2 vectorises.
+::llvm::PipelineTuningOptions linked_tuning_of(Level level) {
+  ::llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = level != Level::O0 && level != Level::O1;
+  return tuning;
 }
 
 // Clang builds position-independent code where the module says so, and costs
@@ -94,6 +111,31 @@ OptimizationLevel pipeline_of(Level level) {
 std::optional<::llvm::Reloc::Model> relocation_of(const ::llvm::Module& module) {
   if (module.getPICLevel() == ::llvm::PICLevel::NotPIC) return ::llvm::Reloc::Static;
   return ::llvm::Reloc::PIC_;
+}
+
+PassRunner clang_runner(const ::llvm::Module& module, const ::llvm::PipelineTuningOptions& tuning) {
+  return {target_machine_for(module, relocation_of(module)), module.getTargetTriple(), tuning};
+}
+
+// What a linker reads is a file: the order of uses, on which passes depend, is that of its reader.
+std::unique_ptr<::llvm::Module> through_a_file(const ::llvm::Module& module) {
+  std::string bytes;
+  ::llvm::raw_string_ostream out(bytes);
+  ::llvm::WriteBitcodeToFile(module, out);
+  return read_module(bytes, module.getModuleIdentifier(), module.getContext());
+}
+
+// Declarations lose them too: the attributes are to be gone from the file.
+void take_marks_off(::llvm::Module& module) {
+  choose_options(module, {});
+  mark_module(module, {});
+  for (auto& function : module) mark(function, Marks{});
+}
+
+// With opt's own target and tuning, which are not clang's.
+void run_as_opt(::llvm::Module& module, const std::string& pipeline) {
+  PassRunner runner(target_machine_for(module), module.getTargetTriple());
+  runner.run(module, runner.parse(pipeline));
 }
 
 }  // namespace
@@ -105,7 +147,7 @@ std::optional<Goal> goal_named(std::string_view name) {
 }
 
 std::optional<Level> level_named(std::string_view name) {
-  constexpr std::string_view names[] = {"O0", "O1", "O2", "O3", "Os", "Oz"};
+  constexpr std::string_view names[] = {"O0", "O1", "O2", "O3", "Os", "Oz", "OptOz"};
   for (std::size_t at = 0; at < std::size(names); ++at) {
     if (names[at] == name) return static_cast<Level>(at);
   }
@@ -138,9 +180,40 @@ void mark_for(::llvm::Module& module, Level level) {
 }
 
 void apply_level(::llvm::Module& module, Level level) {
+  if (level == Level::OptOz) {
+    take_marks_off(module);
+    return run_as_opt(module, "default<Oz>");
+  }
   const auto runner = runner_at(module, level);
   mark_for(module, level);
   runner->run(module, passes_at(*runner, level));
+}
+
+std::unique_ptr<::llvm::Module> at_linked_level(std::unique_ptr<::llvm::Module> module, Level level,
+                                                const std::vector<std::string>& keep) {
+  check_whole_program(*module, keep);
+  if (level == Level::OptOz) {
+    take_marks_off(*module);
+    run_as_opt(*module, "lto-pre-link<Oz>");
+    module = through_a_file(*module);
+    internalize(*module, keep);
+    run_as_opt(*module, "lto<Oz>");
+    return module;
+  }
+  mark_for(*module, level);
+  {
+    auto compiler = clang_runner(*module, tuning_of(level));
+    const auto pipeline = pipeline_of(level);
+    constexpr auto before_linking = ::llvm::ThinOrFullLTOPhase::FullLTOPreLink;
+    compiler.run(*module, level == Level::O0
+                              ? compiler.builder().buildO0DefaultPipeline(pipeline, before_linking)
+                              : compiler.builder().buildLTOPreLinkDefaultPipeline(pipeline));
+  }
+  module = through_a_file(*module);
+  internalize(*module, keep);
+  auto linker = clang_runner(*module, linked_tuning_of(level));
+  linker.run(*module, linker.builder().buildLTODefaultPipeline(linked_pipeline_of(level), nullptr));
+  return module;
 }
 
 }  // namespace compiler_gym::llvm

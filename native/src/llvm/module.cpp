@@ -9,6 +9,7 @@
 #include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
+#include "compiler_gym/llvm/whole_program.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Support/raw_ostream.h"
@@ -320,6 +321,24 @@ void Module::change(const std::function<void(::llvm::Module&)>& work) {
     state.forget();
     work(*state.module);
     state.throw_reported_errors();
+  });
+}
+
+void Module::apply_linked_level(Level level, const std::vector<std::string>& keep) {
+  with_state([&](State& state) {
+    check_whole_program(*state.module, keep);
+    state.forget();
+    state.detector.reset();  // it knows the module that goes
+    state.kept_runner.reset();
+    state.module = at_linked_level(std::move(state.module), level, keep);
+    state.throw_reported_errors();
+  });
+}
+
+std::vector<std::string> Module::internalize(const std::vector<std::string>& keep) {
+  return with_state([&](State& state) {
+    state.forget();
+    return llvm::internalize(*state.module, keep);
   });
 }
 

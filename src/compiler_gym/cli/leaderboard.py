@@ -178,8 +178,9 @@ def table_(
 def _progress(outcome: "Outcome") -> None:
     name = program_name(outcome.state.benchmark)
     late = ", LATE" if outcome.is_late else ""
+    published = "" if outcome.published is None else f", published {outcome.published:g}"
     errors().print(
-        f"{name}: {outcome.found:g} (baseline {outcome.baseline:g}), "
+        f"{name}: {outcome.found:g} (baseline {outcome.baseline:g}{published}), "
         f"{outcome.walltime:.1f} s, {outcome.compilations} compilations{late} {outcome.error}",
         soft_wrap=True,
     )
@@ -192,12 +193,15 @@ def _show(evaluation: "Evaluation", name: str) -> None:
     rows = table("Metric", "Geometric mean and 95 % interval")
     for metric, interval in (
         ("(C0-C)/(C0-Cb)", summary.share),
+        ("(C0-C)/(C0-Cp)", summary.published_share),
         ("Cb/C", summary.ratio),
         ("(Cb-C)/Cb", summary.saving),
         ("Cb/C without outliers", summary.ratio_without_outliers),
     ):
         rows.add_row(metric, "not defined" if interval is None else str(interval))
     show(rows, console)
+    other = evaluation.task.published_baseline
+    console.print(f"Cb: {evaluation.task.baseline}" + (f"; Cp: {other}" if other else ""))
     console.print(
         f"improved: {summary.improved:.0%} of programs; {evaluation.walltime:.2f} s and "
         f"{evaluation.compilations:,.0f} compilations per program"

@@ -48,10 +48,14 @@ class Outcome:
     """Whether the policy went over its time, here or while it learnt: it is not ranked then."""
     error: str = ""
     """How the policy or the compiler failed, if one did; the cost is the program's own then."""
+    published: float | None = None
+    """The cost at the baseline of publications, where the task names one."""
 
     def to_json(self) -> dict[str, Any]:
         """Return one line of a results file; it is a state for whoever reads states."""
         plain = asdict(self)
+        if self.published is None:
+            del plain["published"]
         state = {key: value for key, value in plain.pop("state").items() if value is not None}
         return {**state, **plain, "walltime": round(self.walltime, 3)}
 
@@ -113,8 +117,9 @@ _MOST = 1 << 53
 _FIELDS: dict[str, Callable[[dict[str, Any], str], Any]] = {
     "repetition": _count, "initial": _cost, "baseline": _cost, "found": _cost,
     "walltime": _cost, "compilations": _count, "is_late": _truth, "error": _text,
+    "published": _cost,
 }  # fmt: skip
-_REQUIRED = frozenset(_FIELDS) - {"is_late", "error"}
+_REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,13 @@ class Evaluation:
         """What was measured on each program: the median of its repetitions."""
         programs = dict.fromkeys(outcome.state.benchmark for outcome in self.outcomes)
         return [
-            Cost(uri, found[0].initial, found[0].baseline, median(o.found for o in found))
+            Cost(
+                uri,
+                found[0].initial,
+                found[0].baseline,
+                median(o.found for o in found),
+                found[0].published,
+            )
             for uri in programs
             if (found := [o for o in self.outcomes if o.state.benchmark == uri])
         ]
@@ -226,6 +237,8 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         initial, baseline, cost = (
             float(env.observation[name]) for name in (task.initial, task.baseline, task.cost)
         )
+        other = task.published_baseline
+        published = float(env.observation[other]) if other else None
         meter = Meter(task.limit)
         error = _run(policy, Metered(env, meter), meter)
         walltime = meter.seconds
@@ -240,7 +253,7 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
                 error = error or f"{type(failed).__name__}: {failed}"
         return Outcome(
             replace(state, walltime=walltime), repetition, initial, baseline, cost,
-            walltime, meter.compilations, is_late, error,
+            walltime, meter.compilations, is_late, error, published,
         )  # fmt: skip
 
 

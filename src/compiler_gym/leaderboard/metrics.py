@@ -3,7 +3,8 @@
 
 With C0, Cb and C for the cost at -O0, at the baseline and found: the share of the
 baseline's saving ``(C0-C)/(C0-Cb)``, the ratio ``Cb/C`` and the saving beyond the
-baseline ``(Cb-C)/Cb``. Means are geometric over programs; their intervals come from
+baseline ``(Cb-C)/Cb``. Where publications compare with another baseline, Cp, its share
+``(C0-C)/(C0-Cp)`` stands beside. Means are geometric over programs; their intervals come from
 drawing programs again and again (the bootstrap), because it is programs that results
 are generalised to.
 """
@@ -28,17 +29,27 @@ class Cost:
     initial: float
     baseline: float
     found: float
+    published: float | None = None
+    """At the baseline of publications, where there is another."""
 
     @property
     def share(self) -> float | None:
         """``(C0-C)/(C0-Cb)``; None where the baseline saves nothing."""
-        saved = self.initial - self.baseline
-        return (self.initial - self.found) / saved if saved > 0 else None
+        return self._share_of(self.baseline)
+
+    @property
+    def published_share(self) -> float | None:
+        """``(C0-C)/(C0-Cp)``; None where that baseline saves nothing or is not known."""
+        return None if self.published is None else self._share_of(self.published)
 
     @property
     def ratio(self) -> float | None:
         """``Cb/C``; None where one of them is nothing."""
         return self.baseline / self.found if self.found > 0 and self.baseline > 0 else None
+
+    def _share_of(self, baseline: float) -> float | None:
+        saved = self.initial - baseline
+        return (self.initial - self.found) / saved if saved > 0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +78,8 @@ class Summary:
     outliers: tuple[str, ...]
     """Programs whose ratio lies beyond 1.5 interquartile ranges."""
     ratio_without_outliers: Interval | None
+    published_share: Interval | None = None
+    """``(C0-C)/(C0-Cp)``; None as well where there is no other baseline."""
 
 
 def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
@@ -88,6 +101,7 @@ def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
         sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
         outliers,
         _interval(kept, seed),
+        _interval([c.published_share for c in costs if c.published_share is not None], seed),
     )
 
 

@@ -3,6 +3,8 @@
 
     leaderboard/TASK/NAME/submission.toml    who, what, how
     leaderboard/TASK/NAME/results.jsonl      one outcome per line, each of them a state
+    leaderboard/TASK/published.json          for results that do not say it: what each program
+                                             costs at the baseline of publications
 
 Verifying trusts nothing in them: every episode is replayed and measured again, and
 the program's behaviour is checked. What a replay cannot show, how long it took and how
@@ -33,6 +35,7 @@ __all__ = ["Submission", "find_submissions", "read_submission", "verify", "write
 
 _FILE = "submission.toml"
 _RESULTS = "results.jsonl"
+_PUBLISHED = "published.json"
 _SHOWN = 300
 _TEXTS = ("name", "policy", "authors", "description", "seeds", "machine")
 
@@ -100,7 +103,8 @@ def read_submission(folder: Path) -> Submission:
     if "task" not in facts:
         raise StateFileError(f"{folder / _FILE} names no task")
     task = find_task(facts["task"])
-    return Submission(folder, task, facts, tuple(_outcomes(lines, folder / _RESULTS)))
+    outcomes = _outcomes(lines, folder / _RESULTS)
+    return Submission(folder, task, facts, tuple(_with_published(outcomes, task, folder.parent)))
 
 
 def find_submissions(root: Path) -> Iterator[Submission]:
@@ -173,6 +177,28 @@ def _outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
             ) from error
 
 
+def _with_published(outcomes: Iterable[Outcome], task: Task, folder: Path) -> Iterator[Outcome]:
+    """Yield outcomes with what older ones do not say: it is a fact about programs."""
+    known = _published_costs(folder / _PUBLISHED, task.published_baseline)
+    for outcome in outcomes:
+        cost = known.get(outcome.state.benchmark) if outcome.published is None else None
+        yield outcome if cost is None else replace(outcome, published=cost)
+
+
+def _published_costs(path: Path, observation: str) -> dict[str, float]:
+    """Return the costs by program that `path` holds of `observation`; none if it is not there."""
+    if not observation or not path.is_file():
+        return {}
+    try:
+        costs = json.loads(path.read_text(encoding="utf-8"))[observation]
+        return {str(uri): float(cost) for uri, cost in costs.items()}
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise StateFileError(
+            f"{path} is damaged: expected the costs of programs at {observation}, by their "
+            f"addresses: {str(error)[:_SHOWN]}"
+        ) from error
+
+
 def _incomplete(submission: Submission) -> Iterator[ValidationError]:
     """Yield programs that are missing, twice there or not of the task."""
     task = submission.task
@@ -222,10 +248,12 @@ def _measured_again(env: CompilerEnv, task: Task, outcome: Outcome) -> Iterator[
     if most is not None and len(env.actions) > most:
         counts = {"actions": len(env.actions), "limit": most}
         yield ValidationError("the episode is longer than the limit", facts | counts)
+    published = () if outcome.published is None else ((task.published_baseline, outcome.published),)
     for name, recorded in (
         (task.initial, outcome.initial),
         (task.baseline, outcome.baseline),
         (task.cost, outcome.found),
+        *published,
     ):
         measured = float(env.observation[name])
         if not abs(measured - recorded) <= task.tolerance * abs(measured):

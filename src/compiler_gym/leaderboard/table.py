@@ -11,8 +11,8 @@ from compiler_gym.leaderboard.task import Task
 __all__ = ["leaderboard_table", "ranked", "tables_of", "with_tables"]
 
 _HEAD = (
-    "rank", "policy", "(C0-C)/(C0-Cb)", "Cb/C", "(Cb-C)/Cb", "without outliers: Cb/C", "improved",
-    "seconds", "compilations", "times",
+    "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb",
+    "without outliers: Cb/C", "improved", "seconds", "compilations", "times",
 )  # fmt: skip
 _MARKS = re.compile(
     r"(<!-- leaderboard(?: (?P<task>[\w.-]+))?:.*?-->\n).*?(<!-- end leaderboard -->)", re.S
@@ -36,13 +36,18 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     of_task = [s for s in submissions if s.task.name == task.name]
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
-        f"**{task.name}**: {task.description}", "",
-        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 7 + ["---"]),
+        f"**{task.name}**: {task.description} ({_baselines(task)})", "",
+        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
     for rank, submission in enumerate(ranked(of_task), start=1):
         lines.append(_line(str(rank), submission))
     lines += [_line("-", submission) for submission in _by_ratio(rest)]
     return "\n".join(lines)
+
+
+def _baselines(task: Task) -> str:
+    other = task.published_baseline
+    return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
 
 
 def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
@@ -62,6 +67,7 @@ def _line(rank: str, submission: Submission) -> str:
             rank,
             _plain(submission.name),
             _interval(found.share),
+            _interval(found.published_share),
             _interval(found.ratio),
             _interval(found.saving, percent=True),
             _interval(found.ratio_without_outliers) + outliers,

@@ -62,6 +62,9 @@ class Task:
     initial: str = ""
     baseline: str = ""
     """Observations of the cost at -O0 and at the level to be beaten."""
+    published_baseline: str = ""
+    """An observation of the cost with which publications compare, shown beside the baseline; empty:
+    there is no other."""
     tolerance: float = 0.0
     """By how much, as a share, the cost may differ when it is measured again."""
     repetitions: int = 1

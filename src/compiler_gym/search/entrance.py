@@ -90,10 +90,10 @@ def run_search(
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
     best of the levels, and a step is one compilation. Where a program offers decisions, they
-    look for those to make before the best of the starts; ``random`` draws from them too, and the others take the remaining actions alone. Where actions are
-    answers to the compiler's questions, with one that leaves the rest to it, all but ``random``
-    change a few from what the compiler answers itself, and a step is one episode: only its end
-    counts.
+    look for those to make before the best of the starts; ``random`` draws from them too, and
+    the others take the remaining actions alone. Where actions are answers to the compiler's
+    questions, with one that leaves the rest to it, all but ``random`` change a few from what
+    the compiler answers itself, and a step is one episode: only its end counts.
 
     A state that several sequences set out from is kept as a process of its own, which is
     forked for each. There are at most `kept_processes`, and they hold about `kept_bytes` at

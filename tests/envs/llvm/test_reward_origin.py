@@ -50,7 +50,7 @@ PROGRAMS = (
     "inlined.c",
     "strings.cc",
 )
-LEVELS = ("O3", "Oz")
+LEVELS = ("O3", "Oz", "OptOz")
 NOTHING = "always-inline"
 """What every level does first: nothing is left to do."""
 
@@ -120,6 +120,20 @@ def test_who_reaches_the_baseline_earns_one(
         _start(env, own, program, None)
         env.step(env.action_space[f"-{level}"])
         assert (reward, env.reward[reward]) == (reward, pytest.approx(wanted, rel=noise))
+
+
+@pytest.mark.parametrize("cost", ["IrInstructionCount", "ObjectTextSize"])
+def test_who_reaches_what_opt_leaves_without_attributes_earns_one(
+    env: LlvmEnv, own: dict[str, Benchmark], cost: str
+) -> None:
+    # At the goal of speed nothing is marked, so the action is that baseline.
+    benchmark = own["inlined.c"]
+    unmarked = Benchmark(f"{benchmark.uri}?goal=speed", benchmark.contents)
+    env.reset(benchmark=unmarked, reward_space=f"{cost}OptOz")
+    earned = [env.step(env.action_space[name])[1] for name in (NOTHING, "-Oz")]
+    assert earned == [0, 1]
+    env.reset(benchmark=benchmark, reward_space=f"{cost}OptOz")
+    assert env.step(env.action_space["-Oz"])[1] >= 1
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

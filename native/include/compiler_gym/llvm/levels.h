@@ -2,8 +2,11 @@
 // attributes and the standard pipelines.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace llvm {
 class Module;
@@ -12,7 +15,9 @@ class Module;
 namespace compiler_gym::llvm {
 
 enum class Goal { size, speed };
-enum class Level { O0, O1, O2, O3, Os, Oz };
+// OptOz is what `opt -passes='default<Oz>'` makes of bitcode that has no size attributes, with
+// which papers compare; the others are clang's.
+enum class Level { O0, O1, O2, O3, Os, Oz, OptOz };
 
 std::optional<Goal> goal_named(std::string_view name);
 std::optional<Level> level_named(std::string_view name);
@@ -26,5 +31,10 @@ void set_goal(::llvm::Module& module, Goal goal);
 // clang would. The IR should come from `clang -O2 -Xclang -disable-llvm-passes`:
 // what clang itself writes differently at -O0 (no lifetimes, no TBAA) is not undone.
 void apply_level(::llvm::Module& module, Level level);
+
+// The same for a module that is a whole program: return what `clang -flto` at that level and a
+// linker make of it, before machine code. Names in `keep` stay visible; see whole_program.h.
+std::unique_ptr<::llvm::Module> at_linked_level(std::unique_ptr<::llvm::Module> module, Level level,
+                                                const std::vector<std::string>& keep);
 
 }  // namespace compiler_gym::llvm

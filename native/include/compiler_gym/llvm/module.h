@@ -90,6 +90,10 @@ class Module {
   // See levels.h.
   void set_goal(Goal goal);
   void apply_level(Level level);
+  void apply_linked_level(Level level, const std::vector<std::string>& keep);
+
+  // See whole_program.h.
+  std::vector<std::string> internalize(const std::vector<std::string>& keep);
 
   // Let `work` change the IR by other means than a pipeline. Throws DiagnosticError as run() does.
   void change(const std::function<void(::llvm::Module&)>& work);

@@ -187,14 +187,16 @@ class LlvmEnv(RunnableEnv):
       ``PipelinesAndCodegen``.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
-    - Rewards: instructions or bytes of code saved, plain or against -O3 and -Oz; speed gained.
+    - Rewards: instructions or bytes of code saved, plain or against -O3, -Oz and what
+      opt's -Oz leaves without size attributes (OptOz); speed gained.
     - End: never by itself; an episode is truncated when a pass crashes, hangs or
       outgrows its limits.
     - Programs: ``cbench-v1``, files, and what `make_benchmark` makes.
 
     A program is optimised for a goal: ``size`` (default) marks every function
     ``minsize optsize`` at reset, ``benchmark://cbench-v1/qsort?goal=speed`` takes
-    the marks off.
+    the marks off. ``?scope=program`` makes local what nothing outside the module can
+    name (``main`` stays, and ``&keep=name,name``), and compares with ``clang -flto``.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
@@ -219,10 +221,10 @@ class LlvmEnv(RunnableEnv):
             ("IrInstructionCount", "IrInstructionCount"),
             ("ObjectTextSizeBytes", "ObjectTextSize"),
         )
-        for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz")))
+        for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz", "OptOz")))
     )
     state_observation: ClassVar[str | None] = "IrHash"
-    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal",)
+    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal", "keep", "scope")
     listing: ClassVar[Listing] = Listing(
         "llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"
     )

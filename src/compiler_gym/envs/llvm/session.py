@@ -152,7 +152,7 @@ class LlvmSession(CompilerSession):
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Handle ``limits.*``, ``llvm.apply_pipeline``, ``llvm.apply_baseline_optimizations``,
-        ``llvm.verify`` and how programs run."""
+        ``llvm.verify``, ``llvm.get_scope_pipeline`` and how programs run."""
         if key in ("limits.growth", "limits.growth_floor"):
             self._set_limit(key, value)
             return value
@@ -164,6 +164,8 @@ class LlvmSession(CompilerSession):
         if key == "llvm.verify":
             self.subject.module.verify()
             return "valid"
+        if key == "llvm.get_scope_pipeline":
+            return self.subject.scope_pipeline()
         if key in _RUN_SETTINGS:
             return self.subject.program.set(_RUN_SETTINGS[key], value)
         if key in _READ_SETTINGS:

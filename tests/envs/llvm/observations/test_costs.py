@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym import _llvm
+from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm import (
     LlvmEnv,
 )
@@ -55,6 +57,30 @@ def test_a_baseline_is_what_clang_does_from_source(
     flags += ("-S", "-emit-llvm", "-x", "c", "-", "-o", "-")
     printed = tool("clang-22", f"-{level}", *flags, input=source.contents).decode()
     assert env.observation[f"IrInstructionCount{level}"] == count_instructions(printed)
+
+
+@pytest.mark.parametrize("goal", ["size", "speed"])
+@pytest.mark.parametrize("marks", ["", "minsize optsize"])
+def test_what_publications_compare_with_is_what_opt_leaves_without_marks(
+    make_env: MakeEnv, tool: Tool, tmp_path: Path, goal: str, marks: str
+) -> None:
+    env = make_env()
+    env.reset(benchmark="cbench-v1/sha")
+    assert env.benchmark is not None
+    plain, marked = tmp_path / "plain.bc", tmp_path / "marked.bc"
+    plain.write_bytes(env.benchmark.contents)
+    forced = [f"-force-attribute={mark}" for mark in marks.split()]
+    tool("opt-22", "-passes=forceattrs", *forced, plain, "-o", marked)
+    program = Benchmark(f"benchmark://user-v0/marked?goal={goal}", marked.read_bytes())
+    env.reset(benchmark=program)
+    left = tool("opt-22", "-discard-value-names", "-passes=default<Oz>", plain, "-o", "-")
+    theirs = _llvm.Module(left)
+    assert env.observation["IrInstructionCountOptOz"] == theirs.instruction_count()
+    assert env.observation["ObjectTextSizeOptOz"] == theirs.object_text_size()
+    module = _llvm.Module(marked.read_bytes())
+    module.apply_level("OptOz")
+    assert re.search("minsize|optsize", module.text()) is None
+    assert env.observation["IrInstructionCountOptOz"] > env.observation["IrInstructionCountOz"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -5,10 +5,12 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["METRICS", "Comparison", "geometric_mean", "summary"]
+__all__ = ["METRICS", "PUBLISHED_METRIC", "Comparison", "geometric_mean", "summary"]
 
 METRICS = ("(C0-C)/(C0-COz)", "COz/C", "(COz-C)/COz")
 """C0, COz and C: instructions at -O0, at -Oz and found."""
+PUBLISHED_METRIC = "(C0-C)/(C0-COptOz)"
+"""What publications give: COptOz is what opt's -Oz leaves of functions without size attributes."""
 
 
 @dataclass(slots=True)
@@ -37,6 +39,9 @@ class Comparison:
     sequences: int = 0
     history: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     """Seconds and instructions of each improvement."""
+    opt_oz: int | None = None
+    """Instructions after opt's -Oz of functions without size attributes: what papers compare
+    with."""
 
     @property
     def share_of_saving(self) -> float | None:
@@ -44,6 +49,13 @@ class Comparison:
         if self.o0 <= self.oz:
             return None
         return (self.o0 - self.found) / (self.o0 - self.oz)
+
+    @property
+    def published_share(self) -> float | None:
+        """(C0-C)/(C0-COptOz); None where that saves nothing or is not known."""
+        if self.opt_oz is None or self.o0 <= self.opt_oz:
+            return None
+        return (self.o0 - self.found) / (self.o0 - self.opt_oz)
 
     @property
     def ratio(self) -> float | None:
@@ -68,10 +80,11 @@ class Comparison:
             "program": self.name,
             "benchmark": self.benchmark,
             "instructions": {
-                "O0": self.o0, "O3": self.o3, "Oz": self.oz,
+                "O0": self.o0, "O3": self.o3, "Oz": self.oz, "OptOz": self.opt_oz,
                 "best level as an action": self.baseline, "found": self.found,
             },
             **dict(zip(METRICS, (self.share_of_saving, self.ratio, self.saving), strict=True)),
+            PUBLISHED_METRIC: self.published_share,
             "actions": self.actions,
             "command": self.command,
             "counted_by_opt": self.counted,
@@ -103,4 +116,5 @@ def summary(rows: Iterable[Comparison]) -> dict[str, float | None]:
     rows = list(rows)
     ratio = geometric_mean(row.ratio for row in rows)
     shares = geometric_mean(row.share_of_saving for row in rows)
-    return dict(zip(METRICS, (shares, ratio, 1 - 1 / ratio if ratio else None), strict=True))
+    means = dict(zip(METRICS, (shares, ratio, 1 - 1 / ratio if ratio else None), strict=True))
+    return {**means, PUBLISHED_METRIC: geometric_mean(row.published_share for row in rows)}

@@ -110,14 +110,16 @@ class Demonstration:
         """Count a program at the standard levels, and write the bitcode that `opt` will read."""
         benchmark = self._find_program(env, program)
         env.reset(benchmark=benchmark)
-        initial, o0, o3, oz = (
-            int(env.observation[f"IrInstructionCount{level}"]) for level in ("", "O0", "O3", "Oz")
+        initial, o0, o3, oz, opt_oz = (
+            int(env.observation[f"IrInstructionCount{level}"])
+            for level in ("", "O0", "O3", "Oz", "OptOz")
         )
         name = self._name_for(benchmark)
         (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
         level, count, commandline = min(_levels(env, benchmark), key=lambda tried: tried[1])
         command = self._command(name, commandline)
         row = Comparison(name, str(benchmark), initial, o0, o3, oz, count, count, [level], command)
+        row.opt_oz = opt_oz
         self.rows.append(row)
         self._benchmarks.append(benchmark)
 

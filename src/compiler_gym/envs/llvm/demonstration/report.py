@@ -10,7 +10,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from compiler_gym.envs.llvm.demonstration.comparison import METRICS, Comparison, summary
+from compiler_gym.envs.llvm.demonstration.comparison import (
+    METRICS,
+    PUBLISHED_METRIC,
+    Comparison,
+    summary,
+)
 from compiler_gym.search import write_json
 
 __all__ = ["print_commands", "print_table", "write"]
@@ -47,27 +52,30 @@ def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None
     )  # fmt: skip
     means = summary(rows)
     table.add_column("Program", footer="geomean", no_wrap=True)
-    for level in ("-O0", "-O3", "-Oz"):
+    for level in ("-O0", "-O3", "-Oz", "OptOz"):
         table.add_column(level, justify="right")
     table.add_column("found", justify="right", style="bold green")
-    for metric in METRICS:
+    for metric in (*METRICS, PUBLISHED_METRIC):
         heading = metric.replace("/(", "/\n(").replace(")/C", ")/\nC")
         table.add_column(heading, justify="right", footer=_metric(metric, means[metric]))
     table.add_column(f"{opt or 'opt'}\nsays", justify="right")
     for row in rows:
-        values = (row.share_of_saving, row.ratio, row.saving)
+        values = (row.share_of_saving, row.ratio, row.saving, row.published_share)
+        metrics = (*METRICS, PUBLISHED_METRIC)
         table.add_row(
             row.name,
             f"{row.o0:,}",
             f"{row.o3:,}",
             f"{row.oz:,}",
+            "-" if row.opt_oz is None else f"{row.opt_oz:,}",
             f"{row.found:,}",
-            *(_metric(metric, value) for metric, value in zip(METRICS, values, strict=True)),
+            *(_metric(metric, value) for metric, value in zip(metrics, values, strict=True)),
             _verdict(row),
         )
     console.print(table)
     console.print(
-        "C0, COz, C: instructions at -O0, at -Oz, found. "
+        "C0, COz, C: instructions at -O0, at -Oz, found. OptOz: after opt's -Oz without "
+        "size attributes, with which papers compare. "
         "The mean of (COz-C)/COz is 1 - geomean(C/COz).",
         style="dim",
     )

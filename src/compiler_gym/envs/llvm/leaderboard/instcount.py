@@ -44,6 +44,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
         environment="llvm-v0",
         programs=(options.test_dataset,),
         repetitions=options.n,
+        published_baseline="IrInstructionCountOptOz",
     )
     with make(task.environment) as env:
         uris = list(task.uris(env))[: options.max_benchmarks or None]

@@ -14,6 +14,7 @@ def _instruction_count(seconds: float) -> Task:
         f"IR instructions of cbench-v1, {seconds:g} s for each program",
         Limit(seconds=seconds),
         environment=_ENVIRONMENT,
+        published_baseline="IrInstructionCountOptOz",
     )
 
 
@@ -30,6 +31,7 @@ TASKS = (
         cost="ObjectTextSizeBytes",
         initial="ObjectTextSizeO0",
         baseline="ObjectTextSizeOz",
+        published_baseline="ObjectTextSizeOptOz",
     ),
     Task(
         "llvm-ic-unseen",
@@ -38,6 +40,7 @@ TASKS = (
         environment=_ENVIRONMENT,
         train=("generator://csmith-v0", "generator://llvm-stress-v0"),
         train_seconds=600,
+        published_baseline="IrInstructionCountOptOz",
     ),
     Task(
         "llvm-instructions-60s",

@@ -30,7 +30,7 @@ _Loaded = TypeVar("_Loaded", bound=_Module)
 
 
 class Baselines(Generic[_Loaded]):
-    """The costs of programs at -O0, -O1, -O2, -O3, -Os and -Oz."""
+    """The costs of programs at the levels of `costs.LEVELS`."""
 
     def __init__(self, load: Callable[[bytes], _Loaded], version: str) -> None:
         self._load = load

@@ -7,8 +7,21 @@ from compiler_gym.tables import Cost, Level, Observation
 
 __all__ = ["AT_RESET", "COSTS_OF_IR", "COSTS_OF_PROGRAMS", "LEVELS"]
 
-LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
-"""Clang's levels, the baselines of every cost."""
+_CLANG_LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+PUBLISHED = Level(
+    "OptOz",
+    "OptOz",
+    "after opt -passes='default<Oz>' without the attributes minsize and optsize",
+    label="OptOz",
+)
+"""What CompilerGym 0.2.5 and papers compare with. It leaves more than clang -Oz, which marks
+functions; there is no such pair for -O3, which marks none."""
+_LEVELS = (
+    *(Level(level, level, f"after clang -{level}") for level in _CLANG_LEVELS),
+    PUBLISHED,
+)
+LEVELS = tuple(level.name for level in _LEVELS)
+"""The baselines of every cost: clang's levels, and what publications compare with."""
 AT_RESET = Level("Initial", "reset", "at reset, before any action")
 """Where rewards count from. It is no level of clang: goals mark functions, and -O0 does not."""
 
@@ -39,9 +52,9 @@ def _cost(
         unit=unit,
         deterministic=deterministic,
         platform_dependent=platform_dependent,
-        levels=tuple(Level(level, level, f"after clang -{level}") for level in LEVELS),
+        levels=_LEVELS,
         at_reset=AT_RESET,
-        scales=("O3", "Oz"),
+        scales=("O3", "Oz", PUBLISHED.name),
         normalized="Norm",
     )
     return row, cost

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.observations.baselines import Baselines
 from compiler_gym.envs.llvm.observations.pass_history import PassHistory
+from compiler_gym.envs.llvm.observations.scope import Scope
 from compiler_gym.session import BenchmarkSpec
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Subject:
         self.benchmark = benchmark
         self.goal = goal
         """What the program is optimised for."""
+        self.scope = Scope.of(benchmark)
+        """What of the module others may see."""
         self.directory = directory
         """Where files may be written; it need not be there yet."""
         self.has_ids = False
@@ -40,11 +43,22 @@ class Subject:
 
     def load(self) -> _llvm.Module:
         """Return the module as it was at reset."""
-        module = _llvm.Module(self.benchmark.contents, self.benchmark.uri)
+        module = self._fresh()
+        self.scope.apply(module)
         module.set_goal(self.goal)
         if self.has_ids:
             _llvm.Marks(module).number()
         return module
+
+    def at_level(self, level: str) -> _llvm.Module:
+        """Return what the compiler itself makes of the program at `level`."""
+        module = self._fresh()
+        self.scope.apply_level(module, level)
+        return module
+
+    def scope_pipeline(self) -> str:
+        """Return what opt runs on the benchmark to make local what is local at reset."""
+        return self.scope.pipeline(self._fresh())
 
     def run(self, pipeline: str, options: Sequence[tuple[str, str]] = ()) -> bool:
         """Run `pipeline` on the module and return whether it changed.
@@ -89,6 +103,9 @@ class Subject:
         self.directory = directory
         if self._program is not None:
             self._program.forget_files()
+
+    def _fresh(self) -> _llvm.Module:
+        return _llvm.Module(self.benchmark.contents, self.benchmark.uri)
 
     def close(self) -> None:
         """Free the module at once: what it lends its methods to forms a cycle with it.

@@ -35,6 +35,7 @@ Integers = Literal[
     "IrInstructionCountO3",
     "IrInstructionCountOs",
     "IrInstructionCountOz",
+    "IrInstructionCountOptOz",
     "IrInstructionCountInitial",
     "ObjectTextSizeBytes",
     "ObjectTextSizeO0",
@@ -43,6 +44,7 @@ Integers = Literal[
     "ObjectTextSizeO3",
     "ObjectTextSizeOs",
     "ObjectTextSizeOz",
+    "ObjectTextSizeOptOz",
     "ObjectTextSizeInitial",
     "TextSizeBytes",
     "TextSizeO0",
@@ -51,6 +53,7 @@ Integers = Literal[
     "TextSizeO3",
     "TextSizeOs",
     "TextSizeOz",
+    "TextSizeOptOz",
     "TextSizeInitial",
     "ObjectInstructionCount",
     "ObjectInstructionCountO0",
@@ -59,6 +62,7 @@ Integers = Literal[
     "ObjectInstructionCountO3",
     "ObjectInstructionCountOs",
     "ObjectInstructionCountOz",
+    "ObjectInstructionCountOptOz",
     "ObjectInstructionCountInitial",
     "RuntimeInstructions",
     "RuntimeInstructionsO0",
@@ -67,6 +71,7 @@ Integers = Literal[
     "RuntimeInstructionsO3",
     "RuntimeInstructionsOs",
     "RuntimeInstructionsOz",
+    "RuntimeInstructionsOptOz",
     "RuntimeInstructionsInitial",
 ]
 """An `int`."""
@@ -78,6 +83,7 @@ Floats = Literal[
     "McaCyclesO3",
     "McaCyclesOs",
     "McaCyclesOz",
+    "McaCyclesOptOz",
     "McaCyclesInitial",
 ]
 """A `float`."""
