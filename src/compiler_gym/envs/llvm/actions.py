@@ -12,7 +12,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from compiler_gym.envs.llvm.parameters import NAME, SLOTS, STYLE
+from compiler_gym.envs.llvm.machine.parameters import NAME, SLOTS, STYLE
 from compiler_gym.session import ActionSpaceSpec, BoxSpec, CommandlineSpec, DictSpec, FlagSpec
 
 __all__ = ["ACTION_SPACES", "LEGACY", "NO_OP", "PIPELINES", "VARYING", "legacy_flags"]
