@@ -46,7 +46,7 @@ TEST_CASE("the options that the engine sets are there") {
 TEST_CASE("other options hold for a while, and then what was before does") {
   number.reset();
   {
-    const OtherOptions other({{"compiler-gym-test-number", "3"}});
+    const OtherOptions other(OptionValues{{"compiler-gym-test-number", "3"}});
     CHECK(number == 3);
     const UsualOptions usual;  // what runs meanwhile in this thread
   }
@@ -79,7 +79,7 @@ TEST_CASE("no other thread sees other options") {
     }
   });
   for (int i = 0; i < 200; ++i) {
-    const OtherOptions other({{"compiler-gym-test-number", "3"}});
+    const OtherOptions other(OptionValues{{"compiler-gym-test-number", "3"}});
     std::this_thread::yield();
   }
   done = true;

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from compiler_gym.envs.llvm.machine import codegen_options
-from compiler_gym.envs.llvm.parameters import NAME, SLOTS, STYLE
+from compiler_gym.envs.llvm.machine.parameters import NAME, SLOTS, STYLE
 from compiler_gym.session import (
     ActionSpaceSpec,
     BoxSpec,

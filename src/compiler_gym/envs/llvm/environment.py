@@ -17,18 +17,20 @@ from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
 from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.machine.parameters import STYLE
+from compiler_gym.envs.llvm.machine.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
-from compiler_gym.envs.llvm.marks.space import MarksSpace
-from compiler_gym.envs.llvm.observations import TABLE
-from compiler_gym.envs.llvm.observations.derived import derived_observations
-from compiler_gym.envs.llvm.parameters import STYLE
-from compiler_gym.envs.llvm.parameters.space import ParameterSpace
-from compiler_gym.envs.llvm.plugins import (
+from compiler_gym.envs.llvm.machine.plugins import (
     Plugin,
     load_options,
     plugin_source,
     require_recorded,
 )
+from compiler_gym.envs.llvm.marks.space import MarksSpace
+from compiler_gym.envs.llvm.observations import TABLE
+from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.observations import TABLE
+from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, cast
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, CODEGEN, MARKS, NO_OP, PIPELINES
 from compiler_gym.envs.llvm.machine import codegen_options
+from compiler_gym.envs.llvm.machine.parameters import setting_of
 from compiler_gym.envs.llvm.marks.marking import Marking
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
 from compiler_gym.envs.llvm.observations.subject import Subject
-from compiler_gym.envs.llvm.parameters import setting_of
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,

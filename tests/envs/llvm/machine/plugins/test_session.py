@@ -12,7 +12,7 @@ import pytest
 import compiler_gym
 from compiler_gym.caching import TranspositionCache
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.plugins.session import PluginSession
+from compiler_gym.envs.llvm.machine.plugins.session import PluginSession
 from compiler_gym.errors import (
     EnvironmentNotSupported,
     InvalidActionError,

@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.actions import ACTION_SPACES
-from compiler_gym.envs.llvm.parameters import NAME, PARAMETERS, SLOTS, Form, setting_of
+from compiler_gym.envs.llvm.machine.parameters import NAME, PARAMETERS, SLOTS, Form, setting_of
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.session import CommandlineSpec, DictSpec
 

@@ -6,7 +6,7 @@ workers read it too. ``space`` is what users hold. What a parameter is left to i
 choice: an action that sets none is the plain pass.
 """
 
-from compiler_gym.envs.llvm.parameters.table import (
+from compiler_gym.envs.llvm.machine.parameters.table import (
     NAME,
     PARAMETERS,
     SLOTS,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.plugins import (
+from compiler_gym.envs.llvm.machine.plugins import (
     Plugin,
     load_options,
     plugin_source,

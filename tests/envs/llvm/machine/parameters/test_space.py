@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import compiler_gym
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.parameters import NAME, PARAMETERS
+from compiler_gym.envs.llvm.machine.parameters import NAME, PARAMETERS
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.search import Budget, run_search
 from compiler_gym.vector import CompilerVectorEnv

@@ -16,8 +16,7 @@ import gymnasium
 import numpy as np
 
 from compiler_gym.command_words import command_words, is_file_name
-from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
-from compiler_gym.envs.llvm.parameters.table import (
+from compiler_gym.envs.llvm.machine.parameters.table import (
     PARAMETERS,
     SLOTS,
     Form,
@@ -26,6 +25,7 @@ from compiler_gym.envs.llvm.parameters.table import (
     Value,
     setting_of,
 )
+from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import Dict
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 import compiler_gym
-from compiler_gym.envs.llvm.plugins.plugin import Plugin
+from compiler_gym.envs.llvm.machine.plugins.plugin import Plugin
 from compiler_gym.errors import (
     CompilerFatalError,
     EnvironmentNotSupported,

@@ -18,7 +18,7 @@ from compiler_gym.service import SessionSource
 
 __all__ = ["Plugin", "load_options", "plugin_source", "recorded_plugins", "require_recorded"]
 
-_SESSION = "compiler_gym.envs.llvm.plugins.session:PluginSession"
+_SESSION = "compiler_gym.envs.llvm.machine.plugins.session:PluginSession"
 _ELF = b"\x7fELF"
 _SHOWN = 16
 """How many digits of a hash stand in a version."""

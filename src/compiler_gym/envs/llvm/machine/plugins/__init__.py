@@ -6,7 +6,7 @@
 shares its LLVM with them.
 """
 
-from compiler_gym.envs.llvm.plugins.plugin import (
+from compiler_gym.envs.llvm.machine.plugins.plugin import (
     Plugin,
     load_options,
     plugin_source,
