@@ -241,8 +241,11 @@ def shares_llvm() -> bool:
 def load_plugin(path: str) -> str:
     """Load a plug-in for good and return its name, or raise `PluginError`."""
 
-def pipeline_of_pass(name: str) -> str:
-    """The pipeline that runs one pass alone, or raise `PipelineError`."""
+def pipeline_of_pass(name: str, plugin: int = -1) -> str:
+    """
+    The pipeline that runs one pass alone, asking LLVM and the plug-in of this number, all
+    of them for -1; or raise `PipelineError`.
+    """
 
 def program_graph(module: Module) -> dict[str, Any]:
     """
