@@ -99,7 +99,7 @@ def test_old_sequences_replay(make_env: MakeEnv) -> None:
     assert reward > 0
 
 
-@pytest.mark.parametrize("name", SPACES[:-1])  # of numbers; the last has tests of its own
+@pytest.mark.parametrize("name", [*OPT_SPACES, "Marks"])
 def test_text_becomes_the_actions_it_came_from(make_env: MakeEnv, name: str) -> None:
     env = make_env(action_space=name)
     generator = random.Random(name)

@@ -29,8 +29,6 @@ from compiler_gym.envs.llvm.machine.plugins import (
 from compiler_gym.envs.llvm.marks.space import MarksSpace
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
-from compiler_gym.envs.llvm.observations import TABLE
-from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
