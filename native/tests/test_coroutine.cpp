@@ -5,12 +5,14 @@
 #include <unistd.h>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "options.h"
 
-using compiler_gym::llvm::Coroutine;
+using namespace compiler_gym::llvm;
 
 namespace {
 
@@ -139,4 +141,25 @@ TEST_CASE("a copy of the process goes on as well") {
 
 TEST_CASE("work that never began needs no end") {
   Coroutine([] {});
+}
+
+TEST_CASE("work that is paused keeps no options from others, and goes on in any thread") {
+  Coroutine* self = nullptr;
+  Coroutine work([&] {
+    const UsualOptions usual;
+    self->pause();
+    CHECK(options_held() == 1);
+  });
+  self = &work;
+  work.resume();
+  CHECK(options_held() == 0);
+  std::thread([&] {
+    {
+      const OtherOptions other(OptionValues{});
+    }
+    work.resume();
+    CHECK(options_held() == 0);
+  }).join();
+  CHECK(work.is_over());
+  CHECK(options_held() == 0);
 }

@@ -64,8 +64,6 @@ TEST_CASE("options that LLVM refuses leave all as it was") {
   CHECK_THROWS_AS(OtherOptions{twice}, PipelineError);
   CHECK(number == 1);
   CHECK(number.getNumOccurrences() == 0);
-  const UsualOptions usual;
-  CHECK_THROWS_AS(OtherOptions(OptionValues{}), PipelineError);
 }
 
 TEST_CASE("no other thread sees other options") {

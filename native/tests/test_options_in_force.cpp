@@ -47,9 +47,14 @@ TEST_CASE("a register allocator is the default for that long, and a real one sta
   CHECK((within != behind));
 }
 
-TEST_CASE("several may have the defaults at once") {
-  const auto one = with_default_options();
-  const auto other = with_default_options();
-  CHECK(one.owns_lock());
-  CHECK(other.owns_lock());
+TEST_CASE("work further up the stack of the same thread gives way") {
+  const UsualOptions usual;
+  {
+    const ChosenOptions chosen{{"compiler-gym-test-other-number", "7"}};
+    const OptionsInForce in_force(chosen);
+    const UsualOptions within;
+    CHECK(number == 7);
+  }
+  CHECK(number == 1);
+  CHECK(options_held() == 1);
 }

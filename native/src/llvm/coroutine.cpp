@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "llvm/Support/PrettyStackTrace.h"
+#include "options.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -56,7 +57,10 @@ Coroutine::~Coroutine() {
 void Coroutine::resume() {
   const void* const trace = ::llvm::SavePrettyStackState();
   ::llvm::RestorePrettyStackState(trace_inside_);
+  const int held = options_held();
+  take_options(options_inside_);
   switch_to(outside_, inside_, /*inwards=*/true);
+  options_inside_ = give_options_back(held);
   trace_inside_ = ::llvm::SavePrettyStackState();
   ::llvm::RestorePrettyStackState(trace);
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));

@@ -41,6 +41,8 @@ class Coroutine {
   bool over_ = false;
   // What LLVM would print of its own stack after a crash: a list through both stacks.
   const void* trace_inside_ = nullptr;
+  // What the work holds of LLVM's options: nobody waits for work that is paused.
+  int options_inside_ = 0;
   // What the address sanitizer wants to know of a switch.
   void* fake_stack_ = nullptr;
   const void* outer_stack_ = nullptr;

@@ -46,10 +46,32 @@ UsualOptions::~UsualOptions() {
   if (--held == 0) everybody().unlock_shared();
 }
 
-OtherOptions::OtherOptions(const OptionValues& values) {
-  if (held) throw PipelineError("options cannot be set while this thread runs passes");
+OptionsAlone::OptionsAlone() : outer_(give_options_back(0)) {
   everybody().lock();
   held = 1;
+}
+
+OptionsAlone::~OptionsAlone() {
+  held = 0;
+  everybody().unlock();
+  take_options(outer_);
+}
+
+int options_held() { return held; }
+
+void take_options(int inner) {
+  if (held == 0 && inner > 0) everybody().lock_shared();
+  held += inner;
+}
+
+int give_options_back(int outer) {
+  const int inner = held - outer;
+  held = outer;
+  if (outer == 0 && inner > 0) everybody().unlock_shared();
+  return inner;
+}
+
+OtherOptions::OtherOptions(const OptionValues& values) {
   try {
     for (const auto& [name, value] : values) set(name, value);
   } catch (...) {
@@ -75,8 +97,6 @@ void OtherOptions::set(const std::string& name, const std::string& value) {
 void OtherOptions::restore() {
   for (const auto& name : set_) ::llvm::cl::getRegisteredOptions().lookup(name)->reset();
   set_.clear();
-  held = 0;
-  everybody().unlock();
 }
 
 }  // namespace compiler_gym::llvm

@@ -22,9 +22,28 @@ class UsualOptions {
   UsualOptions& operator=(const UsualOptions&) = delete;
 };
 
+// While it lives this thread has LLVM to itself, and may give options other values. What it held
+// before is given back for that long: work that is in its middle further up the stack waits.
+class OptionsAlone {
+ public:
+  OptionsAlone();
+  ~OptionsAlone();
+  OptionsAlone(const OptionsAlone&) = delete;
+  OptionsAlone& operator=(const OptionsAlone&) = delete;
+
+ private:
+  int outer_;
+};
+
+// For work that stops in its middle and is gone on with later, on whatever thread: how much this
+// thread holds; to hold `inner` more; and to hold `outer` again, returning what was more.
+int options_held();
+void take_options(int inner);
+int give_options_back(int outer);
+
 // Options that hold as long as this lives, for this thread's work alone: others wait. Afterwards
 // each is what it was before. Throws PipelineError, and leaves all as it was, where this LLVM has
-// no such option, refuses the value or has it set for good, or where this thread is at work.
+// no such option, refuses the value or has it set for good.
 class OtherOptions {
  public:
   explicit OtherOptions(const OptionValues& values);
@@ -36,6 +55,7 @@ class OtherOptions {
   void set(const std::string& name, const std::string& value);
   void restore();
 
+  OptionsAlone alone_;
   std::vector<std::string> set_;
 };
 

@@ -5,11 +5,6 @@
 namespace compiler_gym::llvm {
 namespace {
 
-std::shared_mutex& process_options() {
-  static std::shared_mutex lock;
-  return lock;
-}
-
 ::llvm::RegisterRegAlloc::FunctionPassCtor allocator_named(::llvm::StringRef name) {
   for (auto* one = ::llvm::RegisterRegAlloc::getList(); one != nullptr; one = one->getNext()) {
     if (one->getName() == name) return one->getCtor();
@@ -37,16 +32,12 @@ bool set_in(MachineSettings& machine, const std::string& name, const std::string
 
 }  // namespace
 
-std::shared_lock<std::shared_mutex> with_default_options() {
-  return std::shared_lock<std::shared_mutex>(process_options());
-}
-
 OptionsInForce::OptionsInForce(const ChosenOptions& chosen) {
   if (chosen.empty()) {
-    shared_ = with_default_options();
+    usual_.emplace();
     return;
   }
-  alone_ = std::unique_lock<std::shared_mutex>(process_options());
+  alone_.emplace();
   try {
     for (const auto& [name, value] : chosen) {
       if (set_in(machine_, name, value)) continue;

@@ -1,9 +1,7 @@
 // LLVM's options are of a process: who wants others has LLVM alone for that long.
 #pragma once
 
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <vector>
 
 #include "compiler_gym/llvm/codegen_options.h"
@@ -11,11 +9,9 @@
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "options.h"
 
 namespace compiler_gym::llvm {
-
-// Hold what this returns while LLVM works with the options that it has by itself: several may.
-[[nodiscard]] std::shared_lock<std::shared_mutex> with_default_options();
 
 // What is no option of the process: it is given to the target machine.
 struct MachineSettings {
@@ -39,8 +35,8 @@ class OptionsInForce {
   void choose_allocator(const std::string& name);
   void put_back();
 
-  std::shared_lock<std::shared_mutex> shared_;
-  std::unique_lock<std::shared_mutex> alone_;
+  std::optional<UsualOptions> usual_;
+  std::optional<OptionsAlone> alone_;
   MachineSettings machine_;
   std::vector<::llvm::cl::Option*> changed_;
   std::optional<::llvm::RegisterRegAlloc::FunctionPassCtor> allocator_;

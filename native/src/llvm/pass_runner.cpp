@@ -6,7 +6,7 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Support/Error.h"
-#include "options_in_force.h"
+#include "options.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -60,7 +60,7 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
 }
 
 void PassRunner::run(::llvm::Module& module, ::llvm::ModulePassManager passes) {
-  const auto defaults = with_default_options();  // passes ask some of them too
+  const UsualOptions usual;
   passes.run(module, modules_);
   modules_.clear();
   components_.clear();
