@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
 
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/IR/LLVMContext.h"
@@ -15,8 +14,7 @@ using namespace compiler_gym::llvm;
 namespace {
 
 std::string shipped() {
-  const auto here = std::filesystem::path(__FILE__).parent_path();
-  return (here / "../../src/compiler_gym/envs/llvm/observations/ir2vec_vocabulary.json").string();
+  return COMPILER_GYM_SOURCE "/src/compiler_gym/envs/llvm/observations/ir2vec_vocabulary.json";
 }
 
 }  // namespace
