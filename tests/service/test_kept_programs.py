@@ -348,6 +348,7 @@ def test_a_killed_client_leaves_no_program_behind() -> None:
 env = make()
 for _ in range(4): env.reset(benchmark={SLOW!r})
 env.step(ACTIONS["write_file"])
+wait_until(lambda: len(descendants(os.getpid())) >= 4)
 say(); time.sleep(600)
 """
     with client(code) as program:

@@ -94,13 +94,24 @@ class _LeftOpen(CompilerEnvWrapper):
 
 
 def _with_levels(env: CompilerEnv) -> Any:
-    """Return the largest action space that has levels; `UnknownNameError` if none has."""
-    spaces: list[Any] = [
-        space for space in env.action_spaces if level_sequences(action_names(space))
+    """Return the action space that adds least to the first one but has levels.
+
+    Where none holds all of the first one it is the largest that has levels; raises
+    `UnknownNameError` if none has.
+    """
+    named: list[tuple[Any, set[str]]] = [
+        (space, set(action_names(space))) for space in env.action_spaces
     ]
-    if not spaces:
+    leveled = [one for one in named if level_sequences(tuple(one[1]))]
+    if not leveled:
         raise UnknownNameError("a search from the levels needs an action space with levels: none")
-    return max(spaces, key=lambda space: len(action_names(space)))
+    fuller = [one for one in leveled if named[0][1] <= one[1]]
+    best = min(fuller, key=_size) if fuller else max(leveled, key=_size)
+    return best[0]
+
+
+def _size(named: tuple[Any, set[str]]) -> int:
+    return len(named[1])
 
 
 def find_policy(name: str) -> Policy:

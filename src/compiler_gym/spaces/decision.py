@@ -10,6 +10,9 @@ class Decision(NamedTuple):
     """Actions of which the last that was chosen counts.
 
     A space whose actions depend on the program has a method ``decisions`` that lists them.
+
+    >>> Decision("call:17", (200, 201), ("default", "never"), ("call", "main")).choices[0]
+    200
     """
 
     name: str

@@ -99,6 +99,7 @@ def test_an_episode_of_a_kept_program_is_that_of_one_that_was_read(
     env, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_programs, "_SHORT_SECONDS", 0.0)
+    monkeypatch.setattr(kept_programs, "_PAYING_SHARE", 1e9)
     env.observation_space = "InlineFeatures"
     first, ends, workers = env.reset()[0].tolist(), set(), set()
     for _ in range(4):
