@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
