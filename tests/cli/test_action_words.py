@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from compiler_gym.cli._action_words import close_names, find_action, find_actions
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import Commandline, CommandlineFlag, NamedDiscrete
+from compiler_gym.spaces import Commandline, CommandlineFlag, MultiDiscrete, NamedDiscrete
 
 PASSES = NamedDiscrete(["sroa", "sroa<preserve-cfg>", "gvn", "10"], name="passes")
 FLAGS = Commandline(
@@ -40,6 +40,14 @@ def test_a_name_of_digits_is_a_name() -> None:
 def test_what_names_no_action_is_refused(word: str, message: str) -> None:
     with pytest.raises(InvalidActionError, match=message):
         find_action(PASSES, word)
+
+
+def test_actions_without_names_are_written_as_json() -> None:
+    space = MultiDiscrete([2, 3], name="settings")
+    assert find_action(space, "[1, 2]") == [1, 2]
+    for word in ("[1, 3]", "[1", "{}", "null", "x"):
+        with pytest.raises(InvalidActionError, match=r"expected one as JSON, a list or an object"):
+            find_action(space, word)
 
 
 @given(st.integers(0, 3))

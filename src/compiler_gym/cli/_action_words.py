@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reads what the user calls an action: its name, its number or its text."""
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -31,11 +32,23 @@ def find_action(space: Any, word: str) -> Any:
         if int(word) in space:
             return int(word)
         raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
-    hint = did_you_mean(word, names) or "expected the name or number of one"
+    if not names and (written := _written(space, word)) is not None:
+        return written
+    known = "the name or number of one" if names else "one as JSON, a list or an object"
+    hint = did_you_mean(word, names) or f"expected {known}"
     elsewhere = space.advice(word) if hasattr(space, "advice") else ""
     raise InvalidActionError(
         f"no action {word!r} in {space_name(space) or space}: {hint}{elsewhere}"
     )
+
+
+def _written(space: Any, word: str) -> Any:
+    """Return the action that `word` holds as JSON; None if it is none of the space."""
+    try:
+        action: Any = json.loads(word)
+    except ValueError:
+        return None
+    return action if word[:1] in "[{" and action in space else None
 
 
 def close_names(names: Iterable[str], pattern: str) -> list[str]:

@@ -133,10 +133,13 @@ def test_what_is_not_offered_is_refused_and_changes_nothing(
         env.step([0] * (len(OPTIONS) - 1))
     with pytest.raises(InvalidActionError, match="is not an action of Codegen"):
         env.commandline_to_actions("opt -passes=dce input.bc -o output.bc")
-    env = make_env(action_space="Passes", benchmark=SHA)
-    env.reset()
-    with pytest.raises(InvalidActionError, match="Passes has no options of the code generator"):
-        env.codegen = CHOSEN
+    for space in ("Passes", "Marks", "Parameters"):
+        env = make_env(action_space=space, benchmark=SHA)
+        env.reset()
+        with pytest.raises(InvalidActionError, match=f"{space} has no options of the code gen"):
+            env.codegen = CHOSEN
+    with pytest.raises(InvalidActionError, match="as a dict, found None"):
+        env.codegen = None  # type: ignore[assignment]
 
 
 def test_sessions_of_one_process_do_not_see_the_choices_of_each_other(make_env: MakeEnv) -> None:

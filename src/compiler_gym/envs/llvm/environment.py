@@ -307,23 +307,30 @@ class LlvmEnv(RunnableEnv):
 
     @codegen.setter
     def codegen(self, chosen: Mapping[str, str]) -> None:
+        if not isinstance(chosen, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+            raise InvalidActionError(f"expected options by name, as a dict, found {chosen!r}")
         numbers = codegen_options.numbers_of(chosen)
         actions: list[Any] = [numbers]
-        space = self.action_space
-        if isinstance(space, LlvmCommandLine):
-            before = codegen_options.numbers_of(self.codegen)
-            changes = zip(codegen_options.OPTIONS, numbers, before, strict=True)
-            names = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
-            for name in names:
-                if name not in space.names:
-                    raise InvalidActionError(
-                        f"{space.name} has no options of the code generator: expected the action "
-                        f"space {CODEGEN}, CodegenOptions or PassesAndCodegen"
-                    )
-            actions = [space[name] for name in names]
+        if not self._is_codegen:
+            actions = self._codegen_changes(numbers)
         *_, truncated, info = self.multistep(actions)
         if truncated:
             raise info["error"]
+
+    def _codegen_changes(self, numbers: Sequence[int]) -> list[int]:
+        """Return the actions that set one option each, of those that are not as in `numbers`."""
+        space: Any = self.action_space
+        before = codegen_options.numbers_of(self.codegen)
+        changes = zip(codegen_options.OPTIONS, numbers, before, strict=True)
+        wanted = [f"{o.name}={o.values[now]}" for o, now, old in changes if now != old]
+        names: Sequence[str] = getattr(space, "names", ())
+        for name in wanted:
+            if name not in names:
+                raise InvalidActionError(
+                    f"{space.name} has no options of the code generator: expected the action "
+                    f"space {CODEGEN}, CodegenOptions or PassesAndCodegen"
+                )
+        return [space[name] for name in wanted]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
         """Return actions of the action space that do what `commandline` does.

@@ -18,6 +18,7 @@ from compiler_gym.errors import (
     InvalidActionError,
     PluginError,
     ServiceInitError,
+    UnknownNameError,
     WorkerCrashedError,
 )
 
@@ -136,8 +137,18 @@ def test_actions_keep_their_numbers_and_every_list_gets_the_pass(plugin: Path) -
         env.multistep([{"pass": "mark-cold"}, {"pass": "inline", "inline-threshold": 5}])
         assert env.commandline().count("-load-pass-plugin=") == 2
         assert env.commandline_to_actions(env.commandline()) == env.actions
+        assert {s.name for s in env.action_spaces} == {
+            *("Passes", "PassesAll", "PassesAndPipelines", "PassesAndCodegen", "Parameters")
+        }
         # -Oz is LLVM's own, whatever was loaded.
         assert env.observation["IrInstructionCountOz"] == plain.observation["IrInstructionCountOz"]
+
+
+def test_spaces_whose_commands_load_no_plugin_are_not_offered_with_one(plugin: Path) -> None:
+    with make(plugins=[plugin]) as env:
+        assert "Marks" not in [space.name for space in env.action_spaces]
+    with pytest.raises(UnknownNameError, match="Marks"):
+        make(plugins=[plugin], action_space="Marks")
 
 
 def test_a_state_names_the_plugin_and_replays_with_it_alone(plugin: Path, tmp_path: Path) -> None:

@@ -36,8 +36,10 @@ __all__ = ["PluginSession"]
 
 _ENGINE = "compiler_gym._llvm"
 _NEEDED = re.compile(rb"\0(libLLVM[-.][\w.-]*)(?=\0)")
-_EXTENDED = ("Passes", "PassesAll", "PassesAndPipelines", "Parameters")
+_EXTENDED = ("Passes", "PassesAll", "PassesAndPipelines", "PassesAndCodegen", "Parameters")
 """The action spaces that get the passes, behind what they have."""
+_WITHOUT = ("Marks",)
+"""Those whose command lines load no plug-in."""
 
 
 class PluginSession(CompilerSession):
@@ -163,7 +165,11 @@ def _session_with(items: tuple[FlagSpec, ...], plugins: list[Plugin]) -> type[Co
     from compiler_gym.envs.llvm.session import LlvmSession  # it needs the engine
 
     version = "+".join([LlvmSession.compiler_version, *(p.identity for p in plugins)])
-    spaces = tuple(_extended(spec, items) for spec in LlvmSession.action_spaces)
+    spaces = tuple(
+        _extended(spec, items)
+        for spec in LlvmSession.action_spaces
+        if (spec.name in _EXTENDED if items else spec.name not in _WITHOUT)
+    )
     facts = {
         "compiler_version": version,
         "action_spaces": spaces,
@@ -174,7 +180,7 @@ def _session_with(items: tuple[FlagSpec, ...], plugins: list[Plugin]) -> type[Co
 
 def _extended(spec: ActionSpaceSpec, items: tuple[FlagSpec, ...]) -> ActionSpaceSpec:
     """Return an action space with more passes, whose other actions keep their numbers."""
-    if spec.name not in _EXTENDED or not items:
+    if not items or spec.name not in _EXTENDED:
         return spec
     space = spec.space
     passes = space.items["pass"] if isinstance(space, DictSpec) else space
