@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from compiler_gym.envs.llvm.demonstration.comparison import (
-    METRICS,
     PUBLISHED_METRIC,
     Comparison,
     summary,
@@ -19,6 +18,13 @@ from compiler_gym.envs.llvm.demonstration.comparison import (
 from compiler_gym.search import write_json
 
 __all__ = ["print_commands", "print_table", "write"]
+
+_SHOWN = {
+    "(C0-C)/(C0-COz)": "share,\nOz",
+    "COz/C": "COz/C",
+    PUBLISHED_METRIC: "share,\nOptOz",
+}
+"""The metrics that fit beside the counts on 80 columns, and their headings."""
 
 
 def write(directory: Path, rows: Sequence[Comparison], facts: dict[str, Any]) -> list[Path]:
@@ -55,13 +61,11 @@ def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None
     for level in ("-O0", "-O3", "-Oz", "OptOz"):
         table.add_column(level, justify="right")
     table.add_column("found", justify="right", style="bold green")
-    for metric in (*METRICS, PUBLISHED_METRIC):
-        heading = metric.replace("/(", "/\n(").replace(")/C", ")/\nC")
-        table.add_column(heading, justify="right", footer=_metric(metric, means[metric]))
+    for metric, heading in _SHOWN.items():
+        table.add_column(heading, justify="right", footer=_metric(means[metric]))
     table.add_column(f"{opt or 'opt'}\nsays", justify="right")
     for row in rows:
-        values = (row.share_of_saving, row.ratio, row.saving, row.published_share)
-        metrics = (*METRICS, PUBLISHED_METRIC)
+        values = (row.share_of_saving, row.ratio, row.published_share)
         table.add_row(
             row.name,
             f"{row.o0:,}",
@@ -69,24 +73,22 @@ def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None
             f"{row.oz:,}",
             "-" if row.opt_oz is None else f"{row.opt_oz:,}",
             f"{row.found:,}",
-            *(_metric(metric, value) for metric, value in zip(metrics, values, strict=True)),
+            *map(_metric, values),
             _verdict(row),
         )
     console.print(table)
     console.print(
         "C0, COz, C: instructions at -O0, at -Oz, found. OptOz: after opt's -Oz without "
-        "size attributes, with which papers compare. "
-        "The mean of (COz-C)/COz is 1 - geomean(C/COz).",
+        "size attributes, with which papers compare. Share, Oz: (C0-C)/(C0-COz); OptOz: "
+        f"{PUBLISHED_METRIC}.",
         style="dim",
     )
     for note in _notes(rows):
         console.print(note, style="yellow")
 
 
-def _metric(metric: str, value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:+.2%}" if metric.startswith("(COz") else f"{value:.3f}"
+def _metric(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _verdict(row: Comparison) -> Text:
