@@ -5,9 +5,19 @@
 #include <shared_mutex>
 
 #include "compiler_gym/llvm/errors.h"
-#include "llvm/Support/CommandLine.h"
 
 namespace compiler_gym::llvm {
+
+::llvm::cl::Option* assign_option(const std::string& name, const std::string& value) {
+  auto* const option = ::llvm::cl::getRegisteredOptions().lookup(name);
+  if (!option) throw UnsupportedError("this LLVM has no option -" + name);
+  option->reset();
+  if (option->addOccurrence(0, name, value)) {
+    option->reset();
+    throw UnsupportedError("LLVM refuses the value '" + value + "' of its option -" + name);
+  }
+  return option;
+}
 
 void set_option(const std::string& name, const std::string& value) {
   static std::mutex lock;
@@ -15,13 +25,8 @@ void set_option(const std::string& name, const std::string& value) {
   const std::lock_guard<std::mutex> guard(lock);
   const auto known = values.find(name);
   if (known != values.end() && known->second == value) return;
-  auto* const option = ::llvm::cl::getRegisteredOptions().lookup(name);
-  if (!option) throw UnsupportedError("this LLVM has no option -" + name);
   values.erase(name);
-  option->reset();
-  if (option->addOccurrence(0, name, value)) {
-    throw UnsupportedError("LLVM refuses the value '" + value + "' of its option -" + name);
-  }
+  assign_option(name, value);
   values[name] = value;
 }
 

@@ -4,12 +4,16 @@
 #include <string>
 
 #include "compiler_gym/llvm/option_values.h"
+#include "llvm/Support/CommandLine.h"
 
 namespace compiler_gym::llvm {
 
-// Gives an option its value, as `-name=value` does. To give it the value it has does nothing.
-// Throws UnsupportedError where this LLVM has no such option or refuses the value: what would
-// follow from a question that LLVM did not hear is wrong and looks right.
+// Gives an option its value, as `-name=value` does, and returns the option, whose reset() takes
+// it back. Throws UnsupportedError where this LLVM has no such option or refuses the value: what
+// would follow from a question that LLVM did not hear is wrong and looks right.
+::llvm::cl::Option* assign_option(const std::string& name, const std::string& value);
+
+// The same for as long as the process lives. To give an option the value it has does nothing.
 void set_option(const std::string& name, const std::string& value);
 
 // While one lives, no other thread has other options: whatever runs LLVM holds one. A thread may

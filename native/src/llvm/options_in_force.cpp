@@ -42,7 +42,7 @@ OptionsInForce::OptionsInForce(const ChosenOptions& chosen) {
     for (const auto& [name, value] : chosen) {
       if (set_in(machine_, name, value)) continue;
       if (name == "regalloc") choose_allocator(value);
-      set(name, value);
+      changed_.push_back(assign_option(name, value));
     }
   } catch (...) {
     put_back();
@@ -51,16 +51,6 @@ OptionsInForce::OptionsInForce(const ChosenOptions& chosen) {
 }
 
 OptionsInForce::~OptionsInForce() { put_back(); }
-
-void OptionsInForce::set(const std::string& name, const std::string& value) {
-  auto* const option = ::llvm::cl::getRegisteredOptions().lookup(name);
-  if (option == nullptr) throw UnsupportedError("this LLVM has no option -" + name);
-  changed_.push_back(option);
-  option->reset();
-  if (option->addOccurrence(0, name, value)) {
-    throw UnsupportedError("LLVM refuses the value '" + value + "' of its option -" + name);
-  }
-}
 
 // LLVM looks at the option once in a process and keeps what it found: after that the registry
 // decides. Left empty there, the first code that is made at other options would decide for all.

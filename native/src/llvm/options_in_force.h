@@ -31,7 +31,6 @@ class OptionsInForce {
   const MachineSettings& machine() const { return machine_; }
 
  private:
-  void set(const std::string& name, const std::string& value);
   void choose_allocator(const std::string& name);
   void put_back();
 

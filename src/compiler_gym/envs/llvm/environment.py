@@ -271,10 +271,7 @@ class LlvmEnv(RunnableEnv):
         ``llc`` where they choose options of the code generator."""
         if self._is_codegen:
             return _command(map(codegen_options.pipeline_of, self.actions))
-        text = super().commandline()
-        if not self._plugins:
-            return text
-        return re.sub(r"(^|\| )opt ", rf"\g<1>opt {load_options(self._plugins)} ", text)
+        return self._with_plugins(super().commandline())
 
     if TYPE_CHECKING:
 
@@ -373,7 +370,13 @@ class LlvmEnv(RunnableEnv):
             start.reset(benchmark=self.benchmark, action_space=name, observation_space=None)
             module, pipeline = _marked(start, actions)
         path.write_bytes(module)
-        return _opt_command(pipeline, shlex.quote(str(path)))
+        return self._with_plugins(_opt_command(pipeline, shlex.quote(str(path))))
+
+    def _with_plugins(self, command: str) -> str:
+        """Return `command` with each run of ``opt`` in it loading the plug-ins first."""
+        if not self._plugins:
+            return command
+        return re.sub(r"(^|\| )opt ", rf"\g<1>opt {load_options(self._plugins)} ", command)
 
     def make_benchmark(
         self,

@@ -121,6 +121,8 @@ def test_opt_with_the_plugin_makes_the_same_bytes(plugin: Path, tmp_path: Path) 
         assert info["action_had_no_effect"]
         command = env.commandline().replace("opt ", "opt-22 ", 1)
         assert env.commandline_to_actions(env.commandline()) == env.actions
+        marked = env.write_marked(tmp_path / "input.bc")
+        assert marked == env.commandline().replace("input.bc", f"{tmp_path}/input.bc")
         subprocess.run(command, shell=True, cwd=tmp_path, check=True)
         assert (tmp_path / "output.bc").read_bytes() == env.observation["Bitcode"].tobytes()
 
