@@ -3,6 +3,7 @@
 
 import pickle
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -52,7 +53,7 @@ def actions(env) -> st.SearchStrategy:
 
 
 def repeated_by_opt(env, folder: Path) -> bytes:
-    command = env.commandline().replace("opt ", "opt-22 ")
+    command = re.sub(r"(?<![\w-])opt ", "opt-22 ", env.commandline())
     subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)
     return (folder / "output.bc").read_bytes()
 
