@@ -24,6 +24,8 @@ Three branches tell the reader whom to ask::
     │   ├── StateFileError               a file of states that cannot be read
     │   │   └── StateFileNotFoundError   it does not exist
     │   ├── CacheError                   a cache that cannot be written
+    │   ├── ProjectError                 a project that cannot be built, linked or tested as asked
+    │   ├── PlanError                    a plan of a tuned build that cannot be read or applied
     │   └── RecordingError               a record of episodes that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
     │   ├── CompilerFatalError           it gave up with a fatal error
@@ -83,6 +85,8 @@ __all__ = [
     "ModuleTooLargeError",
     "ObservationError",
     "PipelineError",
+    "PlanError",
+    "ProjectError",
     "PluginError",
     "RecordingError",
     "RenderModeError",
@@ -203,6 +207,14 @@ class StateFileNotFoundError(StateFileError, FileNotFoundError):
 
 class CacheError(RequestError, OSError):
     """A cache directory cannot be created or written."""
+
+
+class ProjectError(RequestError, ValueError):
+    """Somebody's project cannot be built, linked, tested or measured as asked."""
+
+
+class PlanError(RequestError, ValueError):
+    """A plan of a tuned build cannot be read or applied."""
 
 
 class RecordingError(RequestError, OSError):

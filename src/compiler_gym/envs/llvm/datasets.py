@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import (
     Benchmark,
     BenchmarkUri,
@@ -37,7 +38,7 @@ from compiler_gym.envs.llvm.programs.collections.published import (
     TensorFlowDataset,
 )
 from compiler_gym.envs.llvm.programs.collections.stored import read_stored
-from compiler_gym.envs.llvm.programs.source import SOURCE_LANGUAGES, read_program
+from compiler_gym.envs.llvm.programs.source import read_program
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.paths import site_data_path
 

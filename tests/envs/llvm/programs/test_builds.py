@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
+from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.datasets import Benchmark, ExpectedOutput, RunSpec
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.programs.builds import record
-from compiler_gym.envs.llvm.programs.command_line import CompilerCommand, Mode
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,

@@ -16,18 +16,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
-from compiler_gym.envs.llvm.programs.command_line import CompilerCommand, Mode, Source
 from compiler_gym.envs.llvm.programs.objects import (
-    is_archive,
     modules_of,
     remember_object,
     remember_output,
 )
-from compiler_gym.envs.llvm.programs.source import CXX_LIBRARIES, NO_SYSTEM_INCLUDES
+from compiler_gym.envs.llvm.programs.source import (
+    CXX_LIBRARIES,
+    NO_SYSTEM_INCLUDES,
+    ClangInvocation,
+)
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkNotFoundError,
@@ -37,6 +40,7 @@ from compiler_gym.files import scratch_directory, write_whole
 
 __all__ = [
     "BenchmarkFromCommandLine",
+    "invocation_of",
     "make_benchmark_from_command_line",
     "read_command",
     "record",
@@ -302,6 +306,15 @@ def _source(command: CompilerCommand, source: Source) -> BenchmarkSource:
     return BenchmarkSource(name, (command.cwd / source.name).read_bytes())
 
 
+def invocation_of(
+    command: CompilerCommand, source: Source, *, timeout: float = 600, driver: str | None = None
+) -> ClangInvocation:
+    """Return the run of clang, or of `driver`, that makes bitcode of `source`."""
+    args = command.arguments(source)
+    paths = (command.cwd / args[-1],)
+    return ClangInvocation(args, timeout=timeout, cwd=command.cwd, sources=paths, driver=driver)
+
+
 def _bitcode(
     command: CompilerCommand, source: Source, timeout: float, driver: str | None = None
 ) -> bytes:
@@ -312,7 +325,7 @@ def _bitcode(
         raise BenchmarkNotFoundError(f"no such file: {command.cwd / source.name}")
     for _ in range(_ROUNDS):
         try:
-            return command.invocation(source, timeout=timeout, driver=driver).run()
+            return invocation_of(command, source, timeout=timeout, driver=driver).run()
         except BenchmarkInitError as error:
             unknown = set(_UNKNOWN.findall(str(error))) & set(command.flags)
             if not unknown:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.machine.engine import run_engine
@@ -55,17 +56,6 @@ _INSTRUMENTED = ("-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-c
 NO_SYSTEM_INCLUDES = ("-nostdlibinc",)
 """Leaves clang its own headers, such as ``stddef.h``, and none of the system's libraries."""
 
-IR_SUFFIXES = (".bc", ".ll")
-SOURCE_LANGUAGES = {
-    ".c": "c",
-    ".cc": "c++",
-    ".cpp": "c++",
-    ".cxx": "c++",
-    ".C": "c++",
-    ".c++": "c++",
-    ".i": "cpp-output",
-    ".ii": "c++-cpp-output",
-}
 CXX_LIBRARIES = ("-lstdc++", "-lm")
 """What a C++ compiler adds when it links."""
 

@@ -5,15 +5,11 @@ A corpus may hold what LLVM 22's front end for C cannot read; that is an error o
 program, not of the corpus.
 """
 
+from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkUri, BenchmarkWithSource, CorpusProgram
 from compiler_gym.envs.llvm.programs.collections.published import OLD_C, OPENCL, POJ104Dataset
 from compiler_gym.envs.llvm.programs.kept import kept
-from compiler_gym.envs.llvm.programs.source import (
-    IR_SUFFIXES,
-    SOURCE_LANGUAGES,
-    ClangInvocation,
-    clang_command,
-)
+from compiler_gym.envs.llvm.programs.source import ClangInvocation, clang_command
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import tool_identity
 

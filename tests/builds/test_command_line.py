@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.programs.command_line import CompilerCommand, Mode, Source
+from compiler_gym.builds import CompilerCommand, Mode, Source
+from compiler_gym.envs.llvm.programs.builds import invocation_of
 from compiler_gym.errors import BenchmarkInitError
 
 
@@ -161,7 +162,7 @@ def test_a_command_of_cxx_is_told_by_its_driver_or_sources(command: str, is_cxx:
 
 def test_an_invocation_repeats_the_flags_in_the_directory_of_the_command() -> None:
     command = parsed("gcc -DN=1 -O3 -c /build/src/a.c -o a.o")
-    run = command.invocation(command.sources[0], timeout=5)
+    run = invocation_of(command, command.sources[0], timeout=5)
     assert (run.args, run.cwd) == (("-DN=1", "-x", "c", "src/a.c"), Path("/build"))
     assert (run.timeout, run.sources) == (5, (Path("/build/src/a.c"),))
 
@@ -178,12 +179,12 @@ def test_an_invocation_repeats_the_flags_in_the_directory_of_the_command() -> No
 )
 def test_an_invocation_names_the_language(command: str, language: str) -> None:
     found = parsed(command)
-    assert found.invocation(found.sources[0]).args[:2] == ("-x", language)
+    assert found.arguments(found.sources[0])[:2] == ("-x", language)
 
 
 def test_a_precompiled_header_of_another_level_is_taken() -> None:
     command = parsed("gcc -include all.h -c a.c")
-    args = command.invocation(command.sources[0]).args
+    args = command.arguments(command.sources[0])
     assert args[:4] == ("-Xclang", "-fno-validate-pch", "-include", "all.h")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Read the command lines of gcc and clang: which program does one build, and how?
 
-A command is taken apart and put together again for our clang. Nothing is run here,
-and a command that makes no code, such as ``-E``, is said to make none.
+A command is taken apart, so that it can be put together again for another compiler. Nothing
+is run here, and a command that makes no code, such as ``-E``, is said to make none.
 """
 
 import os
@@ -13,14 +13,21 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from compiler_gym.envs.llvm.programs.source import (
-    IR_SUFFIXES,
-    SOURCE_LANGUAGES,
-    ClangInvocation,
-)
 from compiler_gym.errors import BenchmarkInitError
 
-__all__ = ["CompilerCommand", "Mode", "Source"]
+__all__ = ["IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"]
+
+IR_SUFFIXES = (".bc", ".ll")
+SOURCE_LANGUAGES = {
+    ".c": "c",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".C": "c++",
+    ".c++": "c++",
+    ".i": "cpp-output",
+    ".ii": "c++-cpp-output",
+}
 
 
 class Mode(Enum):
@@ -134,10 +141,8 @@ class CompilerCommand:
         plain, llvm = (".o", ".bc") if self.mode is Mode.OBJECT else (".s", ".ll")
         return self.cwd / (Path(source.name).stem + (llvm if self.emits_llvm else plain))
 
-    def invocation(
-        self, source: Source, *, timeout: float = 600, driver: str | None = None
-    ) -> ClangInvocation:
-        """Return the run of clang, or of `driver`, that makes bitcode of `source`."""
+    def arguments(self, source: Source) -> tuple[str, ...]:
+        """Return what a front end in `cwd` is told to read `source` as this command does."""
         name = source.name
         if os.path.isabs(name):
             # The name is part of the bitcode, the place of the tree must not be.
@@ -147,8 +152,7 @@ class CompilerCommand:
         if any(flag.startswith("-include") for flag in self.flags):
             # A precompiled header was made at the command's level, which is not ours.
             args = ("-Xclang", "-fno-validate-pch", *args)
-        paths = (self.cwd / name,)
-        return ClangInvocation(args, timeout=timeout, cwd=self.cwd, sources=paths, driver=driver)
+        return args
 
     def without_flags(self, unwanted: set[str]) -> "CompilerCommand":
         """Return the command less the flags that clang does not know."""

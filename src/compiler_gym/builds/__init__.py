@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What the build of somebody's project runs, and which file it makes of which.
+
+``command_line`` reads one command of a compiler, ``archives`` what lies in an archive, ``elf`` how
+large a linked file is. ``recording`` runs a whole build in a copy of its tree and writes down
+every command (``watch`` stands in for the compilers), ``binaries`` says what each linked file
+was made of. No compiler is named here, and nothing of a project is changed in its place.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.builds.archives import is_archive, members_of
+    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries
+    from compiler_gym.builds.command_line import (
+        IR_SUFFIXES,
+        SOURCE_LANGUAGES,
+        CompilerCommand,
+        Mode,
+        Source,
+    )
+    from compiler_gym.builds.elf import Sizes, function_sizes, sizes_of
+    from compiler_gym.builds.recording import Event, Recording, record_build
+    from compiler_gym.builds.tree import copy_tree
+
+__all__ = [
+    "IR_SUFFIXES",
+    "SOURCE_LANGUAGES",
+    "Binary",
+    "CompilerCommand",
+    "Event",
+    "Input",
+    "Mode",
+    "Recording",
+    "Sizes",
+    "Source",
+    "Unit",
+    "copy_tree",
+    "find_binaries",
+    "function_sizes",
+    "is_archive",
+    "members_of",
+    "record_build",
+    "sizes_of",
+]
+
+_WHERE = {
+    "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
+    "archives": ("is_archive", "members_of"),
+    "binaries": ("Binary", "Input", "Unit", "find_binaries"),
+    "elf": ("Sizes", "function_sizes", "sizes_of"),
+    "recording": ("Event", "Recording", "record_build"),
+    "tree": ("copy_tree",),
+}
+
+__getattr__ = door(
+    __name__, {name: f"{__name__}.{file}" for file, names in _WHERE.items() for name in names}
+)

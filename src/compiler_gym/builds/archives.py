@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Read Unix archives of objects, as ``ar`` writes them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["is_archive", "members_of"]
+
+_MAGIC = b"!<arch>\n"
+_TABLES = (b"/", b"//", b"/SYM64/")
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether the file `path` is an archive of objects."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def members_of(data: bytes) -> Iterator[bytes | None]:
+    """Yield the files in an archive, less its tables; None where it is damaged."""
+    position = len(_MAGIC)
+    while position + 60 <= len(data):
+        header = data[position : position + 60]
+        digits = header[48:58].strip()
+        size = int(digits) if digits.isdigit() else len(data)
+        start = position + 60
+        if start + size > len(data):
+            yield None
+            return
+        if header[:16].rstrip() not in _TABLES:
+            yield data[start : start + size]
+        position = start + size + size % 2

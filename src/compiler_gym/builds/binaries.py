@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Which linked files did a build leave, and what was each made of?
+
+Objects are followed by their contents, so that copies, archives and libtool's folders need
+no rules of their own. What no recorded command made stays a file for the linker.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.builds.archives import is_archive, members_of
+from compiler_gym.builds.command_line import CompilerCommand, Mode, Source
+from compiler_gym.builds.elf import EXECUTABLE, SHARED, is_elf
+from compiler_gym.builds.recording import Event
+
+__all__ = ["Binary", "Input", "Unit", "find_binaries"]
+
+_WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One source, and the command that compiled it."""
+
+    command: CompilerCommand
+    source: Source
+
+    @property
+    def path(self) -> Path:
+        """The source file."""
+        return self.command.cwd / self.source.name
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One file on the command line of a linker."""
+
+    word: str
+    """As the command names it."""
+    path: Path
+    units: tuple[Unit, ...] = ()
+    """The sources it was made of, where all are known."""
+    is_lazy: bool = False
+    """Whether it is an archive, of which only what is needed is linked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A program or a shared library that a build linked."""
+
+    name: str
+    """Where it lies, from the root of the tree."""
+    path: Path
+    command: CompilerCommand
+    """The command that linked it."""
+    inputs: tuple[Input, ...]
+    """What was linked, in order, the sources that the command itself compiled first."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is a shared library."""
+        return "-shared" in self.command.link_flags
+
+    @property
+    def is_cxx(self) -> bool:
+        """Whether it is linked as C++."""
+        return self.command.is_cxx
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """Every source, each once."""
+        return tuple(dict.fromkeys(unit for input in self.inputs for unit in input.units))
+
+    @property
+    def unknown(self) -> tuple[Path, ...]:
+        """Objects and archives that no recorded command made; no shared libraries."""
+        return tuple(
+            input.path
+            for input in self.inputs
+            if not input.units and not is_elf(input.path, SHARED)
+        )
+
+
+def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
+    """Return what was linked and is still there as it was linked, the latest command of each."""
+    made: dict[str, tuple[Unit, ...]] = {}
+    links: dict[Path, tuple[CompilerCommand, str]] = {}
+    for event in events:
+        command = CompilerCommand.parse(event.words, event.cwd)
+        if command.mode is Mode.OBJECT:
+            _take_objects(command, event, made)
+        elif command.mode is Mode.PROGRAM:
+            for name, digest in event.made.items():
+                if "-r" in command.link_flags:
+                    known = [input.units for input in _inputs(command, made)]
+                    if known and all(known):
+                        made[digest] = tuple(unit for units in known for unit in units)
+                else:
+                    links[(event.cwd / name).resolve()] = (command, digest)
+    found: list[Binary] = []
+    for path, (command, digest) in links.items():
+        if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest:
+            inputs = tuple(_inputs(command, made))
+            if any(input.units for input in inputs):
+                found.append(Binary(_name(path, tree), path, command, inputs))
+    return found
+
+
+def _take_objects(
+    command: CompilerCommand, event: Event, made: dict[str, tuple[Unit, ...]]
+) -> None:
+    for source in command.sources:
+        path = command.output_of(source)
+        for name, digest in event.made.items():
+            if (command.cwd / name) == path:
+                made[digest] = (Unit(command, source),)
+
+
+def _inputs(command: CompilerCommand, made: dict[str, tuple[Unit, ...]]) -> Iterable[Input]:
+    for source in command.sources:
+        yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
+    is_whole = False
+    for word in command.link_words:
+        is_whole = _WHOLE.get(word, is_whole)
+        if word in command.objects:
+            path = command.cwd / word
+            is_lazy = is_archive(path) and not is_whole
+            yield Input(word, path, _units_of(path, made), is_lazy)
+
+
+def _units_of(path: Path, made: dict[str, tuple[Unit, ...]]) -> tuple[Unit, ...]:
+    """Return what `path` was made of; nothing where a part of it is of unknown origin."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return ()
+    if not is_archive(path):
+        return made.get(_digest(data), ())
+    found = [None if member is None else made.get(_digest(member)) for member in members_of(data)]
+    known = [units for units in found if units is not None]
+    return tuple(unit for units in known for unit in units) if len(known) == len(found) else ()
+
+
+def _name(path: Path, tree: Path) -> str:
+    root = tree.resolve()
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
