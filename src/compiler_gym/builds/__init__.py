@@ -21,7 +21,13 @@ if TYPE_CHECKING:
         Mode,
         Source,
     )
-    from compiler_gym.builds.elf import Sizes, function_sizes, sizes_of
+    from compiler_gym.builds.elf import (
+        Sizes,
+        exported_symbols,
+        function_sizes,
+        needed_symbols,
+        sizes_of,
+    )
     from compiler_gym.builds.recording import Event, Recording, record_build
     from compiler_gym.builds.tree import copy_tree
 
@@ -38,10 +44,12 @@ __all__ = [
     "Source",
     "Unit",
     "copy_tree",
+    "exported_symbols",
     "find_binaries",
     "function_sizes",
     "is_archive",
     "members_of",
+    "needed_symbols",
     "record_build",
     "sizes_of",
 ]
@@ -50,7 +58,7 @@ _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
     "binaries": ("Binary", "Input", "Unit", "find_binaries"),
-    "elf": ("Sizes", "function_sizes", "sizes_of"),
+    "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
     "recording": ("Event", "Recording", "record_build"),
     "tree": ("copy_tree",),
 }

@@ -6,7 +6,7 @@ no rules of their own. What no recorded command made stays a file for the linker
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,12 +122,39 @@ def _inputs(command: CompilerCommand, made: dict[str, tuple[Unit, ...]]) -> Iter
     for source in command.sources:
         yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
     is_whole = False
+    folders = _folders(command)
     for word in command.link_words:
         is_whole = _WHOLE.get(word, is_whole)
-        if word in command.objects:
-            path = command.cwd / word
-            is_lazy = is_archive(path) and not is_whole
-            yield Input(word, path, _units_of(path, made), is_lazy)
+        path = command.cwd / word if word in command.objects else _library(word, folders)
+        if path is not None:
+            units = _units_of(path, made)
+            if units or word in command.objects:
+                yield Input(word, path, units, is_archive(path) and not is_whole)
+
+
+def _folders(command: CompilerCommand) -> list[Path]:
+    """Return where the command itself says that libraries are."""
+    words = command.link_words
+    named = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-L"]
+    named += [word[2:] for word in words if word.startswith("-L") and word != "-L"]
+    return [command.cwd / name for name in named]
+
+
+def _library(word: str, folders: Sequence[Path]) -> Path | None:
+    """Return the archive of the project that ``-lNAME`` stands for, if it is one."""
+    if not word.startswith("-l") or word == "-l":
+        return None
+    name = word[2:]
+    for folder in folders:
+        if name.startswith(":"):
+            found = folder / name[1:]
+        else:
+            if (folder / f"lib{name}.so").exists():
+                return None
+            found = folder / f"lib{name}.a"
+        if found.is_file():
+            return found if is_archive(found) else None
+    return None
 
 
 def _units_of(path: Path, made: dict[str, tuple[Unit, ...]]) -> tuple[Unit, ...]:

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds.archives import is_archive, members_of
 from compiler_gym.errors import ProjectError
 
-__all__ = ["Sizes", "function_sizes", "is_elf", "sizes_of"]
+__all__ = ["Sizes", "exported_symbols", "function_sizes", "is_elf", "needed_symbols", "sizes_of"]
 
 _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_SYMTAB, _FUNCTION = 2, 2
+_SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
 
 
@@ -57,19 +58,48 @@ def sizes_of(path: Path) -> Sizes:
 
 def function_sizes(path: Path) -> dict[str, int]:
     """Return the bytes of each function in the symbol table of `path`; none if it is stripped."""
-    data = path.read_bytes()
-    sections = list(_sections(path, data))
     found = dict[str, int]()
-    for section in sections:
-        if section.kind != _SYMTAB:
-            continue
-        names = sections[section.link]
-        for at in range(section.offset, section.offset + section.size, _SYMBOL.size):
-            name, info, _, index, _, size = _SYMBOL.unpack_from(data, at)
-            if info & 15 == _FUNCTION and index and size:
-                text = _text(data, names.offset + name)
-                found[text] = found.get(text, 0) + size
+    for symbol in _symbols(path, path.read_bytes(), _SYMTAB):
+        if symbol.kind == _FUNCTION and symbol.is_defined and symbol.size:
+            found[symbol.name] = found.get(symbol.name, 0) + symbol.size
     return found
+
+
+def exported_symbols(path: Path) -> set[str]:
+    """Return what the dynamic linker finds in `path`: of a program, what libraries name of it."""
+    symbols = _symbols(path, path.read_bytes(), _DYNSYM)
+    return {symbol.name for symbol in symbols if symbol.is_defined and symbol.name}
+
+
+def needed_symbols(path: Path) -> set[str]:
+    """Return what the object or archive `path` needs from elsewhere."""
+    data = path.read_bytes()
+    parts = members_of(data) if is_archive(path) else (data,)
+    return {
+        symbol.name
+        for part in parts
+        if part is not None and part[:4] == _MAGIC
+        for symbol in _symbols(path, part, _SYMTAB)
+        if not symbol.is_defined and symbol.name
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbol:
+    name: str
+    kind: int
+    size: int
+    is_defined: bool
+
+
+def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
+    sections = list(_sections(path, data))
+    for section in sections:
+        if section.kind == table:
+            names = sections[section.link].offset
+            for at in range(section.offset, section.offset + section.size, _SYMBOL.size):
+                name, info, _, index, _, size = _SYMBOL.unpack_from(data, at)
+                yield _Symbol(_text(data, names + name), info & 15, size, index != 0)
 
 
 def _sections(path: Path, data: bytes) -> Iterator[_Section]:

@@ -4,6 +4,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,6 +79,7 @@ def record_build(
     what the build printed when it fails.
     """
     recording = Recording(folder, tree)
+    compiler, cxx_compiler = _found(compiler), _found(cxx_compiler)
     shims = folder / "compilers"
     shims.mkdir(parents=True, exist_ok=True)
     recording.journal.unlink(missing_ok=True)
@@ -98,6 +100,14 @@ def record_build(
             f"{_end_of(recording.log)}\nThe whole output is in {recording.log}"
         )
     return recording
+
+
+def _found(words: Sequence[str]) -> list[str]:
+    """Return the command with its program's place: on the build's PATH its name is ours."""
+    found = shutil.which(words[0])
+    if found is None:
+        raise ProjectError(f"expected {words[0]} on PATH to build the project with")
+    return [found, *words[1:]]
 
 
 def _stand_in(path: Path, journal: Path, real: Sequence[str]) -> None:

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""Compile the sources of a binary with clang, and link it as its build did, with lld.
+
+Everything is written to a folder of ours; of the project's tree only sources, headers and
+what nobody recorded are read.
+"""
+
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.builds import Binary, Input, Unit
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.errors import ProjectError
+
+__all__ = ["FOLDING", "QUIET", "Linker", "compile_words", "link_words", "require_linker"]
+
+FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
+"""What a linker is told that leaves out what nobody uses and folds equal functions."""
+QUIET = ("-Qunused-arguments", "-w")
+_SECONDS = 1800.0
+_SHOWN = 3000
+_BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
+"""Flags of a build that decide what we are to decide, or that we do not carry through."""
+
+
+def require_linker() -> None:
+    """Raise `ProjectError` with what to install where lld is missing."""
+    if shutil.which("ld.lld-22") is None and shutil.which("ld.lld") is None:
+        raise ProjectError("expected lld to link the project with: `apt install lld-22`")
+
+
+def refused_flags(unit: Unit) -> list[str]:
+    """Return the flags of `unit` that a plan cannot honour."""
+    return [word for word in unit.command.words if word.startswith(_BOUND)]
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """Makes objects and linked files of one binary in a folder."""
+
+    binary: Binary
+    folder: Path
+    jobs: int = 1
+
+    def compile(self, name: str, flags: Sequence[str]) -> dict[Unit, Path]:
+        """Return an object for each source, compiled with its own flags and then `flags`.
+
+        Raises `ProjectError` with clang's own words where one does not compile.
+        """
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        units = self.binary.units
+        paths = [folder / f"{number}-{unit.path.stem}.o" for number, unit in enumerate(units)]
+        with ThreadPoolExecutor(self.jobs) as pool:
+            list(
+                pool.map(
+                    lambda unit, path: run(compile_words(unit, flags, path), unit.command.cwd),
+                    units, paths,
+                )
+            )  # fmt: skip
+        return dict(zip(units, paths, strict=True))
+
+    def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
+        """Return the stripped file linked of `objects`, one for each source."""
+        return self._link(name, lambda input: _words_of(input, objects), flags)
+
+    def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
+        """Return the stripped file linked of the one object `module`, which holds all sources."""
+        first = next(input for input in self.binary.inputs if input.units)
+        return self._link(
+            name, lambda input: [str(module)] if input is first else [], flags
+        )  # fmt: skip
+
+    def _link(self, name: str, place: "Place", flags: Sequence[str]) -> Path:
+        output = self.folder / name / Path(self.binary.name).name
+        output.parent.mkdir(parents=True, exist_ok=True)
+        run(link_words(self.binary, place, flags, output), self.binary.command.cwd)
+        return output
+
+
+class Place:
+    """What stands on the command line for one known input."""
+
+    def __call__(self, input: Input) -> Sequence[str]: ...
+
+
+def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
+    """Return the command that compiles `unit`, with `flags` after its own."""
+    own = unit.command.arguments(unit.source)
+    return [*clang_command(), *QUIET, *own[:-1], *flags, "-c", own[-1], "-o", str(output)]
+
+
+def link_words(
+    binary: Binary, place: "Place", flags: Sequence[str], output: Path, *, strip: bool = True
+) -> list[str]:
+    """Return the command that links `binary` to `output` with lld; `place` puts known inputs."""
+    command = binary.command
+    words = [*clang_command(), *(("--driver-mode=g++",) if binary.is_cxx else ()), *QUIET]
+    words += [flag for flag in command.flags if not flag.startswith(_BOUND)]
+    inputs = {input.word: input for input in binary.inputs}
+    seen = set[str]()
+    for source in command.sources:
+        words += place(inputs[source.name])
+    for word in command.link_words:
+        known = inputs.get(word)
+        if known is None or not known.units:
+            words.append(word)
+        elif word not in seen:
+            words += place(known)
+            seen.add(word)
+    stripped = ("-Wl,--strip-all",) if strip else ()
+    return [*words, "-fuse-ld=lld", *flags, *stripped, "-o", str(output)]
+
+
+def run(words: Sequence[str], cwd: Path) -> None:
+    """Run one command of a build; raise `ProjectError` with what it says where it fails."""
+    try:
+        done = subprocess.run(
+            words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise ProjectError(f"no end within {_SECONDS:g} s: {shlex.join(words)}") from None
+    except OSError as error:
+        raise ProjectError(f"cannot run {words[0]} in {cwd}: {error.strerror}") from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_SHOWN:]
+        raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")
+
+
+def _words_of(input: Input, objects: Mapping[Unit, Path]) -> list[str]:
+    paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
+    return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths

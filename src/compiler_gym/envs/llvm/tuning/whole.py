@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""One module of everything that a binary was made of, and what of it must stay visible."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.builds import Binary, Unit, exported_symbols, needed_symbols
+from compiler_gym.datasets import Benchmark
+from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.programs.archive_members import needed_members
+from compiler_gym.envs.llvm.programs.builds import invocation_of
+
+__all__ = ["Whole", "make_whole"]
+
+_BINDING = ("--wrap", "--defsym", "--version-script", "--dynamic-list", "--symbol-ordering")
+"""Options of a linker that name symbols: where one is there, every name stays visible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A binary as one module."""
+
+    module: bytes
+    """Its bitcode, as the front end leaves it."""
+    units: tuple[Unit, ...]
+    """The sources that are in it, in the order in which they were linked."""
+    digests: tuple[str, ...]
+    """What their bitcode was, by SHA-256."""
+    keep: tuple[str, ...] | None
+    """The names that must stay visible; None if that are all."""
+    goal: str
+
+    def benchmark(self) -> Benchmark:
+        """Return it as the program of an episode."""
+        import hashlib
+
+        digest = hashlib.sha256(self.module).hexdigest()[:16]
+        scope = "" if self.keep is None else "&scope=program"
+        names = f"&keep={','.join(self.keep)}" if self.keep else ""
+        return Benchmark.from_file_contents(
+            f"benchmark://user-v0/{digest}?goal={self.goal}{scope}{names}", self.module
+        )
+
+
+def make_whole(binary: Binary, reference: Path, *, goal: str, jobs: int) -> Whole:
+    """Return the one module of `binary`, of which `reference` is some linked form."""
+    import hashlib
+
+    units = binary.units
+    with ThreadPoolExecutor(jobs) as pool:
+        modules = dict(
+            zip(units, pool.map(_front_end, units), strict=True)
+        )  # fmt: skip
+    needed = set[str]().union(*(needed_symbols(path) for path in binary.unknown if path.is_file()))
+    chosen = _linked_units(binary, modules, sorted(needed))
+    parts = [modules[unit] for unit in chosen]
+    linked = parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=600)[0]
+    return Whole(
+        linked,
+        tuple(chosen),
+        tuple(hashlib.sha256(part).hexdigest() for part in parts),
+        _kept(binary, reference, needed),
+        goal,
+    )
+
+
+def _front_end(unit: Unit) -> bytes:
+    return invocation_of(unit.command, unit.source).run()
+
+
+def _linked_units(
+    binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]
+) -> list[Unit]:
+    """Return the units that a linker takes: of archives, the members that are needed."""
+    plain = [unit for input in binary.inputs if not input.is_lazy for unit in input.units]
+    plain = list(dict.fromkeys(plain))
+    archives = [
+        [unit for unit in input.units if unit not in plain]
+        for input in binary.inputs
+        if input.is_lazy
+    ]
+    by_module = {modules[unit]: unit for units in archives for unit in reversed(units)}
+    found = needed_members(
+        [modules[unit] for unit in plain],
+        [[modules[unit] for unit in units] for units in archives],
+        wanted=(*(() if binary.is_shared else ("main",)), *needed),
+        timeout=600,
+    )
+    return list(dict.fromkeys([*plain, *(by_module[module] for module in found)]))
+
+
+def _kept(binary: Binary, reference: Path, needed: set[str]) -> tuple[str, ...] | None:
+    words = binary.command.link_words
+    if any(option in word for word in words for option in _BINDING) or "-T" in words:
+        return None
+    if binary.is_shared:
+        return None
+    named = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-u", "-e")]
+    return tuple(sorted({*exported_symbols(reference), *needed, *named}))
