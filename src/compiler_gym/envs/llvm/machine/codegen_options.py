@@ -46,6 +46,8 @@ class CodegenOption:
     tier: str
     """``core`` where a value made some program smaller, ``rare`` where none did."""
     description: str
+    gains: tuple[float, ...] = ()
+    """The mean change of text in per cent that each value but the default brought, as measured."""
 
 
 @cache
@@ -53,8 +55,14 @@ def _options() -> tuple[CodegenOption, ...]:
     text = files("compiler_gym.envs.llvm").joinpath("codegen.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.splitlines() if line and line[0] != "#"][1:]
     return tuple(
-        CodegenOption(name, (DEFAULT, *values.split("|")), tier, description)
-        for name, values, tier, *_, description in rows
+        CodegenOption(
+            name,
+            (DEFAULT, *values.split("|")),
+            tier,
+            description,
+            tuple(map(float, mean.split("|"))),
+        )  # fmt: skip
+        for name, values, tier, mean, *_, description in rows
     )
 
 

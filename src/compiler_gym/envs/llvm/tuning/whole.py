@@ -70,9 +70,7 @@ def _front_end(unit: Unit) -> bytes:
     return invocation_of(unit.command, unit.source).run()
 
 
-def _linked_units(
-    binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]
-) -> list[Unit]:
+def _linked_units(binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]) -> list[Unit]:
     """Return the units that a linker takes: of archives, the members that are needed."""
     plain = [unit for input in binary.inputs if not input.is_lazy for unit in input.units]
     plain = list(dict.fromkeys(plain))

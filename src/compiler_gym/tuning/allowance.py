@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""How long a tuning may go on: seconds, compilations, or both."""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = ["Allowance"]
+
+T = TypeVar("T")
+
+
+class Allowance:
+    """What may be used, and what of it is left. It begins when it is made.
+
+    >>> allowance = Allowance(compilations=10)
+    >>> [(name, part.compilations_left) for name, part in allowance.stages({"a": 0.6, "b": 0.4})]
+    [('a', 6), ('b', 10)]
+    >>> allowance.take(["x"] * 12) == ["x"] * 10, allowance.is_over
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: float | None = None,
+        compilations: int | None = None,
+        parent: "Allowance | None" = None,
+    ) -> None:
+        if seconds is None and compilations is None:
+            raise InvalidParameterError(
+                "a tuning needs a bound: expected seconds, compilations or both"
+            )
+        if seconds is not None and not 0 <= seconds < math.inf:
+            raise InvalidParameterError(f"seconds is {seconds}: expected a number from 0")
+        if compilations is not None and compilations < 0:
+            raise InvalidParameterError(f"compilations is {compilations}: expected 0 or more")
+        self.seconds = seconds
+        """The seconds that it had when it began; None where only compilations count."""
+        self._end = math.inf if seconds is None else time.monotonic() + seconds
+        self._left = compilations
+        self._parent = parent
+
+    @property
+    def seconds_left(self) -> float:
+        """Infinite where only compilations count."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    @property
+    def compilations_left(self) -> int | None:
+        """None where only seconds count."""
+        return self._left
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left."""
+        return self.seconds_left <= 0 or self._left == 0
+
+    def take(self, wanted: Sequence[T]) -> list[T]:
+        """Return as many of `wanted` as there are compilations left for, and count them."""
+        taken = list(wanted)[: self._left] if self._left is not None else list(wanted)
+        self._use(len(taken))
+        return taken
+
+    def stages(self, shares: Mapping[str, float]) -> "Iterator[tuple[str, Allowance]]":
+        """Yield a part for each of `shares`, of what is left; the last may use all the rest."""
+        names = list(shares)
+        for number, name in enumerate(names):
+            share = shares[name] / sum(shares[later] for later in names[number:])
+            seconds = None if self.seconds is None else self.seconds_left * share
+            left = None if self._left is None else math.ceil(self._left * share)
+            yield name, Allowance(seconds=seconds, compilations=left, parent=self)
+
+    def _use(self, count: int) -> None:
+        if self._left is not None:
+            self._left = max(self._left - count, 0)
+        if self._parent is not None:
+            self._parent._use(count)

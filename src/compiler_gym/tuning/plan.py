@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""A tuned build as a file: which decisions for which binary, made of which sources.
+
+TOML, so that people can read, change and compare it. The version says how to read it; a newer
+one is refused, never guessed at.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from compiler_gym.errors import PlanError
+from compiler_gym.files import write_whole
+
+__all__ = ["VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"]
+
+VERSION = 1
+"""Of the format."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One source of a binary, as it was when the plan was made."""
+
+    path: str
+    """From the root of the project."""
+    sha256: str
+    """Of what the compiler's front end made of it: comments and dates do not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryPlan:
+    """The decisions for one linked file."""
+
+    name: str
+    """Where the build puts it, from the root of the project."""
+    method: str
+    """How it is made: the compiler's own word for it."""
+    passes: str = ""
+    """What optimises it, as the compiler writes it."""
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Options of the code generator, by name."""
+    flags: tuple[str, ...] = ()
+    """What the compiler is told besides."""
+    linker: tuple[str, ...] = ()
+    """What the linker is told besides."""
+    keep: tuple[str, ...] | None = None
+    """Names that stay visible in it; None if that are all."""
+    sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
+    """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
+    sources: tuple[SourceFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A tuned build."""
+
+    compiler: str
+    """Which compiler it is for, with its version."""
+    goal: str
+    """``size`` or ``speed``."""
+    made_by: str
+    """The version of this library."""
+    binaries: tuple[BinaryPlan, ...]
+    version: int = VERSION
+
+    def binary(self, name: str) -> BinaryPlan | None:
+        """Return the plan for the linked file `name`, by its whole name or its last part."""
+        for whole in (True, False):
+            for binary in self.binaries:
+                if (binary.name if whole else Path(binary.name).name) == (
+                    name if whole else Path(name).name
+                ):
+                    return binary
+        return None
+
+
+def write_plan(path: Path, plan: Plan) -> Path:
+    """Write `plan` to the file `path`, whole or not at all; raise `PlanError`."""
+    try:
+        write_whole(path, tomli_w.dumps(_plain(plan), multiline_strings=True).encode())
+    except OSError as error:
+        raise PlanError(f"cannot write {path}: {error.strerror}: name another place") from error
+    return path
+
+
+def read_plan(path: Path) -> Plan:
+    """Return the plan in the file `path`; raise `PlanError` with what is wrong with it."""
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise PlanError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path} is no plan: expected TOML: {error}") from error
+    version = read.get("version")
+    if version != VERSION:
+        raise PlanError(
+            f"{path} is of version {version!r}: this library reads {VERSION}: make the plan again"
+        )
+    try:
+        return msgspec.convert(read, Plan)
+    except msgspec.ValidationError as error:
+        raise PlanError(f"{path} is no plan: {error}") from error
+
+
+def _plain(plan: Plan) -> dict[str, Any]:
+    document = msgspec.to_builtins(plan)
+    assert isinstance(document, dict)
+    first = {"version": document.pop("version")}
+    binaries = [
+        {name: value for name, value in binary.items() if value not in (None, "", [], {})}
+        | ({"keep": []} if binary["keep"] == [] else {})
+        for binary in document.pop("binaries")
+    ]
+    return {**first, **document, "binaries": binaries}
