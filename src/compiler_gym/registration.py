@@ -119,6 +119,8 @@ class Compiler:
     """``"package.module:NAME"`` of the leaderboard's tasks on this compiler."""
     task_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
     """What a task on this compiler takes unless it says otherwise, by the field's name."""
+    tuner: str = ""
+    """``"package.module:Class"`` of what tunes a project that this compiler builds."""
     demonstration: str = ""
     """``"package.module:Class"`` of what `compiler-gym demo` shows: the main job, end to end."""
 

@@ -57,6 +57,8 @@ class Binary:
     """The command that linked it."""
     inputs: tuple[Input, ...]
     """What was linked, in order, the sources that the command itself compiled first."""
+    root: Path
+    """The tree of the project."""
 
     @property
     def is_shared(self) -> bool:
@@ -104,7 +106,7 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
         if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest:
             inputs = tuple(_inputs(command, made))
             if any(input.units for input in inputs):
-                found.append(Binary(_name(path, tree), path, command, inputs))
+                found.append(Binary(_name(path, tree), path, command, inputs, tree.resolve()))
     return found
 
 

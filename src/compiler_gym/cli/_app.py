@@ -69,6 +69,17 @@ COMMANDS = {
     "search": Row(
         "search:search", "Look for the sequence of actions that earns most on each program."
     ),
+    "tune": Row(
+        "tune:tune",
+        "Make the programs of a project smaller or faster, and hand over how: `tune -- make`.",
+        {
+            "context_settings": {
+                **_HELP["context_settings"],
+                "allow_extra_args": True,
+                "allow_interspersed_args": False,
+            }
+        },
+    ),
     "replay": Row(
         "replay:replay", "Apply recorded states again and show what comes out differently."
     ),

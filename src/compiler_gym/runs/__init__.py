@@ -16,8 +16,10 @@ from compiler_gym.runs.listing import (
     runs_path,
     summarise,
 )
+from compiler_gym.runs.lock import FolderLock
 
 __all__ = [
+    "FolderLock",
     "RunFolder",
     "RunSummary",
     "differences",

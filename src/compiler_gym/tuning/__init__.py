@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
-tried so that nothing is lost, ``plan`` is the decision as a file. A compiler's own part makes
-the binaries; none is named here.
+``job`` is one tuning from the build to what is handed over, ``tuner`` what a compiler must do
+for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
+tried so that nothing is lost, ``measuring`` runs the user's own commands and ``plan`` is what was
+decided, as a file. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -12,24 +13,38 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
+    from compiler_gym.tuning.job import Job, Request, Result, Watcher
     from compiler_gym.tuning.journal import Journal, Tried
+    from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, read_plan, write_plan
+    from compiler_gym.tuning.tuner import Found, Subject, Tuner
 
 __all__ = [
     "Allowance",
     "BinaryPlan",
+    "Found",
+    "Job",
     "Journal",
     "Plan",
+    "Request",
+    "Result",
+    "RunCommand",
     "SourceFile",
+    "Subject",
     "Tried",
+    "Tuner",
+    "Watcher",
     "read_plan",
     "write_plan",
 ]
 
 _WHERE = {
     "allowance": ("Allowance",),
+    "job": ("Job", "Request", "Result", "Watcher"),
     "journal": ("Journal", "Tried"),
+    "measuring": ("RunCommand",),
     "plan": ("BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
+    "tuner": ("Found", "Subject", "Tuner"),
 }
 
 __getattr__ = door(

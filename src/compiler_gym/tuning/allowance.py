@@ -3,7 +3,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from compiler_gym.errors import InvalidParameterError
@@ -29,6 +29,7 @@ class Allowance:
         seconds: float | None = None,
         compilations: int | None = None,
         parent: "Allowance | None" = None,
+        is_stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         if seconds is None and compilations is None:
             raise InvalidParameterError(
@@ -43,6 +44,8 @@ class Allowance:
         self._end = math.inf if seconds is None else time.monotonic() + seconds
         self._left = compilations
         self._parent = parent
+        self.is_stopped = is_stopped
+        """Whether somebody wants to stop before the end."""
 
     @property
     def seconds_left(self) -> float:
@@ -57,7 +60,7 @@ class Allowance:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left."""
-        return self.seconds_left <= 0 or self._left == 0
+        return self.seconds_left <= 0 or self._left == 0 or self.is_stopped()
 
     def take(self, wanted: Sequence[T]) -> list[T]:
         """Return as many of `wanted` as there are compilations left for, and count them."""
@@ -72,7 +75,12 @@ class Allowance:
             share = shares[name] / sum(shares[later] for later in names[number:])
             seconds = None if self.seconds is None else self.seconds_left * share
             left = None if self._left is None else math.ceil(self._left * share)
-            yield name, Allowance(seconds=seconds, compilations=left, parent=self)
+            yield (
+                name,
+                Allowance(
+                    seconds=seconds, compilations=left, parent=self, is_stopped=self.is_stopped
+                ),
+            )
 
     def _use(self, count: int) -> None:
         if self._left is not None:

@@ -6,8 +6,8 @@ one is refused, never guessed at.
 """
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,27 @@ class BinaryPlan:
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
     sources: tuple[SourceFile, ...] = ()
+
+    def decisions(self) -> tuple[str, ...]:
+        """Return everything that was decided, by name: what is left out is the default."""
+        flags = (f"flag {flag}" for flag in self.flags)
+        options = (f"option {name}={value}" for name, value in self.options.items())
+        linker = (f"linker {flag}" for flag in self.linker)
+        return (*(("passes",) if self.passes else ()), *options, *flags, *linker)
+
+    def only(self, decisions: Collection[str]) -> "BinaryPlan":
+        """Return the plan with no other than `decisions`."""
+        return replace(
+            self,
+            passes=self.passes if "passes" in decisions else "",
+            options={
+                name: value
+                for name, value in self.options.items()
+                if f"option {name}={value}" in decisions
+            },
+            flags=tuple(flag for flag in self.flags if f"flag {flag}" in decisions),
+            linker=tuple(flag for flag in self.linker if f"linker {flag}" in decisions),
+        )
 
 
 @dataclass(frozen=True, slots=True)

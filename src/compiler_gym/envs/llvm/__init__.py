@@ -113,6 +113,7 @@ llvm = Compiler(
         "initial": "IrInstructionCountO0",
         "baseline": "IrInstructionCountOz",
     },
+    tuner="compiler_gym.envs.llvm.tuning.llvm_tuner:LlvmTuner",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     environments=(
         _environment("llvm-v0"),

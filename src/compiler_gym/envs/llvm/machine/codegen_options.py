@@ -61,7 +61,7 @@ def _options() -> tuple[CodegenOption, ...]:
             tier,
             description,
             tuple(map(float, mean.split("|"))),
-        )  # fmt: skip
+        )
         for name, values, tier, mean, *_, description in rows
     )
 

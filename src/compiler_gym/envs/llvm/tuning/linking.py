@@ -8,7 +8,7 @@ what nobody recorded are read.
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +17,23 @@ from compiler_gym.builds import Binary, Input, Unit
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import ProjectError
 
-__all__ = ["FOLDING", "QUIET", "Linker", "compile_words", "link_words", "require_linker"]
+__all__ = [
+    "FOLDING",
+    "QUIET",
+    "Linker",
+    "compile_words",
+    "link_words",
+    "refused_flags",
+    "require_linker",
+    "run",
+]
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 QUIET = ("-Qunused-arguments", "-w")
 _SECONDS = 1800.0
+Place = Callable[[Input], Sequence[str]]
+"""What stands on the command line for one known input."""
 _SHOWN = 3000
 _BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
@@ -76,17 +87,18 @@ class Linker:
             name, lambda input: [str(module)] if input is first else [], flags
         )  # fmt: skip
 
-    def _link(self, name: str, place: "Place", flags: Sequence[str]) -> Path:
+    def stripped(self, name: str, linked: Path) -> Path:
+        """Return a copy of the file `linked` without symbols."""
+        output = self.folder / name / Path(self.binary.name).name
+        output.parent.mkdir(parents=True, exist_ok=True)
+        run([_strip(), "-s", str(linked), "-o", str(output)], self.folder)
+        return output
+
+    def _link(self, name: str, place: Place, flags: Sequence[str]) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
         run(link_words(self.binary, place, flags, output), self.binary.command.cwd)
         return output
-
-
-class Place:
-    """What stands on the command line for one known input."""
-
-    def __call__(self, input: Input) -> Sequence[str]: ...
 
 
 def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
@@ -96,7 +108,7 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
 
 
 def link_words(
-    binary: Binary, place: "Place", flags: Sequence[str], output: Path, *, strip: bool = True
+    binary: Binary, place: Place, flags: Sequence[str], output: Path, *, strip: bool = True
 ) -> list[str]:
     """Return the command that links `binary` to `output` with lld; `place` puts known inputs."""
     command = binary.command
@@ -131,6 +143,13 @@ def run(words: Sequence[str], cwd: Path) -> None:
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_SHOWN:]
         raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")
+
+
+def _strip() -> str:
+    found = next(filter(None, map(shutil.which, ("llvm-strip-22", "strip"))), None)
+    if found is None:
+        raise ProjectError("expected llvm-strip-22 or strip: `apt install llvm-22`")
+    return found
 
 
 def _words_of(input: Input, objects: Mapping[Unit, Path]) -> list[str]:

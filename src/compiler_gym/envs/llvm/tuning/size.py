@@ -45,6 +45,10 @@ class SizeSearch:
     seed: int
     watch: Callable[[str, Tried], None] = lambda stage, best: None
     best: Tried = field(default_factory=lambda: Tried((), math.inf))
+    first: int = 0
+    """The bytes that -Oz leaves."""
+    count: int = 0
+    """How many states were measured."""
 
     def run(self) -> Tried:
         """Return the best actions by name, and the bytes they leave; stop when the time is up."""
@@ -69,6 +73,9 @@ class SizeSearch:
         return (f"{_FIXED}=pic",) if self.is_position_independent else ()
 
     def _consider(self, stage: str, tried: Tried) -> bool:
+        self.count += 1
+        if tried.actions[:1] == ("-Oz",) and not self.first and tried.cost < math.inf:
+            self.first = int(tried.cost)
         is_better = tried.cost < self.best.cost
         if is_better:
             self.best = tried
@@ -169,8 +176,10 @@ class _Watcher:
         """Take note of nothing: what is found is measured at the end."""
 
     def tick(self, seconds: float, programs: Sequence[Any]) -> None:
-        """Show that it goes on."""
+        """Show that it goes on; end it where somebody wants to stop."""
         self._owner.watch(self._stage, self._owner.best)
+        if self._part.is_stopped():
+            raise KeyboardInterrupt
 
 
 class _Bench:

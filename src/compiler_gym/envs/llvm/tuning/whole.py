@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One module of everything that a binary was made of, and what of it must stay visible."""
 
+import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,8 +35,6 @@ class Whole:
 
     def benchmark(self) -> Benchmark:
         """Return it as the program of an episode."""
-        import hashlib
-
         digest = hashlib.sha256(self.module).hexdigest()[:16]
         scope = "" if self.keep is None else "&scope=program"
         names = f"&keep={','.join(self.keep)}" if self.keep else ""
@@ -46,8 +45,6 @@ class Whole:
 
 def make_whole(binary: Binary, reference: Path, *, goal: str, jobs: int) -> Whole:
     """Return the one module of `binary`, of which `reference` is some linked form."""
-    import hashlib
-
     units = binary.units
     with ThreadPoolExecutor(jobs) as pool:
         modules = dict(
@@ -61,7 +58,7 @@ def make_whole(binary: Binary, reference: Path, *, goal: str, jobs: int) -> Whol
         linked,
         tuple(chosen),
         tuple(hashlib.sha256(part).hexdigest() for part in parts),
-        _kept(binary, reference, needed),
+        _kept(binary, reference, needed, linked),
         goal,
     )
 
@@ -89,11 +86,15 @@ def _linked_units(binary: Binary, modules: dict[Unit, bytes], needed: Sequence[s
     return list(dict.fromkeys([*plain, *(by_module[module] for module in found)]))
 
 
-def _kept(binary: Binary, reference: Path, needed: set[str]) -> tuple[str, ...] | None:
+def _kept(
+    binary: Binary, reference: Path, needed: set[str], module: bytes
+) -> tuple[str, ...] | None:
     words = binary.command.link_words
     if any(option in word for word in words for option in _BINDING) or "-T" in words:
         return None
     if binary.is_shared:
         return None
     named = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-u", "-e")]
-    return tuple(sorted({*exported_symbols(reference), *needed, *named}))
+    (text,) = run_engine("symbols", [module], timeout=600)
+    defined = set(text.decode().partition("\0")[0].split("\n")) - {""}
+    return tuple(sorted(defined & {*exported_symbols(reference), *needed, *named}))

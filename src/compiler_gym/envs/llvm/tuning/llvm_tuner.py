@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""LLVM's part of a tuning: rivals by clang and lld, decisions by search, binaries of a plan."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler_gym.builds import Binary, sizes_of
+from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.tuning.linking import FOLDING, Linker, refused_flags, require_linker
+from compiler_gym.envs.llvm.tuning.making import Maker
+from compiler_gym.envs.llvm.tuning.script import script_of
+from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
+from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
+from compiler_gym.errors import ProjectError
+from compiler_gym.registration import make
+from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject
+
+__all__ = ["LlvmTuner"]
+
+FAIR = "clang -Oz -flto, --gc-sections --icf=all"
+_POSITION_INDEPENDENT = 3
+"""The type of an ELF file that may be loaded anywhere."""
+
+
+class LlvmTuner:
+    """Tunes one linked file at a time."""
+
+    @property
+    def version(self) -> str:
+        """LLVM's."""
+        with make("llvm-v0") as env:
+            return f"llvm {env.compiler_version}"
+
+    @property
+    def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The clang that is installed, as C and as C++ compiler."""
+        clang = clang_command()
+        require_linker()
+        return clang, [*clang, "--driver-mode=g++"]
+
+    def tune(self, subject: Subject) -> Found:
+        """Return the smallest of what the search and the rivals make."""
+        binary = subject.binary
+        _require_honoured(binary)
+        linker = Linker(binary, subject.folder, subject.jobs)
+        subject.allowance.take([()] * 2)
+        rivals = _size_rivals(linker)
+        whole = make_whole(binary, rivals["clang -Oz"], goal="size", jobs=subject.jobs)
+        is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
+        benchmark = whole.benchmark()
+        key = f"{subject.goal} {benchmark.uri}"
+        search = SizeSearch(
+            benchmark, is_pic, subject.allowance,
+            Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest()),
+            subject.jobs, subject.seed, subject.watch,
+        )  # fmt: skip
+        best = search.run()
+        passes, options = split(best.actions)
+        plan = BinaryPlan(
+            binary.name, "program", _pipeline(passes), options, (), FOLDING, whole.keep,
+            {}, _sources(whole, subject),
+        )  # fmt: skip
+        path = Maker(linker, whole, plan).make("tuned")
+        if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
+            plan = BinaryPlan(
+                binary.name, "link-time", "", {}, (), FOLDING, sources=_sources(whole, subject)
+            )
+            path = rivals[FAIR]
+        return Found(plan, path, rivals, search.first, search.count)
+
+    def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
+        """Return the stripped binary that `plan` makes of `binary`."""
+        linker = Linker(binary, folder, jobs)
+        if plan.method == "link-time":
+            objects = linker.compile("link-time-o", ["-Oz", "-flto"])
+            return linker.link("link-time", objects, ["-Oz", "-flto", *plan.linker])
+        whole = make_whole(binary, binary.path, goal="size", jobs=jobs)
+        return Maker(linker, whole, plan).make("built")
+
+    def script(self, binary: Binary, plan: BinaryPlan, tree: Path) -> str:
+        """Return a shell script of LLVM's own tools that makes the same bytes."""
+        return script_of(binary, plan, tree)
+
+
+def _size_rivals(linker: Linker) -> dict[str, Path]:
+    plain = linker.link("Oz", linker.compile("Oz-o", ["-Oz"]), [])
+    objects = linker.compile("Oz-flto-o", ["-Oz", "-flto"])
+    lto = linker.link("Oz-flto", objects, ["-Oz", "-flto"])
+    fair = linker.link("Oz-flto-folded", objects, ["-Oz", "-flto", *FOLDING])
+    return {
+        "own flags": linker.stripped("own", linker.folder / "original"),
+        "clang -Oz": plain,
+        "clang -Oz -flto": lto,
+        FAIR: fair,
+    }
+
+
+def _require_honoured(binary: Binary) -> None:
+    for unit in binary.units:
+        refused = refused_flags(unit)
+        if refused:
+            raise ProjectError(
+                f"{unit.source.name} is compiled with {' '.join(refused)}, which a plan cannot "
+                "honour: build the project without"
+            )
+
+
+def _kind(path: Path) -> int:
+    with path.open("rb") as file:
+        return int.from_bytes(file.read(18)[16:], "little")
+
+
+def _pipeline(passes: Sequence[str]) -> str:
+    with make("llvm-v0", action_space="PassesAndCodegen") as env:
+        return env.action_space.pipeline([env.action_space[name] for name in passes])
+
+
+def _sources(whole: Whole, subject: Subject) -> tuple[SourceFile, ...]:
+    root = subject.binary.root
+    return tuple(
+        SourceFile(str(_relative(unit.path, root)), digest)
+        for unit, digest in zip(whole.units, whole.digests, strict=True)
+    )
+
+
+def _relative(path: Path, root: Path) -> Path:
+    resolved = path.resolve()
+    return resolved.relative_to(root) if resolved.is_relative_to(root) else resolved

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""One tuning of one project, from its build to a folder that is handed over.
+
+Record, test, tune each binary, test again and take back what fails, write. Everything happens
+in the output folder; a tuning that was ended goes on from what is there.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from compiler_gym.builds import Binary, Recording, copy_tree, find_binaries, record_build, sizes_of
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import write_whole
+from compiler_gym.runs import FolderLock
+from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.journal import Tried
+from compiler_gym.tuning.measuring import RunCommand, put, run_check
+from compiler_gym.tuning.plan import BinaryPlan, Plan, write_plan
+from compiler_gym.tuning.tuner import Found, Subject, Tuner
+from compiler_gym.version import __version__
+
+__all__ = ["Job", "Request", "Result", "Watcher"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody wants."""
+
+    build: tuple[str, ...]
+    """The command that builds the project."""
+    project: Path
+    """Its root, where the command is run."""
+    output: Path
+    goal: str = "size"
+    seconds: float | None = 600.0
+    compilations: int | None = None
+    seed: int = 0
+    jobs: int = 1
+    binaries: tuple[str, ...] = ()
+    """Which linked files; none is the largest program."""
+    run: str | None = None
+    """A command that does the program's work."""
+    check: str | None = None
+    """A command that tests the project."""
+    max_slowdown: float | None = None
+    """How much slower the run may become, as a fraction."""
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was handed over for one binary."""
+
+    found: Found
+    binary: Binary
+    sizes: Mapping[str, Mapping[str, int]]
+    """Of every rival and of the tuned build, in bytes."""
+    taken_back: tuple[str, ...]
+    """Decisions that went back to the compiler's default because a test failed with them."""
+    speed: Mapping[str, float] = field(default_factory=dict[str, float])
+    """``speedup``, ``low`` and ``high`` against the fair rival, where a run was given."""
+
+
+class Watcher:
+    """Is told how it goes; does nothing unless overridden."""
+
+    def says(self, text: str) -> None:
+        """A step begins."""
+
+    def builds(self, line: str) -> None:
+        """The project's build printed a line."""
+
+    def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
+        """The best so far of one binary."""
+
+
+class Job:
+    """One tuning."""
+
+    def __init__(
+        self,
+        request: Request,
+        tuner: Tuner,
+        watcher: Watcher | None = None,
+        *,
+        is_interrupted: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.request = request
+        self._tuner = tuner
+        self._watcher = watcher or Watcher()
+        self._is_interrupted = is_interrupted
+        self._work = request.output / "work"
+        self.results: list[Result] = []
+        self.others: list[str] = []
+        """Linked files of the build that were not tuned."""
+
+    def run(self) -> list[Result]:
+        """Do everything and write it down; return what was found."""
+        self._prepare()
+        lock = FolderLock.take(self.request.output)
+        try:
+            recording = self._recorded()
+            chosen = self._chosen(recording)
+            self._require_well(recording)
+            allowance = self._allowance()
+            for number, binary in enumerate(chosen):
+                share = {str(n): 1.0 for n in range(number, len(chosen))}
+                _, part = next(allowance.stages(share))
+                self.results.append(self._tuned(binary, recording, part))
+            self._hand_over()
+            return self.results
+        finally:
+            lock.release()
+
+    def _prepare(self) -> None:
+        request = self.request
+        if not request.project.is_dir():
+            raise ProjectError(f"expected the folder of a project, found none: {request.project}")
+        marker = request.output / "tuning.json"
+        if request.output.exists() and any(request.output.iterdir()):
+            if not marker.is_file():
+                raise ProjectError(
+                    f"{request.output} holds other files: name an empty folder with --output"
+                )
+            if not request.resume:
+                raise ProjectError(
+                    f"{request.output} holds a tuning: go on with --resume, or name another "
+                    "folder with --output"
+                )
+            self._require_same(json.loads(marker.read_bytes()))
+        elif request.resume:
+            raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
+        try:
+            self._work.mkdir(parents=True, exist_ok=True)
+            write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
+        except OSError as error:
+            raise ProjectError(f"cannot write to {request.output}: {error.strerror}") from error
+
+    def _key(self) -> dict[str, object]:
+        request = self.request
+        return {
+            "build": list(request.build), "project": str(request.project), "goal": request.goal,
+            "compiler": self._tuner.version, "seed": request.seed,
+        }  # fmt: skip
+
+    def _require_same(self, before: object) -> None:
+        if before != self._key():
+            raise ProjectError(
+                f"{self.request.output} holds a tuning of another build or goal: {before}: name "
+                "another folder with --output"
+            )
+
+    def _recorded(self) -> Recording:
+        tree, folder = self._work / "tree", self._work / "record"
+        done = folder / "done"
+        if done.is_file():
+            return Recording(folder, tree)
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        self._watcher.says("copying the project")
+        copy_tree(self.request.project, tree, leave_out=[self.request.output])
+        self._watcher.says("building it")
+        compiler, cxx = self._tuner.compilers
+        recording = record_build(
+            tree, self.request.build, folder, compiler=compiler, cxx_compiler=cxx,
+            on_line=self._watcher.builds,
+        )  # fmt: skip
+        done.touch()
+        return recording
+
+    def _chosen(self, recording: Recording) -> list[Binary]:
+        found = find_binaries(recording.events(), recording.tree)
+        if not found:
+            raise ProjectError(
+                "the build linked nothing that was compiled with a C or C++ compiler from PATH, CC "
+                f"or CXX ({sum(1 for _ in recording.events())} commands were seen): if it is built "
+                "already, clean it; if it names a compiler by its whole path, let it use $CC"
+            )
+        found.sort(key=lambda binary: -sizes_of(binary.path).text)
+        if not self.request.binaries:
+            programs = [binary for binary in found if not binary.is_shared] or found
+            chosen = programs[:1]
+        else:
+            chosen = [_named(name, found) for name in self.request.binaries]
+        self.others = [binary.name for binary in found if binary not in chosen]
+        return chosen
+
+    def _require_well(self, recording: Recording) -> None:
+        """Raise `ProjectError` where the tests fail, or answer differently, before anything."""
+        check = self.request.check
+        if check is None:
+            return
+        self._watcher.says("testing the build as it is")
+        first = run_check(check, recording.tree)
+        if first.status:
+            raise ProjectError(
+                f"the tests fail before anything was tuned, with status {first.status}: {check}\n"
+                f"{first.tail}"
+            )
+
+    def _allowance(self) -> Allowance:
+        return Allowance(
+            seconds=self.request.seconds,
+            compilations=self.request.compilations,
+            is_stopped=self._is_interrupted,
+        )
+
+    def _tuned(self, binary: Binary, recording: Recording, allowance: Allowance) -> Result:
+        folder = self._work / "binaries" / binary.name.replace("/", "_")
+        folder.mkdir(parents=True, exist_ok=True)
+        original = folder / "original"
+        if not original.exists():
+            shutil.copy(binary.path, original)
+        put(original, binary.path)
+        request = self.request
+        run = None
+        if request.run is not None:
+            run = RunCommand(request.run, recording.tree, binary.path)
+            self._require_steady(run, original)
+        self._watcher.says(f"tuning {binary.name}")
+        subject = Subject(
+            binary, folder, request.goal, allowance, request.jobs, request.seed, run,
+            lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
+        )  # fmt: skip
+        found = self._tuner.tune(subject)
+        found, taken_back = self._proven(found, subject, original)
+        put(original, binary.path)
+        made = {**found.rivals, "tuned": found.path}
+        sizes = {
+            name: {"text": sizes_of(path).text, "total": sizes_of(path).total}
+            for name, path in made.items()
+        }
+        found = replace(found, plan=replace(found.plan, sizes=sizes))
+        return Result(found, binary, sizes, taken_back)
+
+    def _require_steady(self, run: RunCommand, original: Path) -> None:
+        self._watcher.says(f"running {run.text}")
+        outcomes = [run.run(original) for _ in range(2)]
+        if outcomes[0].status:
+            raise ProjectError(
+                f"the run ended with status {outcomes[0].status} before anything was tuned: "
+                f"{run.text}\n{outcomes[0].tail}"
+            )
+
+    def _proven(
+        self, found: Found, subject: Subject, original: Path
+    ) -> tuple[Found, tuple[str, ...]]:
+        """Return what passes the tests: decisions that fail go back to the default."""
+        if self._is_well(found.path, subject, original):
+            return found, ()
+        self._watcher.says("a test fails: looking for the decision that it fails with")
+        kept, taken = found.plan, list[str]()
+        for decision in found.plan.decisions():
+            without = found.plan.only([d for d in found.plan.decisions() if d != decision])
+            path = self._tuner.build(
+                subject.binary, without, subject.folder / "proof", jobs=subject.jobs
+            )
+            if self._is_well(path, subject, original):
+                return replace(found, plan=without, path=path), (decision,)
+        for decision in found.plan.decisions():
+            kept = kept.only([d for d in kept.decisions() if d != decision])
+            taken.append(decision)
+            path = self._tuner.build(
+                subject.binary, kept, subject.folder / "proof", jobs=subject.jobs
+            )
+            if self._is_well(path, subject, original):
+                return replace(found, plan=kept, path=path), tuple(taken)
+        raise ProjectError(
+            f"{subject.binary.name} fails its tests however it is linked here, without any "
+            "decision of ours: look at the check, and at the flags of the link"
+        )
+
+    def _is_well(self, path: Path, subject: Subject, original: Path) -> bool:
+        run, check = subject.run, self.request.check
+        if run is not None:
+            expected, found = run.run(original), run.run(path)
+            if found.status != expected.status:
+                return False
+            if found.output != expected.output and run.run(original).output == expected.output:
+                return False
+        if check is None:
+            return True
+        self._watcher.says(f"testing the tuned {subject.binary.name}")
+        put(path, subject.binary.path)
+        tree = self._work / "tree"
+        return run_check(check, tree).status == 0 or run_check(check, tree).status == 0
+
+    def _hand_over(self) -> None:
+        output = self.request.output
+        plans: list[BinaryPlan] = []
+        scripts: list[str] = []
+        for result in self.results:
+            target = output / "bin" / result.binary.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            put(result.found.path, target)
+            plans.append(result.found.plan)
+            scripts.append(
+                self._tuner.script(result.binary, result.found.plan, self._work / "tree")
+            )
+        write_plan(
+            output / "tuned.toml",
+            Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
+        )
+        write_whole(output / "reproduce.sh", "\n".join(scripts).encode())
+        (output / "reproduce.sh").chmod(0o755)
+
+
+def _named(name: str, found: Sequence[Binary]) -> Binary:
+    for binary in found:
+        if name in (binary.name, Path(binary.name).name):
+            return binary
+    listed = ", ".join(binary.name for binary in found)
+    raise ProjectError(f"the build does not link {name!r}: expected one of {listed}")

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Run the user's own command with one binary or another in its place, and compare.
+
+Runs alternate, so that a slow minute of the machine is everybody's. Output and exit status
+must be the same; what differs between two runs of the untouched binary is the command's own.
+"""
+
+import hashlib
+import os
+import resource
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler_gym.errors import ProjectError
+
+__all__ = ["Outcome", "RunCommand", "run_check"]
+
+_SECONDS = 600.0
+_SHOWN = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run of a command."""
+
+    status: int
+    output: str
+    """SHA-256 of what it printed to standard output."""
+    seconds: float
+    """Processor time, of the command and all that it started."""
+    tail: str
+    """The end of what it printed, for messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCommand:
+    """A command line of the user's, run in the tree with a binary put in its place."""
+
+    text: str
+    cwd: Path
+    place: Path
+    """Where the command looks for the binary."""
+
+    def run(self, binary: Path) -> Outcome:
+        """Return one run with `binary`."""
+        put(binary, self.place)
+        return _run(self.text, self.cwd)
+
+    def alternate(self, binaries: Sequence[Path], rounds: int) -> list[list[float]]:
+        """Return the processor seconds of each binary, one after the other in every round."""
+        times: list[list[float]] = [[] for _ in binaries]
+        for _ in range(rounds):
+            for binary, found in zip(binaries, times, strict=True):
+                found.append(self.run(binary).seconds)
+        return times
+
+
+def run_check(text: str, cwd: Path) -> Outcome:
+    """Return one run of a command that tests the build in `cwd`."""
+    return _run(text, cwd)
+
+
+def put(binary: Path, place: Path) -> None:
+    """Put a copy of `binary` at `place`, whole, newer than what it was made of."""
+    partial = place.with_name(f".{place.name}.partial")
+    try:
+        shutil.copy(binary, partial)
+        partial.chmod(0o755)
+        partial.replace(place)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise ProjectError(f"cannot put a binary at {place}: {error.strerror}") from error
+
+
+def _run(text: str, cwd: Path) -> Outcome:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", text], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=_SECONDS, check=False, env=os.environ | {"PWD": str(cwd)},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise ProjectError(
+            f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
+        ) from None
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
+    tail = (done.stdout + done.stderr).decode(errors="replace")[-_SHOWN:]
+    digest = hashlib.sha256(done.stdout).hexdigest()
+    return Outcome(done.returncode, digest, seconds, tail)

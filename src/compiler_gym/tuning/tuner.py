@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What a compiler must do to tune somebody's binaries: the contract.
+
+A tuner knows one compiler and no project. It writes to the folder it is given and nowhere
+else; it raises `ProjectError` for what a project does that it cannot honour.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from compiler_gym.builds import Binary
+from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.journal import Tried
+from compiler_gym.tuning.measuring import RunCommand
+from compiler_gym.tuning.plan import BinaryPlan
+
+__all__ = ["Found", "Subject", "Tuner", "Watch"]
+
+Watch = Callable[[str, Tried], None]
+"""Is told the stage and the best so far, in bytes or in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One binary to tune, and what may be used for it."""
+
+    binary: Binary
+    folder: Path
+    """Where everything is written."""
+    goal: str
+    """``size`` or ``speed``."""
+    allowance: Allowance
+    jobs: int
+    seed: int
+    run: RunCommand | None = None
+    """The user's own measurement, where there is one."""
+    watch: Watch = field(default=lambda stage, best: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a tuner decided."""
+
+    plan: BinaryPlan
+    path: Path
+    """The stripped binary that the plan makes."""
+    rivals: Mapping[str, Path]
+    """What others make of it, stripped: the fair rival last."""
+    first_text: int
+    """The bytes that the search began with, by its own measure."""
+    tried: int
+    """How many compilations were measured."""
+
+
+class Tuner(Protocol):
+    """One compiler's part."""
+
+    @property
+    def version(self) -> str:
+        """The compiler and its version, as a plan names it."""
+        ...
+
+    @property
+    def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The commands that compile C, and C++, in the recorded build."""
+        ...
+
+    def tune(self, subject: Subject) -> Found:
+        """Return the best decisions for one binary, never worse than the fair rival."""
+        ...
+
+    def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
+        """Return the stripped binary that `plan` makes of `binary`."""
+        ...
+
+    def script(self, binary: Binary, plan: BinaryPlan, tree: Path) -> str:
+        """Return a shell script of the compiler's own tools that makes the same bytes."""
+        ...
