@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Allowance:
-    """What may be used, and what of it is left. It begins when it is made.
+    """What may be used, and what of it is left. Its time begins with `begin`, or its first stage.
 
     >>> allowance = Allowance(compilations=10)
     >>> [(name, part.compilations_left) for name, part in allowance.stages({"a": 0.6, "b": 0.4})]
@@ -40,8 +40,8 @@ class Allowance:
         if compilations is not None and compilations < 0:
             raise InvalidParameterError(f"compilations is {compilations}: expected 0 or more")
         self.seconds = seconds
-        """The seconds that it had when it began; None where only compilations count."""
-        self._end = math.inf if seconds is None else time.monotonic() + seconds
+        """The seconds that it has when it begins; None where only compilations count."""
+        self._end: float | None = None
         self._left = compilations
         self._parent = parent
         self.is_stopped = is_stopped
@@ -50,7 +50,9 @@ class Allowance:
     @property
     def seconds_left(self) -> float:
         """Infinite where only compilations count."""
-        return max(self._end - time.monotonic(), 0.0)
+        if self.seconds is None:
+            return math.inf
+        return self.seconds if self._end is None else max(self._end - time.monotonic(), 0.0)
 
     @property
     def compilations_left(self) -> int | None:
@@ -62,6 +64,12 @@ class Allowance:
         """Whether nothing is left."""
         return self.seconds_left <= 0 or self._left == 0 or self.is_stopped()
 
+    def begin(self) -> "Allowance":
+        """Let the time run, if it does not yet."""
+        if self._end is None and self.seconds is not None:
+            self._end = time.monotonic() + self.seconds
+        return self
+
     def take(self, wanted: Sequence[T]) -> list[T]:
         """Return as many of `wanted` as there are compilations left for, and count them."""
         taken = list(wanted)[: self._left] if self._left is not None else list(wanted)
@@ -70,6 +78,7 @@ class Allowance:
 
     def stages(self, shares: Mapping[str, float]) -> "Iterator[tuple[str, Allowance]]":
         """Yield a part for each of `shares`, of what is left; the last may use all the rest."""
+        self.begin()
         names = list(shares)
         for number, name in enumerate(names):
             share = shares[name] / sum(shares[later] for later in names[number:])
@@ -79,7 +88,7 @@ class Allowance:
                 name,
                 Allowance(
                     seconds=seconds, compilations=left, parent=self, is_stopped=self.is_stopped
-                ),
+                ).begin(),
             )
 
     def _use(self, count: int) -> None:

@@ -105,11 +105,9 @@ class Job:
             recording = self._recorded()
             chosen = self._chosen(recording)
             self._require_well(recording)
-            allowance = self._allowance()
-            for number, binary in enumerate(chosen):
-                share = {str(n): 1.0 for n in range(number, len(chosen))}
-                _, part = next(allowance.stages(share))
-                self.results.append(self._tuned(binary, recording, part))
+            for binary in chosen:
+                allowance = self._allowance(len(chosen))
+                self.results.append(self._tuned(binary, recording, allowance))
             self._hand_over()
             return self.results
         finally:
@@ -201,10 +199,11 @@ class Job:
                 f"{first.tail}"
             )
 
-    def _allowance(self) -> Allowance:
+    def _allowance(self, count: int) -> Allowance:
+        seconds, compilations = self.request.seconds, self.request.compilations
         return Allowance(
-            seconds=self.request.seconds,
-            compilations=self.request.compilations,
+            seconds=None if seconds is None else seconds / count,
+            compilations=None if compilations is None else compilations // count,
             is_stopped=self._is_interrupted,
         )
 

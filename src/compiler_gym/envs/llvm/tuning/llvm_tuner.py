@@ -44,7 +44,6 @@ class LlvmTuner:
         binary = subject.binary
         _require_honoured(binary)
         linker = Linker(binary, subject.folder, subject.jobs)
-        subject.allowance.take([()] * 2)
         rivals = _size_rivals(linker)
         whole = make_whole(binary, rivals["clang -Oz"], goal="size", jobs=subject.jobs)
         is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT

@@ -87,7 +87,7 @@ class SizeSearch:
     ) -> Iterator[Tried]:
         """Yield what each sequence leaves, in order; those that fail leave infinitely much."""
         for at in range(0, len(sequences), _BATCH):
-            if part.is_over:
+            if part.is_over and self.best.cost < math.inf:
                 return
             batch = sequences[at : at + _BATCH]
             known = {s: self.journal.cost(s) for s in batch}
