@@ -13,7 +13,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.builds.archives import is_archive, members_of
-    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries
+    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries, inputs_of
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         SOURCE_LANGUAGES,
@@ -47,6 +47,7 @@ __all__ = [
     "exported_symbols",
     "find_binaries",
     "function_sizes",
+    "inputs_of",
     "is_archive",
     "members_of",
     "needed_symbols",
@@ -57,7 +58,7 @@ __all__ = [
 _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
-    "binaries": ("Binary", "Input", "Unit", "find_binaries"),
+    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
     "recording": ("Event", "Recording", "record_build"),
     "tree": ("copy_tree",),

@@ -49,8 +49,9 @@ class BinaryPlan:
     """What the compiler is told besides."""
     linker: tuple[str, ...] = ()
     """What the linker is told besides."""
-    keep: tuple[str, ...] | None = None
-    """Names that stay visible in it; None if that are all."""
+    scope: str = ""
+    """What makes local, before any pass, what nothing outside can name, as the compiler writes
+    it; empty where every name stays visible."""
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
     sources: tuple[SourceFile, ...] = ()
@@ -134,8 +135,7 @@ def _plain(plan: Plan) -> dict[str, Any]:
     assert isinstance(document, dict)
     first = {"version": document.pop("version")}
     binaries = [
-        {name: value for name, value in binary.items() if value not in (None, "", [], {})}
-        | ({"keep": []} if binary["keep"] == [] else {})
+        {name: value for name, value in binary.items() if value not in ("", [], {})}
         for binary in document.pop("binaries")
     ]
     return {**first, **document, "binaries": binaries}
