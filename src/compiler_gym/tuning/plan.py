@@ -30,7 +30,7 @@ class SourceFile:
     path: str
     """From the root of the project."""
     sha256: str
-    """Of what the compiler's front end made of it: comments and dates do not count."""
+    """Of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +131,11 @@ def read_plan(path: Path) -> Plan:
 
 
 def _plain(plan: Plan) -> dict[str, Any]:
-    document = msgspec.to_builtins(plan)
-    assert isinstance(document, dict)
-    first = {"version": document.pop("version")}
-    binaries = [
+    """Return `plan` as it is written: the version first, and nothing that is empty."""
+    document: dict[str, Any] = msgspec.to_builtins(plan)
+    binaries: list[dict[str, Any]] = document.pop("binaries")
+    written = [
         {name: value for name, value in binary.items() if value not in ("", [], {})}
-        for binary in document.pop("binaries")
+        for binary in binaries
     ]
-    return {**first, **document, "binaries": binaries}
+    return {"version": document.pop("version"), **document, "binaries": written}

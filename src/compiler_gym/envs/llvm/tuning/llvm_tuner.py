@@ -123,6 +123,6 @@ def _scope(whole: Whole) -> str:
 
 def _sources(whole: Whole, subject: Subject) -> tuple[SourceFile, ...]:
     return tuple(
-        SourceFile(subject.binary.name_of(unit), digest)
-        for unit, digest in zip(whole.units, whole.digests, strict=True)
+        SourceFile(subject.binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
+        for unit in whole.units
     )

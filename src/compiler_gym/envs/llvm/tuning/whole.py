@@ -31,8 +31,6 @@ class Whole:
     """Its bitcode, as the front end leaves it."""
     units: tuple[Unit, ...]
     """The sources that are in it, in the order in which they were linked."""
-    digests: tuple[str, ...]
-    """What their bitcode was, by SHA-256."""
     keep: tuple[str, ...] | None
     """The names that must stay visible; None if that are all."""
 
@@ -60,7 +58,6 @@ def make_whole(binary: Binary, reference: Path, *, jobs: int) -> Whole:
     return Whole(
         linked,
         tuple(chosen),
-        tuple(hashlib.sha256(part).hexdigest() for part in parts),
         _kept(binary, reference, needed, linked),
     )
 
