@@ -212,6 +212,12 @@ class Job:
                 f"the tests fail before anything was tuned, with status {first.status}: {check}\n"
                 f"{first.tail}"
             )
+        second = run_check(check, recording.tree)
+        if second.status:
+            self._watcher.says(
+                "the tests fail now and then without any change: a failure counts when it is "
+                "there twice"
+            )
 
     def _allowance(self, count: int) -> Allowance:
         seconds, compilations = self.request.seconds, self.request.compilations

@@ -5,12 +5,10 @@ It reads the sources of a tree in which the project was built, and ends with the
 bytes the plan was measured with.
 """
 
-import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Input, Unit
+from compiler_gym.builds import Binary, Input, Unit, shell_text
 from compiler_gym.envs.llvm.tuning.linking import compile_words, link_words
 from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
 from compiler_gym.envs.llvm.tuning.whole import FRONT_END
@@ -18,9 +16,8 @@ from compiler_gym.tuning import BinaryPlan
 
 __all__ = ["script_of"]
 
-_OUT, _ROOT = "/@OUT@", "/@ROOT@"
-"""Stand for the two folders until all words are quoted."""
-_MARKS = re.compile(f"({_ROOT}|{_OUT})")
+_OUT = "/@OUT@"
+"""Stands for the folder of what is made until all words are quoted."""
 _CLEAR = "invalidate<all>"
 
 
@@ -83,15 +80,8 @@ def _at(folder: Path, words: Sequence[str], binary: Binary) -> str:
 
 
 def _shell(words: Sequence[str], binary: Binary) -> str:
-    """Return `words` as a shell reads them, the tree and the output folder as variables."""
-    tree = str(binary.root)
-    return " ".join(_word(_tool(word).replace(tree, _ROOT)) for word in words)
-
-
-def _word(word: str) -> str:
-    pieces = _MARKS.split(word)
-    variables = {_ROOT: '"$ROOT"', _OUT: '"$OUT"'}
-    return "".join(variables.get(p) or shlex.quote(p) for p in pieces if p) or "''"
+    named = [_tool(word) for word in words]
+    return shell_text(named, {str(binary.root): "ROOT", _OUT: "OUT"})
 
 
 def _tool(word: str) -> str:
