@@ -21,6 +21,7 @@ __all__ = ["VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_pl
 
 VERSION = 1
 """Of the format."""
+_REQUIRED = ("name", "method")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def _plain(plan: Plan) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.to_builtins(plan)
     binaries: list[dict[str, Any]] = document.pop("binaries")
     written = [
-        {name: value for name, value in binary.items() if value not in ("", [], {})}
+        {k: v for k, v in binary.items() if k in _REQUIRED or v not in ("", [], {})}
         for binary in binaries
     ]
     return {"version": document.pop("version"), **document, "binaries": written}
