@@ -65,3 +65,14 @@ def test_an_interrupt_keeps_the_best(tmp_path: Path) -> None:
 def test_actions_are_split(actions: tuple[str, ...]) -> None:
     passes, options = split(actions)
     assert (*passes, *(f"{k}={v}" for k, v in options.items())) == actions
+
+
+def test_what_is_written_down_is_what_a_new_environment_measures(tmp_path: Path) -> None:
+    search(tmp_path, 60).run()
+    tried = list(Journal(tmp_path / "tried.jsonl", "key").tried())
+    with compiler_gym.make("llvm-v0", action_space="PassesAndCodegen") as env:
+        env.reset(benchmark="cbench-v1/crc32")
+        for one in [*tried[:3], *tried[-6:]]:
+            env.reset()
+            env.multistep([env.action_space[name] for name in one.actions])
+            assert env.observation["ObjectTextSizeBytes"] == one.cost
