@@ -90,7 +90,7 @@ class DecisionSearch:
 
     def _sequence(self, made: _Made) -> MoveSequence:
         marks = [made[place] for place in sorted(made)]
-        return (*self._moves.pack(marks), *self._tail)
+        return self._moves.pack((*marks, *self._tail))
 
     def _learn(self, size: int, kind: str, gain: float) -> None:
         if size < 0:

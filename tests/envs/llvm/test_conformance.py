@@ -33,6 +33,19 @@ class TestMarks(EnvironmentConformance):
     steps = 5
 
 
+class TestMarksAndCodegen(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32",
+        "action_space": "MarksAndCodegen",
+        "observation_space": "Autophase",
+        "reward_space": "ObjectTextSizeOz",
+    }
+    action_spaces = ("MarksAndCodegen",)
+    observations = ("IrHash", "CallSites", "CodegenChoices", "ObjectTextSizeBytes")
+    steps = 5
+
+
 def test_a_fork_writes_bitcode_to_a_file_of_its_own() -> None:
     with make("llvm-v0", benchmark="benchmark://cbench-v1/crc32") as env:
         env.reset()

@@ -3,6 +3,7 @@
 
 import json
 import pickle
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -71,3 +72,29 @@ def test_the_command_line_marks_and_writes(tmp_path: Path, make_env: MakeEnv) ->
     env.reset()
     env.multistep([env.action_space[word] for word in words])
     assert env.observation["Bitcode"].tobytes() == made.read_bytes()
+
+
+def test_marks_go_with_options_of_the_code_generator(
+    make_env: MakeEnv, tool: Callable[..., bytes], tmp_path: Path
+) -> None:
+    env = make_env(action_space="MarksAndCodegen", benchmark="cbench-v1/crc32")
+    env.reset()
+    words = ["enable-ipra=true", "call:0=never", "sroa", "regalloc=basic", "-Oz"]
+    env.multistep([env.action_space[word] for word in words])
+    assert env.codegen == {"enable-ipra": "true", "regalloc": "basic"}
+    made = env.observation["Bitcode"].tobytes()
+    command = shlex.split(env.write_marked(tmp_path / "marked.bc"))
+    assert [word for word in command if "default<Oz>" in word or "sroa" in word] == [
+        "-passes=default<Oz>"
+    ]
+    command[command.index("output.bc")] = str(tmp_path / "output.bc")
+    tool("opt-22", *command[1:])
+    assert (tmp_path / "output.bc").read_bytes() == made
+    again = make_env(action_space="Marks")
+    again.apply(env.state)  # the state names its action space
+    assert again.action_space.name == "MarksAndCodegen"
+    assert again.observation["Bitcode"].tobytes() == made
+    assert again.commandline_to_actions(env.commandline()) == env.actions
+    assert "--action-space MarksAndCodegen" in env.commandline()
+    again.codegen = {"regalloc": "basic"}
+    assert again.codegen == {"regalloc": "basic"}

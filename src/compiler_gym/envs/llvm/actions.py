@@ -37,8 +37,8 @@ __all__ = [
 LEGACY = "CompilerGymV0"
 """The action space of CompilerGym 0.2.5."""
 
-MARKS = "Marks"
-"""The action space of decisions finer than a pass."""
+MARKS = ("Marks", "MarksAndCodegen")
+"""The action spaces of decisions finer than a pass."""
 
 _SEES_IDS = ("mergefunc",)
 """Passes that compare what has ids: they would do less where there are some."""
@@ -96,6 +96,28 @@ def _space(
     name: str, items: tuple[FlagSpec, ...], description: str, style: str = "opt"
 ) -> ActionSpaceSpec:
     return ActionSpaceSpec(name, CommandlineSpec(items, style=style), description, _varying(items))
+
+
+def _marks() -> tuple[ActionSpaceSpec, ...]:
+    """Return the spaces of decisions: without the code generator's, and with them."""
+    items = tuple(i for i in _passes(risky=False) if i.name not in _SEES_IDS) + PIPELINES
+    alone, together = MARKS
+    return (
+        _space(
+            alone,
+            items,
+            "Passes, levels, and what LLVM is told to do with each call site, loop and function of "
+            "the program: `call:17=never`",
+            style="marks",
+        ),
+        _space(
+            together,
+            items + codegen_options.flags()[0],
+            "Everything that can be decided: Marks, and one option of the code generator set at a "
+            "time",
+            style="marks",
+        ),
+    )
 
 
 def _parameters() -> ActionSpaceSpec:
@@ -159,12 +181,7 @@ ACTION_SPACES = (
         style="opt-flags",  # its flags are the names that they had
     ),
     _parameters(),
-    _space(
-        MARKS,
-        tuple(i for i in _passes(risky=False) if i.name not in _SEES_IDS) + PIPELINES,
-        "Passes, levels, and what LLVM is told to do with each call site, loop and function of "
-        "the program: `call:17=never`",
-        style="marks",
-    ),
+    _marks()[0],
     *_codegen(),
+    _marks()[1],
 )

@@ -183,8 +183,8 @@ class LlvmEnv(RunnableEnv):
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
       ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them;
       ``Marks`` adds decisions on each call site, loop and function. Options of the code
-      generator: ``Codegen``, ``CodegenOptions``, ``PassesAndCodegen`` and
-      ``PipelinesAndCodegen``.
+      generator: ``Codegen``, ``CodegenOptions``, ``PassesAndCodegen``,
+      ``PipelinesAndCodegen``, and ``MarksAndCodegen``, which has everything but values.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3, -Oz and what
@@ -361,8 +361,9 @@ class LlvmEnv(RunnableEnv):
         """Write the module as it was after the episode's last mark, and return the ``opt`` command
         of the passes since.
 
-        In other action spaces than ``Marks`` that is the module at reset. What ``opt`` makes of
-        it is the module of this episode, to the byte.
+        In action spaces without marks that is the module at reset. What ``opt`` makes of
+        it is the module of this episode, to the byte. In ``MarksAndCodegen`` the options of the
+        code generator are in it too.
         """
         path, actions = Path(path).expanduser(), self.actions
         name = self.episode.require().action_space
@@ -509,7 +510,8 @@ def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
         raise MinimizationError(
             f"a report is about passes: expected another action space than {space.name}"
         )
-    is_mark = [space.mark_of(action) is not None for action in actions]
+    # What opt would not take: marks, and options of the code generator.
+    is_mark = [space.mark_of(a) is not None or a in space.options for a in actions]
     first = len(actions) - is_mark[::-1].index(True) if any(is_mark) else 0
     if first:
         *_, info = start.multistep(actions[:first])
