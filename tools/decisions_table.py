@@ -33,6 +33,7 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.strategy import MoveSequence, Moveset, Strategy
 from compiler_gym.search.tree import Failure, Node, State, Walk
+from compiler_gym.spaces import Decision
 
 __all__ = ["COSTS", "SPACES", "Compilations", "kind_of", "main", "search", "without"]
 
@@ -277,12 +278,14 @@ def _search(
             moveset = Moveset(len(moves), (best,), sets=moves.sets, pack=moves.pack)
             search(compilations, moves, SettingsSearch(moveset, generator), until=until)
         else:
-            chosen = [
-                d for d in space.decisions() if (d.groups[0] == "codegen") is (part == "codegen")
-            ]
+            chosen = [d for d in space.decisions() if part in (_part_of(d), "mixed")]
             moveset = Moveset(passes, (best,), pack=moves.pack, decisions=tuple(chosen))
             search(compilations, moves, DecisionSearch(moveset, generator), until=until)
         best = compilations.best[1]
+
+
+def _part_of(decision: Decision) -> str:
+    return "codegen" if decision.groups[0] == "codegen" else "marks"
 
 
 def _tasks(costs: Iterable[str], spaces: Iterable[str], few: int, many: int) -> Iterator[_Task]:
