@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Marks go through vectors, wrappers, pickles and the command line."""
 
+import dataclasses
 import json
 import pickle
 import shlex
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import compiler_gym
 from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.errors import InvalidActionError
 from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import TimeLimit
 
@@ -98,3 +101,23 @@ def test_marks_go_with_options_of_the_code_generator(
     assert "--action-space MarksAndCodegen" in env.commandline()
     again.codegen = {"regalloc": "basic"}
     assert again.codegen == {"regalloc": "basic"}
+
+
+def test_a_state_that_is_moved_to_another_program_is_refused(make_env: MakeEnv) -> None:
+    env = make_env(action_space="Marks", benchmark="cbench-v1/crc32")
+    env.reset()
+    env.multistep([env.action_space[word] for word in ("call:0=never", "function:1=cold", "-Oz")])
+    state = env.state
+    moved = dataclasses.replace(state, benchmark="cbench-v1/qsort")
+    with pytest.raises(InvalidActionError, match="not of benchmark://cbench-v1/qsort: expected"):
+        env.apply(moved)
+    assert env.actions == []
+    assert not env.validate(moved).okay()
+    env.apply(state)
+    assert env.state.state_hash == state.state_hash
+    env.apply(dataclasses.replace(moved, version="0.1"))  # where hashes may be others
+    assert env.actions
+    plain = make_env(action_space="PassesAndPipelines", benchmark="cbench-v1/crc32")
+    plain.reset()
+    plain.step(plain.action_space["-Oz"])
+    plain.apply(dataclasses.replace(plain.state, benchmark="cbench-v1/qsort"))  # passes mean it

@@ -21,6 +21,7 @@ from compiler_gym.session import (
     DictSpec,
     FlagSpec,
     MultiDiscreteSpec,
+    PartSpec,
 )
 
 __all__ = [
@@ -142,7 +143,13 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
     return (
         ActionSpaceSpec(
             CODEGEN,
-            MultiDiscreteSpec(tuple(len(o.values) for o in codegen_options.OPTIONS)),
+            MultiDiscreteSpec(
+                tuple(len(o.values) for o in codegen_options.OPTIONS),
+                parts=tuple(
+                    PartSpec(o.name, ", ".join(o.values), o.description)
+                    for o in codegen_options.OPTIONS
+                ),
+            ),
             "Every option of the code generator at once: 0 is its default, n its value number n",
         ),
         ActionSpaceSpec(

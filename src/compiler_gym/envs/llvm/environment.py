@@ -50,6 +50,7 @@ from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
+from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.observations.typed import LlvmObservationView
@@ -344,6 +345,33 @@ class LlvmEnv(RunnableEnv):
     @property
     def _is_codegen(self) -> bool:
         return self.episode.selection.action_space_name == CODEGEN
+
+    def apply(self, state: CompilerEnvState) -> None:
+        """Reset to the program of `state` and apply its command line; see `CompilerEnv.apply`.
+
+        Raises `InvalidActionError` too where marks lead to another program than this version
+        recorded: then they are ids of another program than `state` names. The episode that is
+        there then begins anew, without actions.
+        """
+        super().apply(state)
+        if not self._has_marks or not state.state_hash or not state.is_repeatable:
+            return
+        made_by = (state.version, state.compiler_version)
+        if made_by != (__version__, self.compiler_version):
+            return
+        found = self._state_hash()
+        if found != state.state_hash:
+            self.reset(benchmark=self.benchmark)
+            raise InvalidActionError(
+                f"the marks of this state are not of {state.benchmark}: expected the program "
+                f"{state.state_hash}, they make {found}: ids of call sites, loops and functions "
+                "mean something in the program that they were recorded in alone"
+            )
+
+    @property
+    def _has_marks(self) -> bool:
+        space: Any = self.action_space
+        return isinstance(space, MarksSpace) and any(map(space.mark_of, self.actions))
 
     def write_ir(self, path: str | Path) -> Path:
         """Write the module as text to `path` and return it."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.marks.choices import BLOCK, CHOICES, KINDS, Mark, mark_at, mark_named
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import CommandlineFlag, Decision, Discrete, NamedDiscrete
+from compiler_gym.spaces import ActionPart, CommandlineFlag, Decision, Discrete, NamedDiscrete
 
 __all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
 
@@ -91,6 +91,11 @@ class MarksSpace(Discrete):
     def points(self) -> list[DecisionPoint]:
         """What can be decided now: call sites, loops, functions, each by id."""
         return list(self._listed.values())
+
+    @property
+    def parts(self) -> list[ActionPart]:
+        """What can be decided now, for people."""
+        return [ActionPart(p.name, ", ".join(p.choices), p.label) for p in self.points]
 
     @property
     def calls(self) -> list[DecisionPoint]:
