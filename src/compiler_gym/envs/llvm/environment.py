@@ -390,8 +390,9 @@ class LlvmEnv(RunnableEnv):
         of the passes since.
 
         In action spaces without marks that is the module at reset. What ``opt`` makes of
-        it is the module of this episode, to the byte. In ``MarksAndCodegen`` the options of the
-        code generator are in it too.
+        it is the module of this episode, to the byte where no pass came before the last mark, and
+        otherwise as it is when it is read: reading gives declarations of intrinsics LLVM's own
+        attributes again. In ``MarksAndCodegen`` the options of the code generator are in it too.
         """
         path, actions = Path(path).expanduser(), self.actions
         name = self.episode.require().action_space
