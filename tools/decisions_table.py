@@ -177,7 +177,7 @@ def kind_of(name: str) -> str:
 def without(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each kind of decision among actions with what is left without it.
 
-    Passes are one kind; without them there is -Oz.
+    Passes are one kind; without them, and the marks that were chosen for them, there is -Oz.
 
     >>> list(without(["call:1=never", "call:2=never", "-Oz"]))
     [('call=never (2)', ['-Oz'])]
@@ -190,15 +190,9 @@ def without(names: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
             only = next(name for name in names if kind_of(name) == kind)
             shown = f"{kind} ({count})" if count > 1 else only
             yield shown, [name for name in names if kind_of(name) != kind]
-    passes = [name for name in names if not kind_of(name)]
-    if passes != [_LEVEL]:
-        yield "passes", _with_level([name for name in names if kind_of(name)])
-
-
-def _with_level(decisions: list[str]) -> list[str]:
-    """Return decisions and -Oz in the order of their space: marks come first, it obeys them."""
-    marks = [name for name in decisions if ":" in name]
-    return [*marks, _LEVEL, *(name for name in decisions if ":" not in name)]
+    if [name for name in names if not kind_of(name)] != [_LEVEL]:
+        options = [name for name in names if kind_of(name) and ":" not in name]
+        yield "passes", [_LEVEL, *options]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,20 +260,23 @@ def _search(
     names = move_names(space)[: len(moves)]
     passes = sum(not kind_of(name) for name in names)
     best: MoveSequence = (space[_LEVEL],)
-    parts = _PARTS.get(task.cost, {}) if task.space == "all" else {task.space: 1.0}
+    starts = [*level_sequences(names[:passes]), *known_sequences(names)]
+    settings = [tuple(start[1:]) for start in starts if max(start) >= passes]
+    parts = _PARTS[task.cost] if task.space == "all" else {task.space: 1.0}
     for part, share in parts.items():
         until = round(task.compilations * share)
         if part == "passes":
-            known = [*level_sequences(names[:passes]), *known_sequences(names[:passes])]
-            known = known[: task.compilations // 4]
-            moveset = Moveset(passes, (best, *map(tuple, known)))
+            known = [tuple(start) for start in starts if max(start) < passes]
+            moveset = Moveset(passes, (best, *known[: task.compilations // 4]))
             search(compilations, moves, LocalSearch(moveset, generator), until=until)
-        elif part == "codegen" and task.space == "codegen":
-            moveset = Moveset(len(moves), (best,), sets=moves.sets, pack=moves.pack)
+        elif moves.sets:
+            levels = (best, *(best + options for options in settings))
+            moveset = Moveset(len(moves), levels, sets=moves.sets, pack=moves.pack)
             search(compilations, moves, SettingsSearch(moveset, generator), until=until)
         else:
-            chosen = [d for d in space.decisions() if part in (_part_of(d), "mixed")]
-            moveset = Moveset(passes, (best,), pack=moves.pack, decisions=tuple(chosen))
+            begin = [best, *(best + options for options in settings if part == "codegen")]
+            chosen = tuple(d for d in space.decisions() if part == _part_of(d))
+            moveset = Moveset(passes, tuple(begin), pack=moves.pack, decisions=chosen)
             search(compilations, moves, DecisionSearch(moveset, generator), until=until)
         best = compilations.best[1]
 

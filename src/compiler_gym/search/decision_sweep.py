@@ -43,7 +43,7 @@ class DecisionSweep:
     def ask(self) -> Sequence[MoveSequence]:
         """Return the starts alone, then every choice of the next decision."""
         if not self._has_begun:
-            return [(), *self._moves.starts]
+            return [self._moves.pack(start) for start in ((), *self._moves.starts)]
         if not self._order and not self._next_sweep():
             return []
         place = self._order[-1]
