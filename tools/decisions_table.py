@@ -35,7 +35,7 @@ from compiler_gym.search.strategy import MoveSequence, Moveset, Strategy
 from compiler_gym.search.tree import Failure, Node, State, Walk
 from compiler_gym.spaces import Decision
 
-__all__ = ["COSTS", "SPACES", "Compilations", "kind_of", "main", "search", "without"]
+__all__ = ["COSTS", "SPACES", "Compilations", "SpentError", "kind_of", "main", "search", "without"]
 
 FOUND = Path(__file__).parent.parent / "docs/decisions_found.jsonl"
 COSTS = {"text": "ObjectTextSize", "instructions": "IrInstructionCount"}
@@ -64,7 +64,7 @@ _IDLE = 40
 """Batches of a search without anything new after which it ends."""
 
 
-class _Spent(Exception):
+class SpentError(Exception):
     """Every compilation that there was has been made."""
 
 
@@ -90,7 +90,7 @@ class Compilations:
         key = tuple(actions)
         if key not in self._known:
             if self.made >= self._most:
-                raise _Spent
+                raise SpentError(f"{self._most} compilations were made")
             self.made += 1
             self._known[key] = found = self._compile(key)
             if found is not None and (found[0], len(key)) < (self.best[0], len(self.best[1])):
@@ -137,7 +137,7 @@ def search(
         before = compilations.made
         try:
             strategy.tell([_walk(compilations, moves, one) for one in strategy.ask()])
-        except _Spent:
+        except SpentError:
             return
         idle = idle + 1 if compilations.made == before else 0
 

@@ -58,6 +58,16 @@ def test_wrapped_and_pickled_episodes_go_on() -> None:
             assert repr(again.action_space) == repr(env.action_space)
 
 
+@pytest.mark.parametrize("action", ["dce", "call:0=never", "-Oz"])
+def test_a_pickle_lists_what_there_is_whether_or_not_a_step_changed_it(action: str) -> None:
+    with make_one() as env:
+        env.reset()
+        env.step(env.action_space[action])
+        with pickle.loads(pickle.dumps(env)) as again:
+            assert again.action_space == env.action_space
+            assert again.action_space.points
+
+
 def test_the_command_line_marks_and_writes(tmp_path: Path, make_env: MakeEnv) -> None:
     made, marked = tmp_path / "made.bc", tmp_path / "marked.bc"
     words = ["call:0=never", "-Oz"]

@@ -6,6 +6,7 @@ fork, survive printing and reading, be made by ``opt-22`` too, and pass the ladd
 itself fails, ``opt-22`` must fail on the same marked module.
 """
 
+import pickle
 import random
 import re
 import shlex
@@ -92,6 +93,9 @@ def check_episode(env: LlvmEnv, folder: Path) -> None:
     with env.fork() as fork:
         assert fork.observation["Bitcode"].tobytes() == made
         assert fork.action_space == space
+    with pickle.loads(pickle.dumps(env)) as twin:
+        assert twin.action_space == space
+        assert twin.observation["IrHash"] == env.observation["IrHash"]
     with LlvmEnv(action_space=space.name) as again:
         again.apply(env.state)
         assert again.observation["Bitcode"].tobytes() == made
