@@ -29,6 +29,7 @@ All together is one search of `MarksAndCodegen`: a part of its compilations for 
 options, a part for marks, each on the best that there is.
 Percentages are against clang's -Oz, with size attributes; opt's -Oz has none: see
 [two baselines](../guide/baselines.md).
+The action -Oz leaves a little more than clang on some programs, so that a search may end above it.
 Searches begin with sequences and options that are known to be good, some of them from these
 programs: see `starting_sequences.txt`.""".splitlines()
 _MOST_KINDS, _MOST_NAMED = 20, 3
