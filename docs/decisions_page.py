@@ -122,7 +122,7 @@ def _what_mattered(heading: str, rows: Sequence[Row]) -> Iterator[str]:
             lost[kind].append(kinds.get(kind, 0.0))
         most = sorted(row["without"].items(), key=lambda item: -item[1])[:_MOST_NAMED]
         named.append((row["program"], [f"`{name}` {more:+,.0f}" for name, more in most]))
-    ranked = sorted(lost, key=lambda kind: -sum(lost[kind]))[:_MOST_KINDS]
+    ranked = sorted(filter(lambda kind: any(lost[kind]), lost), key=lambda kind: -sum(lost[kind]))
     yield f"### Which decisions mattered: {heading}"
     yield ""
     yield "What all together found, without all decisions of one kind: how much more is left, over"
@@ -131,7 +131,7 @@ def _what_mattered(heading: str, rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     yield _cells(["decision", "programs", "mattered in", "mean", "most"])
     yield f"| --- |{' --: |' * 4}"
-    for kind in ranked:
+    for kind in ranked[:_MOST_KINDS]:
         shares = lost[kind]
         mean, most = sum(shares) / len(shares), max(shares)
         mattered = sum(share > 0 for share in shares)

@@ -35,7 +35,7 @@ def test_the_least_is_shown_and_means_are_against_both_baselines(tmp_path: Path)
     means = next(line for line in lines if "mean against opt" in line)
     assert means.endswith("| **-70.0%** | **-70.0%** |")
     assert "| `call=never` | 1 | 1 | +10.00% | +10.00% |" in lines
-    assert "| `regalloc=basic` | 1 | 0 | +0.00% | +0.00% |" in lines
+    assert not any(line.startswith("| `regalloc=basic`") for line in lines)
     assert "| a | `call=never (2)` +8, `passes` +4 |" in lines
     assert any(line.startswith("3 of the 4 programs that were found passed") for line in lines)
 
