@@ -4,7 +4,6 @@
 import random
 import threading
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Any
 
 import gymnasium
@@ -58,6 +57,7 @@ class Moves:
         """The standard levels, which take as long as all of a compiler."""
         if self.rest is not None:
             self.levels |= {self.rest}
+        self._options: range = getattr(space, "options", range(0))
         self.depend_on_program = dense is not None
         """Whether there are further actions, whose numbers stand for themselves."""
         self._groups: list[MoveSequence] = []
@@ -69,16 +69,25 @@ class Moves:
     def pack(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves` as one move, if they are settings or answers; otherwise as they are.
 
-        Decisions that follow one another become one too.
+        Decisions that follow one another become one too, with the step behind them, so that
+        what they alone would make is not looked at.
         """
         flat = self.flat(moves)
         if self.sets or self.rest is not None:
             return self._group(flat)
         if not self.depend_on_program:
             return flat
-        size = len(self)
-        runs = [tuple(run) for _, run in groupby(flat, key=lambda move: move >= size)]
-        return tuple(m for run in runs for m in (self._group(run) if run[0] >= size else run))
+        packed: list[int] = []
+        run: list[int] = []
+        for move in flat:
+            run.append(move)
+            if not self._is_decision(move):
+                packed += self._group(tuple(run))
+                run = []
+        return (*packed, *self._group(tuple(run)))
+
+    def _is_decision(self, move: int) -> bool:
+        return move >= len(self) or move in self._options
 
     def _group(self, flat: MoveSequence) -> MoveSequence:
         if len(flat) < 2:

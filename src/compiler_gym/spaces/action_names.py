@@ -10,9 +10,17 @@ from typing import Any, cast
 
 import gymnasium
 
+from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.commandline import CommandlineFlag
 
-__all__ = ["action_descriptions", "action_flags", "action_name", "action_names", "space_name"]
+__all__ = [
+    "action_descriptions",
+    "action_flags",
+    "action_name",
+    "action_names",
+    "action_parts",
+    "space_name",
+]
 
 
 def action_names(space: gymnasium.Space[Any]) -> Sequence[str]:
@@ -56,6 +64,15 @@ def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:
     ['', '']
     """
     return getattr(space, "descriptions", None) or [""] * len(action_names(space))
+
+
+def action_parts(space: gymnasium.Space[Any]) -> Sequence[ActionPart]:
+    """Return what can be chosen in an action beside, or instead of, its name.
+
+    >>> action_parts(gymnasium.spaces.Discrete(3))
+    ()
+    """
+    return getattr(space, "parts", ())
 
 
 def space_name(space: gymnasium.Space[Any] | None) -> str | None:
