@@ -39,7 +39,7 @@ class TestMarksAndCodegen(EnvironmentConformance):
         "benchmark": "benchmark://cbench-v1/crc32",
         "action_space": "MarksAndCodegen",
         "observation_space": "Autophase",
-        "reward_space": "ObjectTextSizeOz",
+        "reward_space": "IrInstructionCountOz",
     }
     action_spaces = ("MarksAndCodegen",)
     observations = ("IrHash", "CallSites", "CodegenChoices", "ObjectTextSizeBytes")
@@ -52,7 +52,7 @@ class TestCodegen(EnvironmentConformance):
         "benchmark": "benchmark://cbench-v1/crc32",
         "action_space": "Codegen",
         "observation_space": "CodegenChoices",
-        "reward_space": "ObjectTextSizeOz",
+        "reward_space": "IrInstructionCountOz",
     }
     action_spaces = ("Codegen", "CodegenOptions", "PassesAndCodegen", "PipelinesAndCodegen")
     observations = ("IrHash", "CodegenChoices", "ObjectTextSizeBytes")
