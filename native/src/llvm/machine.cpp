@@ -23,8 +23,8 @@ std::unique_ptr<ObjectFile> open(std::string_view object) {
   const ::llvm::MemoryBufferRef buffer(::llvm::StringRef(object.data(), object.size()), "object");
   auto file = ObjectFile::createObjectFile(buffer);
   if (!file) throw InitError(::llvm::toString(file.takeError()));
-  if (!(*file)->isELF() || !(*file)->makeTriple().isX86()) {
-    throw UnsupportedError("machine code is read for x86 only, found " +
+  if (!(*file)->isELF()) {
+    throw UnsupportedError("machine code is read from ELF objects only, found one for " +
                            (*file)->makeTriple().str());
   }
   return std::move(*file);
