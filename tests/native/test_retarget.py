@@ -30,6 +30,7 @@ LAYOUT = (
     'target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-'
     'n8:16:32:64-S128"\n'
 )
+SLOW = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
 every_machine = pytest.mark.parametrize("machine", MACHINES)
 
 
@@ -87,7 +88,7 @@ def opt(pipeline: str, folder: Path) -> bytes:
     return (folder / "out.bc").read_bytes()
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=SLOW)
 @given(data=st.data())
 def test_passes_and_choices_give_the_bytes_of_opt_and_llc(
     data: st.DataObject, tmp_path: Path
