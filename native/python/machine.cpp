@@ -4,11 +4,12 @@
 
 #include "bindings.h"
 #include "compiler_gym/llvm/codegen.h"
+#include "compiler_gym/llvm/retarget.h"
 
 namespace compiler_gym::python {
 
 void bind_machine(nb::module_& m) {
-  m.attr("MCA_PROCESSOR") = llvm::mca_processor;
+  m.attr("MCA_PROCESSOR") = llvm::simulated_processor("x86_64");
   m.def(
       "object_instruction_count",
       [](llvm::Module& module) { return llvm::machine_instructions_of(module.object_code()); },

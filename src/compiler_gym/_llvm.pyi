@@ -11,6 +11,15 @@ OUT_OF_MEMORY_STATUS: int = 86
 def start() -> None:
     """Register targets and error handlers now rather than at the first use."""
 
+def machines() -> list[str]:
+    """The machines that code is made for, x86_64 first."""
+
+def machine_of(triple: str) -> str:
+    """The one of `machines()` that a triple means; empty for none."""
+
+def simulated_processor(machine: str) -> str:
+    """The processor whose cycles are counted for one of `machines()`."""
+
 def exit_on_out_of_memory(enabled: bool) -> None:
     """
     End the process with OUT_OF_MEMORY_STATUS when memory runs out, or raise MemoryError.
@@ -243,6 +252,13 @@ class Module:
         Make local what nothing outside the program can name; return what stays visible: `main`,
         what libraries may call, and `keep`. Raise `BenchmarkInitError` where there is neither
         `main` nor `keep`, or where `keep` names what the module does not define.
+        """
+
+    def retarget(self, target: str) -> bool:
+        """
+        Make it a module for a machine of `machines()` or a triple of one; return whether that
+        changed it. Raise `BenchmarkInitError`, and change nothing, for another machine and for
+        what means nothing there: inline assembly, intrinsics and types of x86.
         """
 
     def autophase(self) -> bytes:

@@ -6,8 +6,10 @@
 #include "closed_thread.h"
 #include "compiler_gym/llvm/codegen_options.h"
 #include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/retarget.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -103,6 +105,17 @@ bool tried_to_read(const std::string& errors) {
                                 errors.find("Could not find include file") != std::string::npos);
 }
 
+// Where a linker of RISC-V may shorten code, the assembler leaves it to tell how long a block is.
+void leave_nothing_to_the_linker(::llvm::Module& module) {
+  for (auto& function : module) {
+    auto features = function.getFnAttribute("target-features").getValueAsString().str();
+    const auto at = features.find("+relax");
+    if (at == std::string::npos) continue;
+    features[at] = '-';
+    function.addFnAttr("target-features", features);
+  }
+}
+
 std::string emit(std::string_view bitcode, Extra extra) {
   start();
   const UsualOptions usual;
@@ -119,10 +132,11 @@ std::string emit(std::string_view bitcode, Extra extra) {
     machine = target_machine_for(*module, in_force.machine().relocation,
                                  ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
     if (!machine) {
-      throw UnsupportedError("this build makes code for x86 only, the module's target is '" +
-                             module->getTargetTriple().str() + "'");
+      throw UnsupportedError("this build makes code for " + ::llvm::join(machines(), ", ") +
+                             " only, the module's target is '" + module->getTargetTriple().str() +
+                             "'");
     }
-    refuse_scalable_vectors(*module);
+    if (module->getTargetTriple().isX86()) refuse_scalable_vectors(*module);
     if (extra == Extra::Blocks) {
       const auto& triple = module->getTargetTriple();
       if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
@@ -130,6 +144,7 @@ std::string emit(std::string_view bitcode, Extra extra) {
             "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
             "'");
       }
+      if (triple.isRISCV()) leave_nothing_to_the_linker(*module);
       machine->Options.BBAddrMap = true;
       set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
     }

@@ -72,6 +72,18 @@ class TestWholeProgram(EnvironmentConformance):
     steps = 3
 
 
+class TestAnotherMachine(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32?target=riscv64",
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOz",
+    }
+    action_spaces = ("Passes", "PassesAndCodegen")
+    observations = ("IrHash", "ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles")
+    steps = 3
+
+
 def test_a_fork_writes_bitcode_to_a_file_of_its_own() -> None:
     with make("llvm-v0", benchmark="benchmark://cbench-v1/crc32") as env:
         env.reset()

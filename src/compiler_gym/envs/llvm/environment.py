@@ -198,6 +198,8 @@ class LlvmEnv(RunnableEnv):
     ``minsize optsize`` at reset, ``benchmark://cbench-v1/qsort?goal=speed`` takes
     the marks off. ``?scope=program`` makes local what nothing outside the module can
     name (``main`` stays, and ``&keep=name,name``), and compares with ``clang -flto``.
+    ``?target=aarch64`` or ``riscv64`` makes the module one for that machine: passes,
+    sizes, cycles and baselines are then of it, and nothing of the program is run.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
@@ -225,7 +227,7 @@ class LlvmEnv(RunnableEnv):
         for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz", "OptOz")))
     )
     state_observation: ClassVar[str | None] = "IrHash"
-    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal", "keep", "scope")
+    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal", "keep", "scope", "target")
     listing: ClassVar[Listing] = Listing(
         "llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"
     )

@@ -18,7 +18,7 @@ from compiler_gym.errors import BenchmarkInitError, ObservationError
 from compiler_gym.files import tool_identity
 from compiler_gym.service import run_child
 
-__all__ = ["Builder", "Built", "linker_identity"]
+__all__ = ["Builder", "Built", "linker_identity", "require_here"]
 
 _SECONDS = 120.0
 _SHOWN = 2000
@@ -64,6 +64,7 @@ class Builder:
 
     def build_again(self, module: _llvm.Module) -> Built:
         """Build, also if the program is there: for its time."""
+        require_here(module)
         directory = self._directory()
         directory.mkdir(parents=True, exist_ok=True)
         self._count += 1
@@ -86,6 +87,16 @@ class Builder:
             refused = refused if _refusal([*command, *self._spare]) is not None else None
         if refused is not None:
             raise ObservationError(f"the program does not link:\n{refused[-_SHOWN:]}")
+
+
+def require_here(module: _llvm.Module) -> None:
+    """Raise `ObservationError` for a program of a machine that programs are not linked for."""
+    machine = _llvm.machine_of(module.triple)
+    if machine not in ("", _llvm.machines()[0]):
+        raise ObservationError(
+            f"the program is made for {machine}: it is neither linked nor run here. Expected an "
+            "observation of its object file, such as ObjectTextSizeBytes or McaCycles"
+        )
 
 
 def _refusal(command: Sequence[str]) -> str | None:

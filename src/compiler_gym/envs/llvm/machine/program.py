@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.machine.build import Builder, linker_identity
+from compiler_gym.envs.llvm.machine.build import Builder, linker_identity, require_here
 from compiler_gym.envs.llvm.machine.running import Running, counter_identity, run_spec_in
 from compiler_gym.errors import InvalidParameterError, ObservationError
 from compiler_gym.session import BenchmarkSpec
@@ -64,6 +64,7 @@ class Program:
 
     def build_times(self, module: _llvm.Module) -> list[float]:
         """Return how long code generation and linking take; nothing if it does not link."""
+        require_here(module)
         count = self._settings["buildtime_observation_count"]
         try:
             return [self._builder.build_again(module).seconds for _ in range(count)]
@@ -72,6 +73,7 @@ class Program:
 
     def times(self, module: _llvm.Module) -> list[float]:
         """Return the wall-clock times of its largest case, in seconds; none if it cannot be run."""
+        require_here(module)
         if not self._running.is_known or not self.is_buildable(module):
             return []
         return self._running.times(module, self._builder)

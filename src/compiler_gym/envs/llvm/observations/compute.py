@@ -146,9 +146,9 @@ def _baseline(cost: str, level: str, of: str, compute: Computation, subject: Sub
     # What may not be optimised has no frequencies: the program at reset stands for -O0 there.
     if level == AT_RESET.option or (of, level) == ("mca_cycles", "O0"):
         cost, make = f"{cost}-{subject.goal}", subject.load
-    elif subject.scope.is_program:
+    elif subject.scope.is_program or subject.target.asked:
         make = partial(subject.at_level, level)
-    cost += subject.scope.key
+    cost += subject.scope.key + subject.target.key
     if of.startswith("program."):
         tools = subject.program.tools_of(of.removeprefix("program."))
         cost = f"{cost}-{hashlib.sha256(tools.encode()).hexdigest()[:16]}"

@@ -73,7 +73,8 @@ COSTS_OF_IR: tuple[Observation | Cost, ...] = (
         "ObjectTextSize",
         "ObjectTextSizeBytes",
         "Module.object_text_size",
-        "The size in bytes of the code sections of the module's x86-64 object file.",
+        "The size in bytes of the code sections of the module's object file, for x86-64 or the "
+        "machine that ``?target=`` names.",
         unit="bytes",
     ),
 )
@@ -91,14 +92,15 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "ObjectInstructionCount",
         "ObjectInstructionCount",
         "object_instruction_count",
-        "The machine instructions of the module's x86-64 object file. As llvm-objdump lists them.",
+        "The machine instructions of the module's object file. As llvm-objdump lists them.",
         unit="instructions",
     ),
     *_cost(
         "McaCycles",
         "McaCycles",
         "mca_cycles",
-        "Cycles for one run of the program on a Skylake, by llvm-mca. Blocks count as often as "
+        "Cycles for one run of the program on a Skylake, by llvm-mca (with ``?target=`` on a "
+        "Neoverse N1 or a SiFive U74). Blocks count as often as "
         "LLVM's static frequencies and the calls of their function say; a call counts as its "
         "own instructions only. Code that clang -O0 makes has no frequencies: McaCyclesO0 is of "
         "the program at reset.",
