@@ -487,7 +487,9 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
             help=item.metadata["help"],
         )
     values = vars(parser.parse_args(arguments))
-    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    lists: dict[str, Any] = {
+        name: tuple(value) for name, value in values.items() if isinstance(value, list)
+    }
     return Options(**values | lists)
 
 
