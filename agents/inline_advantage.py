@@ -61,19 +61,19 @@ class Options:
         ("generator://csmith-v0",), "programs, datasets and folders of .bc files to learn on"
     )
     test: tuple[str, ...] = option((), "programs and datasets to report at the end")
-    programs: int = option(60, "programs to learn from and to choose the margin on")
+    programs: int = option(150, "programs to learn from and to choose the margin on")
     probes: int = option(40, "functions of a program to answer the other way for")
     examples: str = option("", "a file of examples: programs in it are not tried again")
     smallest: int = option(200, "bytes of machine code that -Oz leaves of a program, at least")
     largest: int = option(30_000, "and at most")
     trees: int = option(80, "trees in a model")
-    depth: int = option(2, "questions in a tree")
+    depth: int = option(3, "questions in a tree")
     rate: float = option(0.1, "how much of what is left a tree learns")
-    leaf: int = option(20, "examples that a leaf has at least")
-    models: int = option(5, "models to take the mean of, each without a share of the programs")
-    clip: float = option(150.0, "bytes that one decision counts for at most")
+    leaf: int = option(10, "examples that a leaf has at least")
+    models: int = option(5, "models to take the mean of, each without a share of the families")
+    clip: float = option(10.0, "bytes that one decision counts for at most")
     added: float = option(200.0, "what LLVM leaves, not asked about where copies would add more")
-    margins: tuple[float, ...] = option((5.0, 10.0, 20.0, 40.0), "margins to choose from, in bytes")
+    margins: tuple[float, ...] = option((0.0, 1.0, 2.0, 4.0), "bytes, to choose from")
     worst: float = option(0.01, "what a margin may lose at most on a program it is chosen on")
     compilations: int = option(1, "of a program in the test: more try what is promising")
     order: str = option("learnt", "what they try first: what is learnt, or at random")
@@ -287,14 +287,20 @@ def train(options: Options, report: Callable[[str], None] = print) -> Learnt:
         models = [_without(fold, folds, tried, options) for fold in range(options.models)]
         added = [more for one in tried.values() for _, more in one.examples]
         report(f"{len(added)} functions, {sum(more < 0 for more in added)} of them save bytes")
-        trials: list[Trial] = []
-        for margin in options.margins:
-            ratios = [
-                play_program(env, program, Policy([models[folds[program]]], margin)) / one.own
-                for program, one in tried.items()
-            ]
-            trials.append(Trial(margin, geometric_mean(ratios), max(ratios)))
-            report(f"{trials[-1]}")
+        ratios: dict[float, list[float]] = {margin: [] for margin in sorted(options.margins)}
+        for program, one in tried.items():
+            departs = True  # with a larger margin nowhere, if with a smaller one nowhere
+            for margin, several in ratios.items():
+                answers = Answers(Policy([models[folds[program]]], margin))
+                left = play_program(env, program, answers) if departs else one.own
+                departs = departs and any(answers.given.values())
+                several.append(left / one.own)
+    trials = [Trial(margin, geometric_mean(r), max(r)) for margin, r in ratios.items()]
+    for trial in trials:
+        report(
+            f"more than {trial.margin:g}: {trial.mean:.5f} of LLVM's in geometric mean, "
+            f"{trial.worst:.4f} at worst"
+        )
     allowed = [one for one in trials if one.mean < 1.0 and one.worst <= 1.0 + options.worst]
     best = min(allowed, key=lambda one: one.mean, default=Trial(math.inf, 1.0, 1.0))
     return Learnt(Policy(models, best.margin), tried, trials)
@@ -323,17 +329,16 @@ def make_env() -> Any:
     return compiler_gym.make("llvm-inline-v0", action_space="Inlining", reward_space=None)
 
 
-def play_program(env: Any, program: str, policy: Policy) -> int:
-    """Return the bytes that an episode of `policy` leaves."""
+def play_program(env: Any, program: str, answers: Answers, look: Look | None = None) -> int:
+    """Return the bytes that an episode of `answers` leaves."""
     env.reset(benchmark=program)
-    return play(env, Answers(policy))
+    return play(env, answers, look)
 
 
 def probe(env: Any, program: str, options: Options) -> Tried:
     """Answer for some functions of a program the other way, one at a time."""
-    env.reset(benchmark=program)
     answers = Answers(Policy())
-    tried = Tried(play(env, answers), [])
+    tried = Tried(play_program(env, program, answers), [])
     names = np.random.default_rng(0).permutation(sorted(answers.given))
     chosen = set(names[: options.probes].tolist())
 
@@ -347,8 +352,7 @@ def probe(env: Any, program: str, options: Options) -> Tried:
             left = play(fork, Answers(Policy(), after))
         tried.examples.append((row(features, site), left - tried.own))
 
-    env.reset(benchmark=program)
-    play(env, Answers(Policy()), look)
+    play_program(env, program, Answers(Policy()), look)
     return tried
 
 
@@ -366,12 +370,10 @@ def improve(
         seen = row(features, site)
         promising.append((gain(seen), str(site["callee"]), other(features)))
 
-    env.reset(benchmark=program)
-    own = least = play(env, Answers(Policy()), look)
+    own = least = play_program(env, program, Answers(Policy()), look)
     kept: dict[str, int] = {}
     for _, callee, action in sorted(promising, reverse=True)[: compilations - 1]:
-        env.reset(benchmark=program)
-        left = play(env, Answers(Policy(), kept | {callee: action}))
+        left = play_program(env, program, Answers(Policy(), kept | {callee: action}))
         if left < least:
             least, kept = left, kept | {callee: action}
     return own, least
@@ -387,7 +389,7 @@ def evaluate(policy: Policy, options: Options) -> dict[str, Result]:
             own, searched = improve(env, program, gain, options.compilations)
             baseline = int(env.observation[BASELINE])
             departs = math.isfinite(policy.margin)
-            left = play_program(env, program, policy) if departs else own
+            left = play_program(env, program, Answers(policy)) if departs else own
             found[program] = Result(baseline, own, left, searched)
     return found
 
@@ -407,12 +409,21 @@ def _without(
 
 
 def _folds(programs: Sequence[str], options: Options) -> dict[str, int]:
-    """Return by chance, but in equal numbers, which model does without which program."""
-    shuffled = np.random.default_rng(options.seed).permutation(len(programs))
-    return {
-        program: int(place) % options.models
-        for program, place in zip(programs, shuffled, strict=True)
-    }
+    """Return by chance, but in equal numbers, which model does without which family."""
+    families = sorted({_family(program, options) for program in programs})
+    order = np.random.default_rng(options.seed).permutation(len(families))
+    folds = {name: int(n) % options.models for name, n in zip(families, order, strict=True)}
+    return {program: folds[_family(program, options)] for program in programs}
+
+
+def _family(program: str, options: Options) -> str:
+    """Return what programs that share code have in common: a folder's folder."""
+    file = Path(program.removeprefix("file://"))
+    for name in options.train:
+        folder = Path(name).absolute()
+        if folder.is_dir() and file.is_relative_to(folder):
+            return file.relative_to(folder).parts[0]
+    return program
 
 
 def _of_a_size(env: Any, options: Options) -> list[str]:
