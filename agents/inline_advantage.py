@@ -4,10 +4,11 @@
     python agents/inline_advantage.py --train generator://csmith-v0 --test cbench-v1/gsm
 
 LLVM's own choice is the policy to begin with. For each function that is called, a copy of the
-episode answers its calls the other way and goes on as before; the difference in bytes of
-machine code is what boosted trees learn to tell from what the inliner knows of the call. The
-policy departs from LLVM where they promise more than a margin, which is chosen on programs
-that the trees have not seen; it departs nowhere if no margin is better than LLVM there.
+episode answers its calls the other way and goes on as before: what that adds to the bytes of
+machine code is an example. From examples come thresholds, beyond which the policy departs from
+LLVM, one for each reason that LLVM has; none where departing does not save on programs that
+had no part in choosing it. Boosted trees learn an order in which to try functions, for those
+who can pay for several compilations of a program.
 """
 
 import argparse
@@ -38,9 +39,9 @@ SITE = (
     *("callee_instructions", "callee_calls", "is_callee_local", "is_in_loop"),
 )
 """What of the call site is a feature."""
-_COST, _BONUS, _USERS = (
+_COST, _BONUS, _USERS, _OWN = (
     INLINE_FEATURES.index(name)
-    for name in ("cost_estimate", "last_call_to_static_bonus", "callee_users")
+    for name in ("cost_estimate", "last_call_to_static_bonus", "callee_users", "inlining_default")
 )
 LAST_CALL = 15_000.0
 """What LLVM takes off the cost of the only call of a function that is local."""
@@ -61,7 +62,7 @@ class Options:
         ("generator://csmith-v0",), "programs, datasets and folders of .bc files to learn on"
     )
     test: tuple[str, ...] = option((), "programs and datasets to report at the end")
-    programs: int = option(150, "programs to learn from and to choose the margin on")
+    programs: int = option(150, "programs to try functions of")
     probes: int = option(40, "functions of a program to answer the other way for")
     examples: str = option("", "a file of examples: programs in it are not tried again")
     smallest: int = option(200, "bytes of machine code that -Oz leaves of a program, at least")
@@ -70,11 +71,13 @@ class Options:
     depth: int = option(3, "questions in a tree")
     rate: float = option(0.1, "how much of what is left a tree learns")
     leaf: int = option(10, "examples that a leaf has at least")
-    models: int = option(5, "models to take the mean of, each without a share of the families")
+    models: int = option(5, "parts of the programs; each is played by what the others taught")
     clip: float = option(10.0, "bytes that one decision counts for at most")
     added: float = option(200.0, "what LLVM leaves, not asked about where copies would add more")
-    margins: tuple[float, ...] = option((0.0, 1.0, 2.0, 4.0), "bytes, to choose from")
-    worst: float = option(0.01, "what a margin may lose at most on a program it is chosen on")
+    worst: float = option(0.01, "what departing may lose at most on a program learnt from")
+    most: float = option(0.02, "what a threshold is credited with at most on a program")
+    least: int = option(8, "programs on which a threshold makes a difference at least")
+    share: float = option(0.8, "of the programs: those that a seed draws and learns from")
     compilations: int = option(1, "of a program in the test: more try what is promising")
     order: str = option("learnt", "what they try first: what is learnt, or at random")
     seeds: int = option(1, "policies to learn, from seeds one after the other")
@@ -178,19 +181,39 @@ def _disappears(features: NDArray[np.int64], site: Mapping[str, Any]) -> bool:
     return bool(site["is_callee_local"]) and features[_USERS] == site["callee_calls"]
 
 
+def reach(seen: Floats) -> tuple[int, float]:
+    """Return why LLVM decides as it does about a call, and how far it is from the other choice.
+
+    0: it inlines one of several calls, 1: it inlines the only call of a function that is local,
+    2: it does not inline, but the function would go if all its calls were inlined, 3: it does
+    not inline. The second says in LLVM's units of cost, of which five are an instruction, how
+    much inlining this call adds (0, 1), or how much inlining all of them saves (2).
+    """
+    if seen[_OWN]:
+        return int(seen[_BONUS]), seen[_COST] + LAST_CALL * seen[_BONUS]
+    return (2, -seen[-2]) if seen[-1] else (3, -math.inf)
+
+
+REASONS = 3
+"""Those of them that have thresholds."""
+LLVM = (math.inf,) * REASONS
+"""The thresholds that never depart."""
+
+
 class Policy:
-    """LLVM's choice for the calls of a function, or the other one."""
+    """LLVM's choice for the calls of a function, or beyond a threshold the other one."""
 
-    def __init__(self, models: Sequence[Trees] = (), margin: float = math.inf) -> None:
-        self.models, self.margin = models, margin
-
-    def gain(self, seen: Floats) -> float:
-        """Return the bytes that the other choice is believed to save."""
-        return -sum(model(seen) for model in self.models) / len(self.models)
+    def __init__(self, thresholds: Sequence[float] = LLVM, models: Sequence[Trees] = ()) -> None:
+        self.thresholds, self.models = tuple(thresholds), models
 
     def departs(self, seen: Floats) -> bool:
-        """Return whether that is more than the margin."""
-        return math.isfinite(self.margin) and self.gain(seen) > self.margin
+        """Return whether the other choice is taken."""
+        reason, value = reach(seen)
+        return reason < REASONS and value > self.thresholds[reason]
+
+    def gain(self, seen: Floats) -> float:
+        """Return the bytes that the trees believe the other choice to save."""
+        return -sum(model(seen) for model in self.models) / len(self.models)
 
 
 @dataclass(slots=True)
@@ -245,21 +268,13 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """What a margin leaves over -Oz of the programs that it was tried on."""
-
-    margin: float
-    mean: float
-    worst: float
-
-
-@dataclass(frozen=True, slots=True)
 class Learnt:
-    """A policy, what it was learnt from, and the margins that were tried."""
+    """A policy, what it was learnt from, and how it did where it was not learnt."""
 
     policy: Policy
     tried: dict[str, Tried]
-    trials: list[Trial]
+    ratios: list[float]
+    """Of each program, what thresholds that the others taught leave over LLVM's choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,33 +292,67 @@ class Result:
 
 
 def train(options: Options, report: Callable[[str], None] = print) -> Learnt:
-    """Return a policy learnt on the programs of `options`.
+    """Return a policy learnt on a share of the programs of `options`.
 
-    Each program has a model that has not seen it, which plays it where margins are compared.
+    It departs from LLVM only if thresholds learnt on some programs save on the others.
     """
     with make_env() as env:
         tried = collect(env, _of_a_size(env, options), options)
+        names = np.random.default_rng(options.seed).permutation(sorted(tried))
+        tried = {name: tried[name] for name in names[: math.ceil(options.share * len(names))]}
         folds = _folds(list(tried), options)
-        models = [_without(fold, folds, tried, options) for fold in range(options.models)]
-        added = [more for one in tried.values() for _, more in one.examples]
-        report(f"{len(added)} functions, {sum(more < 0 for more in added)} of them save bytes")
-        ratios: dict[float, list[float]] = {margin: [] for margin in sorted(options.margins)}
-        for program, one in tried.items():
-            departs = True  # with a larger margin nowhere, if with a smaller one nowhere
-            for margin, several in ratios.items():
-                answers = Answers(Policy([models[folds[program]]], margin))
-                left = play_program(env, program, answers) if departs else one.own
-                departs = departs and any(answers.given.values())
-                several.append(left / one.own)
-    trials = [Trial(margin, geometric_mean(r), max(r)) for margin, r in ratios.items()]
-    for trial in trials:
-        report(
-            f"more than {trial.margin:g}: {trial.mean:.5f} of LLVM's in geometric mean, "
-            f"{trial.worst:.4f} at worst"
-        )
-    allowed = [one for one in trials if one.mean < 1.0 and one.worst <= 1.0 + options.worst]
-    best = min(allowed, key=lambda one: one.mean, default=Trial(math.inf, 1.0, 1.0))
-    return Learnt(Policy(models, best.margin), tried, trials)
+        ratios: list[float] = []
+        for fold in range(options.models):
+            policy = Policy(thresholds(_part(tried, folds, fold, inside=False), options))
+            for program, one in _part(tried, folds, fold, inside=True).items():
+                ratios.append(play_program(env, program, Answers(policy)) / one.own)
+    models = [_model(_part(tried, folds, n, inside=False), options) for n in range(options.models)]
+    mean = geometric_mean(ratios)
+    chosen = thresholds(tried, options) if mean < 1.0 else LLVM
+    count, saving = _count(tried)
+    report(
+        f"{count} functions of {len(tried)} programs, {saving} save bytes; where they were not "
+        f"learnt, thresholds leave {mean:.4f} of LLVM's, {max(ratios):.4f} at worst; chosen: "
+        + ", ".join(f"{value:g}" for value in chosen)
+    )
+    return Learnt(Policy(chosen, models), tried, ratios)
+
+
+def thresholds(tried: Mapping[str, Tried], options: Options) -> tuple[float, ...]:
+    """Return for each reason the threshold that saves most of a program in the mean.
+
+    It loses nowhere more than it may, and it makes a difference on some programs: infinity
+    where there is no such threshold.
+    """
+    found: list[float] = []
+    for reason in range(REASONS):
+        reached = [reach(seen) for one in tried.values() for seen, _ in one.examples]
+        candidates = sorted({float(value) - 0.5 for why, value in reached if why == reason})
+        scored = [(_saved(tried, reason, value, options), value) for value in candidates]
+        best = max(scored, default=(0.0, math.inf))
+        found.append(best[1] if best[0] > 0.0 else math.inf)
+    return tuple(found)
+
+
+def _saved(tried: Mapping[str, Tried], reason: int, limit: float, options: Options) -> float:
+    """Return the share of a program that a threshold saves in the mean; 0 if it is refused."""
+    shares: list[float] = []
+    for one in tried.values():
+        beyond = [
+            more for seen, more in one.examples if (r := reach(seen))[0] == reason and r[1] > limit
+        ]
+        if beyond:
+            shares.append(-sum(beyond) / one.own)
+    if sum(share != 0.0 for share in shares) < options.least or min(shares) < -options.worst:
+        return 0.0
+    kept = np.zeros(len(tried))
+    kept[: len(shares)] = np.minimum(shares, options.most)
+    return float(kept.mean() - kept.std() / math.sqrt(len(kept)))
+
+
+def _count(tried: Mapping[str, Tried]) -> tuple[int, int]:
+    added = [more for one in tried.values() for _, more in one.examples]
+    return len(added), sum(more < 0 for more in added)
 
 
 def collect(env: Any, programs: Sequence[str], options: Options) -> dict[str, Tried]:
@@ -388,7 +437,7 @@ def evaluate(policy: Policy, options: Options) -> dict[str, Result]:
         for program in _uris(env, options.test):
             own, searched = improve(env, program, gain, options.compilations)
             baseline = int(env.observation[BASELINE])
-            departs = math.isfinite(policy.margin)
+            departs = policy.thresholds != LLVM
             left = play_program(env, program, Answers(policy)) if departs else own
             found[program] = Result(baseline, own, left, searched)
     return found
@@ -399,13 +448,17 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def _without(
-    fold: int, folds: Mapping[str, int], tried: Mapping[str, Tried], options: Options
-) -> Trees:
-    """Return a model of the examples that are not of programs of `fold`."""
-    kept = [one for name in tried if folds[name] != fold for one in tried[name].examples]
-    targets = np.clip([float(more) for _, more in kept], -options.clip, options.clip)
-    return fit(np.stack([seen for seen, _ in kept]), targets, options)
+def _part(
+    tried: Mapping[str, Tried], folds: Mapping[str, int], fold: int, *, inside: bool
+) -> dict[str, Tried]:
+    return {name: one for name, one in tried.items() if (folds[name] == fold) is inside}
+
+
+def _model(tried: Mapping[str, Tried], options: Options) -> Trees:
+    """Return trees that tell what the other answer adds where it changes anything."""
+    examples = [(seen, more) for one in tried.values() for seen, more in one.examples if more]
+    targets = np.clip([float(more) for _, more in examples], -options.clip, options.clip)
+    return fit(np.stack([seen for seen, _ in examples]), targets, options)
 
 
 def _folds(programs: Sequence[str], options: Options) -> dict[str, int]:
@@ -492,7 +545,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         several = isinstance(default, tuple)
         parser.add_argument(
             f"--{item.name}",
-            type=float if item.name == "margins" else str if several else type(default),
+            type=str if several else type(default),
             nargs="*" if several else None,
             default=default,
             help=item.metadata["help"],
@@ -509,7 +562,6 @@ def main(options: Options) -> None:
     several: list[dict[str, Result]] = []
     for seed in range(options.seed, options.seed + options.seeds):
         policy = train(dataclasses.replace(options, seed=seed)).policy
-        print(f"seed {seed}: departs from LLVM for more than {policy.margin:g} bytes", flush=True)
         several.append(evaluate(policy, options))
     if options.test:
         print(show(several, options.compilations))

@@ -22,7 +22,7 @@ def agent() -> Any:
 def few(agent: Any, **changes: Any) -> Any:
     """Return options of a training that takes seconds."""
     options = agent.Options(train=(CRC, SHA, SEARCH), probes=6, trees=20, leaf=2, models=3)
-    return dataclasses.replace(options, margins=(0.0,), **changes)
+    return dataclasses.replace(options, share=1.0, **changes)
 
 
 def test_trees_learn_what_depends_on_two_columns_together(agent: Any) -> None:
@@ -58,16 +58,50 @@ def test_an_example_is_what_an_episode_with_the_other_answer_leaves(agent: Any) 
 
 
 def test_a_policy_answers_all_calls_of_a_function_alike(agent: Any) -> None:
-    always = agent.Trees(np.zeros((1, 1), np.int64), np.zeros((1, 1)), np.full((1, 2), -5.0))
     with agent.make_env() as env:
-        answers = agent.Answers(agent.Policy([always], 4.0))
+        answers = agent.Answers(agent.Policy((-100.0, math.inf, math.inf)))
         changed = agent.play_program(env, SHA, answers)
-        assert answers.given
-        assert agent.DEFAULT not in answers.given.values()
-        cautious = agent.Answers(agent.Policy([always], 6.0))
-        assert agent.play_program(env, SHA, cautious) == env.observation["ObjectTextSizeOz"]
-        assert set(cautious.given.values()) == {agent.DEFAULT}
+        assert set(answers.given.values()) == {agent.DEFAULT, agent.LEAVE}
         assert changed != env.observation["ObjectTextSizeOz"]
+        own = agent.Answers(agent.Policy())
+        assert agent.play_program(env, SHA, own) == env.observation["ObjectTextSizeOz"]
+        assert set(own.given.values()) == {agent.DEFAULT}
+
+
+def call(agent: Any, cost: float) -> Any:
+    """Return what is known of one of several calls, which LLVM inlines at this cost."""
+    features = np.zeros(len(agent.INLINE_FEATURES), np.int64)
+    features[agent.INLINE_FEATURES.index("cost_estimate")] = cost
+    features[agent.INLINE_FEATURES.index("inlining_default")] = 1
+    return agent.row(features, dict.fromkeys(agent.SITE, 0) | {"callee_calls": 2})
+
+
+def test_a_threshold_is_where_departing_begins_to_save(agent: Any) -> None:
+    costs = (-30, -20, -10, 0)
+    adds = (40, 7, -9, -11)
+    tried = {
+        str(number): agent.Tried(
+            10_000, [(call(agent, c), more) for c, more in zip(costs, adds, strict=True)]
+        )
+        for number in range(10)
+    }
+    options = agent.Options(least=8)
+    assert agent.thresholds(tried, options) == (-10.5, math.inf, math.inf)
+    policy = agent.Policy(agent.thresholds(tried, options))
+    assert [policy.departs(call(agent, cost)) for cost in costs] == [False, False, True, True]
+
+
+def test_a_threshold_is_refused_that_loses_much_once_or_rests_on_few_programs(agent: Any) -> None:
+    def tried(more: int, programs: int) -> Any:
+        found = {
+            str(number): agent.Tried(1000, [(call(agent, 0), -10)]) for number in range(programs)
+        }
+        return found | {"last": agent.Tried(1000, [(call(agent, 0), more)])}
+
+    options = agent.Options(least=8)
+    assert agent.thresholds(tried(9, 30), options)[0] == -0.5
+    assert agent.thresholds(tried(11, 30), options)[0] == math.inf
+    assert agent.thresholds(tried(-10, 6), options)[0] == math.inf
 
 
 def test_the_same_seed_learns_the_same_and_a_file_saves_trying_again(
@@ -77,8 +111,8 @@ def test_the_same_seed_learns_the_same_and_a_file_saves_trying_again(
     first = agent.train(options, report=lambda _: None)
     monkeypatch.setattr(agent, "probe", lambda *_: pytest.fail("was in the file"))
     again = agent.train(options, report=lambda _: None)
-    assert first.trials == again.trials
-    assert first.policy.margin == again.policy.margin
+    assert first.ratios == again.ratios
+    assert first.policy.thresholds == again.policy.thresholds
     rows = [seen for one in first.tried.values() for seen, _ in one.examples]
     assert [first.policy.gain(row) for row in rows] == [again.policy.gain(row) for row in rows]
     assert len({first.policy.gain(row) for row in rows}) > 3
@@ -86,19 +120,24 @@ def test_the_same_seed_learns_the_same_and_a_file_saves_trying_again(
 
 def test_what_is_learnt_tells_apart_what_saved_and_what_did_not(agent: Any) -> None:
     options = few(agent, probes=12)
-    learnt = agent.train(dataclasses.replace(options, margins=()), report=lambda _: None)
-    examples = [one for tried in learnt.tried.values() for one in tried.examples]
+    learnt = agent.train(options, report=lambda _: None)
+    examples = [one for tried in learnt.tried.values() for one in tried.examples if one[1]]
     promised = [learnt.policy.gain(seen) for seen, _ in examples]
     saved = [float(np.clip(-more, -options.clip, options.clip)) for _, more in examples]
     assert np.corrcoef(promised, saved)[0, 1] > 0.5
 
 
-def test_no_margin_that_costs_is_taken(agent: Any) -> None:
-    options = few(agent, worst=0.0)
-    learnt = agent.train(options, report=lambda _: None)
-    (trial,) = learnt.trials
-    fine = trial.mean < 1.0 and trial.worst <= 1.0
-    assert learnt.policy.margin == (0.0 if fine else math.inf)
+def test_it_departs_only_if_that_saves_where_it_was_not_learnt(
+    agent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = (-12.0, math.inf, math.inf)
+    monkeypatch.setattr(agent, "thresholds", lambda *_: chosen)
+    monkeypatch.setattr(agent, "probe", lambda *_: agent.Tried(1000, [(call(agent, 0), -9)] * 9))
+    for left, taken in ((999, chosen), (1001, agent.LLVM)):
+        monkeypatch.setattr(agent, "play_program", lambda *_, left=left: left)
+        learnt = agent.train(few(agent), report=lambda _: None)
+        assert learnt.policy.thresholds == taken
+        assert learnt.ratios == [left / 1000] * 3
 
 
 def test_several_compilations_are_never_worse_than_one(agent: Any) -> None:
@@ -118,8 +157,8 @@ def test_a_folders_folder_is_never_on_both_sides(agent: Any, tmp_path: Path) -> 
 
 def test_the_command_line_has_every_option(agent: Any) -> None:
     assert agent.parse([]) == agent.Options()
-    options = agent.parse(["--margins", "1", "2.5", "--test", "cbench-v1", "--seeds", "3"])
-    assert (options.margins, options.test, options.seeds) == ((1.0, 2.5), ("cbench-v1",), 3)
+    options = agent.parse(["--share", "0.5", "--test", "cbench-v1", "--seeds", "3"])
+    assert (options.share, options.test, options.seeds) == (0.5, ("cbench-v1",), 3)
 
 
 def test_it_prints_what_became_of_a_program_it_has_not_seen(
