@@ -168,3 +168,20 @@ def test_it_prints_what_became_of_a_program_it_has_not_seen(
     printed = capsys.readouterr().out
     assert "| csmith-v0/5 | 375 | 375 |" in printed
     assert printed.count("in geometric mean, ") >= 2
+
+
+@pytest.mark.slow
+def test_what_is_learnt_on_some_programs_finds_more_on_others_than_chance(agent: Any) -> None:
+    learnt_on = "adpcm bitcount blowfish crc32 gsm qsort sha stringsearch"
+    held_out = "dijkstra patricia rijndael stringsearch2 susan"
+    train, test = ([f"benchmark://cbench-v1/{n}" for n in s.split()] for s in (learnt_on, held_out))
+    options = agent.Options(train=tuple(train), probes=20, share=1.0, models=4)
+    policy = agent.train(options, report=lambda _: None).policy
+
+    def left(order: str, seed: int) -> float:
+        asked = {"order": order, "seed": seed, "test": tuple(test), "compilations": 4}
+        found = agent.evaluate(policy, dataclasses.replace(options, **asked))
+        return float(np.mean([math.log(one.searched / one.own) for one in found.values()]))
+
+    by_chance = np.mean([left("random", seed) for seed in range(3)])
+    assert left("learnt", 0) < 1.5 * by_chance < 0.0
