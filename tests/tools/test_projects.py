@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+
 from tools.projects import fetching
 from tools.projects.building import BUILDS, Build, build, run
 from tools.projects.measuring import instructions, seconds, sizes
