@@ -22,6 +22,7 @@ from compiler_gym.spaces.action_names import (
     action_flags,
     action_name,
     action_names,
+    action_text,
     space_name,
 )
 from compiler_gym.spaces.action_space import ActionSpace
@@ -66,6 +67,7 @@ __all__ = [
     "action_flags",
     "action_name",
     "action_names",
+    "action_text",
     "array_of",
     "space_name",
     "to_plain",
