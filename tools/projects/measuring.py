@@ -2,8 +2,8 @@
 """What a linked binary weighs, and what running it costs."""
 
 import json
-import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -42,11 +42,11 @@ def sizes(binary: Path) -> Sizes:
 
 def seconds(project: Project, folder: Path, into: Path, *, part: int = 1) -> tuple[float, bytes]:
     """Return the processor time of one benchmark of what is built in `folder`, and its output."""
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     printed = run(project.bench, folder, into, variables={"PART": str(part)})
-    after = os.times()
-    spent = after.children_user - before.children_user
-    return spent + after.children_system - before.children_system, printed
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return spent, printed
 
 
 def instructions(project: Project, folder: Path, into: Path, *, part: int = 16) -> int:
