@@ -46,6 +46,14 @@ void bind_machine(nb::module_& m) {
         return unlocked_bytes([&] { return llvm::object_code_with_blocks_of(module.bitcode()); });
       },
       "module"_a, "The object file with a map of its blocks.");
+  m.def(
+      "object_code_in_sections",
+      [](llvm::Module& module) {
+        return unlocked_bytes([&] { return llvm::object_code_in_sections_of(module.bitcode()); });
+      },
+      "module"_a,
+      "The position-independent object file with a section for each function and variable, for\n"
+      "a linker that drops and folds them.");
   m.def("let_assembly_read_files", &llvm::let_assembly_read_files, "may"_a,
         "Say whether inline assembly may read files when code is made; it may not at first.");
 }

@@ -15,6 +15,14 @@ TEST_CASE("object code is ELF with machine code in it") {
   CHECK(size < 200);
 }
 
+TEST_CASE("an object in sections is another with the same functions") {
+  const auto plain = object_code_of(compiler_gym::tests::loop);
+  const auto object = object_code_in_sections_of(compiler_gym::tests::loop);
+  CHECK(object.find(".text.sum") != std::string::npos);
+  CHECK(plain.find(".text.sum") == std::string::npos);
+  CHECK(text_size_of(object) == text_size_of(plain));
+}
+
 TEST_CASE("foreign targets and foreign bytes are refused") {
   CHECK_THROWS_AS(object_code_of("target triple = \"armv7\"\ndefine void @f() { ret void }"),
                   UnsupportedError);

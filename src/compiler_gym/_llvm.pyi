@@ -173,6 +173,12 @@ def machine_blocks(module: Module) -> list[tuple[bytes, int, int, int, float, fl
 def object_code_with_blocks(module: Module) -> bytes:
     """The object file with a map of its blocks."""
 
+def object_code_in_sections(module: Module) -> bytes:
+    """
+    The position-independent object file with a section for each function and variable, for
+    a linker that drops and folds them.
+    """
+
 def let_assembly_read_files(may: bool) -> None:
     """
     Say whether inline assembly may read files when code is made; it may not at first.

@@ -36,7 +36,7 @@ struct Compilation {
 };
 
 // What an object holds beside what llc writes.
-enum class Extra { None, Blocks };
+enum class Extra { None, Blocks, Sections };
 
 bool is_scalable(const ::llvm::Value* value) { return value->getType()->isScalableTy(); }
 
@@ -129,8 +129,9 @@ std::string emit(std::string_view bitcode, Extra extra) {
     // bytes so that the result follows from them alone.
     module = read_module(bitcode, "", context);
     const OptionsInForce in_force(chosen_options_of(*module));
-    machine = target_machine_for(*module, in_force.machine().relocation,
-                                 ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
+    machine = target_machine_for(
+        *module, extra == Extra::Sections ? ::llvm::Reloc::PIC_ : in_force.machine().relocation,
+        ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
     if (!machine) {
       throw UnsupportedError("this build makes code for " + ::llvm::join(machines(), ", ") +
                              " only, the module's target is '" + module->getTargetTriple().str() +
@@ -147,6 +148,9 @@ std::string emit(std::string_view bitcode, Extra extra) {
       if (triple.isRISCV()) leave_nothing_to_the_linker(*module);
       machine->Options.BBAddrMap = true;
       set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
+    }
+    if (extra == Extra::Sections) {
+      machine->Options.FunctionSections = machine->Options.DataSections = true;
     }
     module->setDataLayout(machine->createDataLayout());
     passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
@@ -175,6 +179,10 @@ std::string emit(std::string_view bitcode, Extra extra) {
 void let_assembly_read_files(bool may) { assembly_may_read = may; }
 
 std::string object_code_of(std::string_view bitcode) { return emit(bitcode, Extra::None); }
+
+std::string object_code_in_sections_of(std::string_view bitcode) {
+  return emit(bitcode, Extra::Sections);
+}
 
 std::string object_code_with_blocks_of(std::string_view bitcode) {
   return emit(bitcode, Extra::Blocks);

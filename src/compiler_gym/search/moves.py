@@ -10,6 +10,7 @@ import gymnasium
 
 from compiler_gym.search.known import level_sequences, move_names
 from compiler_gym.search.strategy import MoveSequence
+from compiler_gym.spaces import action_text
 
 __all__ = ["Moves"]
 
@@ -146,4 +147,4 @@ class Moves:
             return " ".join(map(self.name, self.flat([move])))
         if self._name_of is not None:
             return self._name_of(move)
-        return self._names[move] if move < len(self._names) else str(self._actions[move])
+        return self._names[move] if move < len(self._names) else action_text(self._actions[move])

@@ -23,6 +23,7 @@ from compiler_gym.spaces.action_names import (
     action_name,
     action_names,
     action_parts,
+    action_text,
     space_name,
 )
 from compiler_gym.spaces.action_part import ActionPart
@@ -70,6 +71,7 @@ __all__ = [
     "action_name",
     "action_names",
     "action_parts",
+    "action_text",
     "array_of",
     "space_name",
     "to_plain",

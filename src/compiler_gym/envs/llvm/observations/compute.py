@@ -131,6 +131,8 @@ ENGINE: dict[str, Computation] = {
     "program.times": lambda s: s.program.times(s.module),
     "program.comparison": lambda s: s.program.comparison(s.module),
     "program.text_size": lambda s: s.program.text_size(s.module),
+    "program.linked_text_size": lambda s: s.program.linked_text_size(s.module),
+    "program.linked_size": lambda s: s.program.linked_size(s.module),
     "program.instructions": lambda s: s.program.instructions(s.module),
 }
 """From what a row of the table names to the plain value of its observation."""

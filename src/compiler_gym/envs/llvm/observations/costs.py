@@ -89,6 +89,22 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         unit="bytes",
     ),
     *_cost(
+        "LinkedTextSize",
+        "LinkedTextSizeBytes",
+        "program.linked_text_size",
+        "The bytes of machine code of the stripped program that clang and lld link with "
+        "``--gc-sections --icf=all``. Position-independent, as clang links by itself; an error "
+        "where the program does not link, or lld-22 is not installed.",
+        unit="bytes",
+    ),
+    *_cost(
+        "LinkedSize",
+        "LinkedSizeBytes",
+        "program.linked_size",
+        "The bytes of the file of that program: code, data, and what loads it.",
+        unit="bytes",
+    ),
+    *_cost(
         "ObjectInstructionCount",
         "ObjectInstructionCount",
         "object_instruction_count",
