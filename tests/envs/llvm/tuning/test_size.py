@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
+from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
 from compiler_gym.tuning import Allowance, Journal
 
@@ -23,7 +24,7 @@ def search(folder: Path, compilations: int, **options: object) -> SizeSearch:
 def test_the_cost_is_the_code_that_the_environment_makes(tmp_path: Path) -> None:
     best = search(tmp_path, 25).run()
     passes, options = split(best.actions)
-    with compiler_gym.make("llvm-v0", action_space="PassesAndCodegen") as env:
+    with LlvmEnv(action_space="PassesAndCodegen") as env:
         env.reset(benchmark="cbench-v1/crc32")
         env.multistep([env.action_space[name] for name in passes])
         env.codegen = options

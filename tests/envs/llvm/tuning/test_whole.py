@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-import compiler_gym
 from compiler_gym.builds import Binary
+from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.tuning.whole import make_whole
 from tests.envs.llvm.tuning.conftest import needs_lld
 
@@ -17,7 +17,7 @@ def test_everything_that_is_linked_is_in_it(binary: Binary) -> None:
     whole = make_whole(binary, binary.path, jobs=2)
     assert [binary.name_of(unit) for unit in whole.units] == ["main.c", "sort.c"]
     assert whole.keep == ()  # what starts a program stays in any case
-    with compiler_gym.make("llvm-v0") as env:
+    with LlvmEnv() as env:
         env.reset(benchmark=whole.benchmark())
         assert "define internal i32 @total" in env.ir
         assert "define dso_local i32 @main" in env.ir
