@@ -18,5 +18,7 @@ def test_a_compiler_is_known_by_its_own_name() -> None:
 
 @pytest.mark.parametrize("name", ["", "nogcc-12", "llvm-22", "mlir"])
 def test_another_name_is_refused_with_those_there_are(name: str) -> None:
-    with pytest.raises(UnknownNameError, match="expected one of .*gcc.*, a program such as gcc-12"):
+    with pytest.raises(
+        UnknownNameError, match=r"expected one of .*gcc.*, a program such as gcc-12"
+    ):
         tuner_named(name)
