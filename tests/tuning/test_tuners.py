@@ -16,6 +16,10 @@ def test_a_compiler_is_known_by_its_own_name() -> None:
     assert type(tuner_named("llvm")).__name__ == "LlvmTuner"
 
 
+def test_without_a_name_it_is_the_one_that_needs_none() -> None:
+    assert type(tuner_named(None)).__name__ == "LlvmTuner"
+
+
 @pytest.mark.parametrize("name", ["", "nogcc-12", "llvm-22", "mlir"])
 def test_another_name_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(

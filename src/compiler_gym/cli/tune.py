@@ -46,7 +46,9 @@ def tune(
         Path, typer.Option("--output", help="The folder for everything; new or to resume.")
     ] = Path("tuned"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was ended.")] = False,
-    compiler: Annotated[str, typer.Option(help="llvm, or a GCC such as gcc-12.")] = "llvm",
+    compiler: Annotated[
+        str | None, typer.Option(help="Which compiler to tune with [default: the first that can].")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
 ) -> None:
     """Make the programs of a project smaller or faster, and hand over how: `tune -- make`.

@@ -13,13 +13,17 @@ from compiler_gym.tuning.tuner import Tuner
 __all__ = ["tuner_named"]
 
 
-def tuner_named(name: str) -> Tuner:
+def tuner_named(name: str | None) -> Tuner:
     """Return what tunes with the compiler `name`, or the installed program of that name.
+
+    None is the first compiler for which no program must be chosen.
 
     A program is known by a part of its name: that of a compiler whose tuner takes any. Raises
     `UnknownNameError` with the names there are.
     """
     able = {compiler.name: compiler for compiler in compilers().values() if compiler.tuner}
+    if name is None:
+        name = min(able, key=lambda each: able[each].tuner_takes_program, default="")
     if name in able:
         return _made(able[name], name)
     parts = re.split(r"[^a-z]+", Path(name).name)
