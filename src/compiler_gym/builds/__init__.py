@@ -4,7 +4,8 @@
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
 ``archives`` what lies in an archive, ``elf`` how large a linked file is. ``recording`` runs a
 whole build in a copy of its ``tree`` and writes down every command (``watch`` stands in for the
-compilers), ``binaries`` says what each linked file was made of. No compiler is named here, and
+compilers), ``binaries`` says what each linked file was made of,
+``relinking`` how another compiler makes it again. No compiler is named here, and
 nothing of a project is changed in its place.
 """
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         sizes_of,
     )
     from compiler_gym.builds.recording import Event, Recording, record_build
+    from compiler_gym.builds.relinking import Driver, Place, run_command
     from compiler_gym.builds.shell import shell_text
     from compiler_gym.builds.tree import copy_tree
 
@@ -39,9 +41,11 @@ __all__ = [
     "SOURCE_LANGUAGES",
     "Binary",
     "CompilerCommand",
+    "Driver",
     "Event",
     "Input",
     "Mode",
+    "Place",
     "Recording",
     "Sizes",
     "Source",
@@ -56,6 +60,7 @@ __all__ = [
     "members_of",
     "needed_symbols",
     "record_build",
+    "run_command",
     "shell_text",
     "sizes_of",
 ]
@@ -66,6 +71,7 @@ _WHERE = {
     "asked": ("build_asked",),
     "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
+    "relinking": ("Driver", "Place", "run_command"),
     "recording": ("Event", "Recording", "record_build"),
     "shell": ("shell_text",),
     "tree": ("copy_tree",),

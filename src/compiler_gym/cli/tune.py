@@ -4,16 +4,13 @@
 import re
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import errors, output
-from compiler_gym.errors import InvalidParameterError, UnknownNameError
-
-if TYPE_CHECKING:
-    from compiler_gym.tuning import Tuner
+from compiler_gym.errors import InvalidParameterError
 
 __all__ = ["tune"]
 
@@ -60,7 +57,7 @@ def tune(
     """
     from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
-    from compiler_gym.tuning import Job, Request
+    from compiler_gym.tuning import Job, Request, tuner_named
 
     if goal not in ("size", "speed"):
         raise InvalidParameterError(f"goal is {goal!r}: expected size or speed")
@@ -77,22 +74,11 @@ def tune(
         _fraction(max_slowdown), resume,
     )  # fmt: skip
     with Interrupts() as interrupts:
-        job = Job(request, _tuner(compiler), is_interrupted=lambda: interrupts.requested)
+        job = Job(request, tuner_named(compiler), is_interrupted=lambda: interrupts.requested)
         results = job.run()
     for result in results:
         output().print(result.binary.name, result.sizes)
     errors().print(shlex.join(context.args))
-
-
-def _tuner(name: str | None) -> "Tuner":
-    from compiler_gym.lazy import named
-    from compiler_gym.registration import compilers
-
-    tuners = {compiler.name: compiler.tuner for compiler in compilers().values() if compiler.tuner}
-    name = next(iter(tuners)) if name is None else name
-    if name not in tuners:
-        raise UnknownNameError(f"no compiler {name!r} tunes: expected one of {', '.join(tuners)}")
-    return named(tuners[name])()
 
 
 def _seconds(text: str) -> float:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, read_plan, write_plan
     from compiler_gym.tuning.tuner import Found, Subject, Tuner
+    from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
     "Allowance",
@@ -38,6 +39,7 @@ __all__ = [
     "apply_plan",
     "changed_sources",
     "read_plan",
+    "tuner_named",
     "write_plan",
 ]
 
@@ -49,6 +51,7 @@ _WHERE = {
     "measuring": ("RunCommand",),
     "plan": ("BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
     "tuner": ("Found", "Subject", "Tuner"),
+    "tuners": ("tuner_named",),
 }
 
 __getattr__ = door(
