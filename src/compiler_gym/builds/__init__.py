@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the build of somebody's project runs, and which file it makes of which.
 
-``command_line`` reads one command of a compiler, ``archives`` what lies in an archive, ``elf`` how
-large a linked file is. ``recording`` runs a whole build in a copy of its tree and writes down
-every command (``watch`` stands in for the compilers), ``binaries`` says what each linked file
-was made of. No compiler is named here, and nothing of a project is changed in its place.
+``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
+``archives`` what lies in an archive, ``elf`` how large a linked file is. ``recording`` runs a
+whole build in a copy of its ``tree`` and writes down every command (``watch`` stands in for the
+compilers), ``binaries`` says what each linked file was made of. No compiler is named here, and
+nothing of a project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.builds.archives import is_archive, members_of
-    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries
+    from compiler_gym.builds.asked import build_asked
+    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries, inputs_of
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         SOURCE_LANGUAGES,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         sizes_of,
     )
     from compiler_gym.builds.recording import Event, Recording, record_build
+    from compiler_gym.builds.shell import shell_text
     from compiler_gym.builds.tree import copy_tree
 
 __all__ = [
@@ -43,23 +46,28 @@ __all__ = [
     "Sizes",
     "Source",
     "Unit",
+    "build_asked",
     "copy_tree",
     "exported_symbols",
     "find_binaries",
     "function_sizes",
+    "inputs_of",
     "is_archive",
     "members_of",
     "needed_symbols",
     "record_build",
+    "shell_text",
     "sizes_of",
 ]
 
 _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
-    "binaries": ("Binary", "Input", "Unit", "find_binaries"),
+    "asked": ("build_asked",),
+    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
     "recording": ("Event", "Recording", "record_build"),
+    "shell": ("shell_text",),
     "tree": ("copy_tree",),
 }
 

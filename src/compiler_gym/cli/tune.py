@@ -53,6 +53,7 @@ def tune(
 
     What follows `--` builds the project that lies in this folder; it runs in a copy.
     """
+    from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
     from compiler_gym.tuning import Job, Request
 
@@ -66,7 +67,7 @@ def tune(
     if seconds is None and budget_compilations is None:
         seconds = _seconds("10m")
     request = Request(
-        tuple(context.args), Path.cwd(), output_folder.absolute(), goal, seconds,
+        build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.absolute(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
         _fraction(max_slowdown), resume,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
+    from compiler_gym.tuning.applying import apply_plan, changed_sources
     from compiler_gym.tuning.job import Job, Request, Result, Watcher
     from compiler_gym.tuning.journal import Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
@@ -34,12 +35,15 @@ __all__ = [
     "Tried",
     "Tuner",
     "Watcher",
+    "apply_plan",
+    "changed_sources",
     "read_plan",
     "write_plan",
 ]
 
 _WHERE = {
     "allowance": ("Allowance",),
+    "applying": ("apply_plan", "changed_sources"),
     "job": ("Job", "Request", "Result", "Watcher"),
     "journal": ("Journal", "Tried"),
     "measuring": ("RunCommand",),

@@ -45,7 +45,7 @@ class LlvmTuner:
         _require_honoured(binary)
         linker = Linker(binary, subject.folder, subject.jobs)
         rivals = _size_rivals(linker)
-        whole = make_whole(binary, rivals["clang -Oz"], goal="size", jobs=subject.jobs)
+        whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
         is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
         benchmark = whole.benchmark()
         key = f"{subject.goal} {benchmark.uri}"
@@ -57,7 +57,7 @@ class LlvmTuner:
         best = search.run()
         passes, options = split(best.actions)
         plan = BinaryPlan(
-            binary.name, "program", _pipeline(passes), options, (), FOLDING, whole.keep,
+            binary.name, "program", _pipeline(passes), options, (), FOLDING, _scope(whole),
             {}, _sources(whole, subject),
         )  # fmt: skip
         path = Maker(linker, whole, plan).make("tuned")
@@ -74,12 +74,12 @@ class LlvmTuner:
         if plan.method == "link-time":
             objects = linker.compile("link-time-o", ["-Oz", "-flto"])
             return linker.link("link-time", objects, ["-Oz", "-flto", *plan.linker])
-        whole = make_whole(binary, binary.path, goal="size", jobs=jobs)
+        whole = make_whole(binary, binary.path, jobs=jobs)
         return Maker(linker, whole, plan).make("built")
 
-    def script(self, binary: Binary, plan: BinaryPlan, tree: Path) -> str:
+    def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
-        return script_of(binary, plan, tree)
+        return script_of(binary, plan)
 
 
 def _size_rivals(linker: Linker) -> dict[str, Path]:
@@ -115,14 +115,14 @@ def _pipeline(passes: Sequence[str]) -> str:
         return env.action_space.pipeline([env.action_space[name] for name in passes])
 
 
+def _scope(whole: Whole) -> str:
+    with make("llvm-v0") as env:
+        env.reset(benchmark=whole.benchmark())
+        return env.send_param("llvm.get_scope_pipeline", "")
+
+
 def _sources(whole: Whole, subject: Subject) -> tuple[SourceFile, ...]:
-    root = subject.binary.root
     return tuple(
-        SourceFile(str(_relative(unit.path, root)), digest)
-        for unit, digest in zip(whole.units, whole.digests, strict=True)
+        SourceFile(subject.binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
+        for unit in whole.units
     )
-
-
-def _relative(path: Path, root: Path) -> Path:
-    resolved = path.resolve()
-    return resolved.relative_to(root) if resolved.is_relative_to(root) else resolved
