@@ -36,6 +36,10 @@ def tune(
     run: Annotated[
         str | None, typer.Option(help="A command that does the program's work, run in the tree.")
     ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(help="A run to learn from where the goal is speed [default: --run]."),
+    ] = None,
     check: Annotated[
         str | None, typer.Option(help="A command that tests the project, as 'make check'.")
     ] = None,
@@ -69,7 +73,7 @@ def tune(
     request = Request(
         build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.absolute(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
-        _fraction(max_slowdown), resume,
+        _fraction(max_slowdown), resume, train,
     )  # fmt: skip
     with Interrupts() as interrupts:
         job = Job(request, _tuner(compiler), is_interrupted=lambda: interrupts.requested)

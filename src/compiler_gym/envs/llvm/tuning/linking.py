@@ -16,12 +16,16 @@ from pathlib import Path
 from compiler_gym.builds import Binary, Input, Unit
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import ProjectError
+from compiler_gym.tuning import BinaryPlan
 
 __all__ = [
+    "FAST",
     "FOLDING",
     "QUIET",
+    "SMALL",
     "Linker",
     "compile_words",
+    "link_time_flags",
     "link_words",
     "refused_flags",
     "require_linker",
@@ -30,6 +34,8 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
+SMALL, FAST = "link-time", "link-time fast"
+"""Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 QUIET = ("-Qunused-arguments", "-w")
 _SECONDS = 1800.0
 Place = Callable[[Input], Sequence[str]]
@@ -105,6 +111,13 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     """Return the command that compiles `unit`, with `flags` after its own."""
     own = unit.command.arguments(unit.source)
     return [*clang_command(), *QUIET, *own[:-1], *flags, "-c", own[-1], "-o", str(output)]
+
+
+def link_time_flags(plan: BinaryPlan) -> list[str]:
+    """Return what compiling and linking are told by a plan that clang's own way carries out."""
+    level = "-O3" if plan.method == FAST else "-Oz"
+    profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
+    return [level, "-flto", *profile, *plan.flags]
 
 
 def link_words(
