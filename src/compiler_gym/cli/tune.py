@@ -3,6 +3,7 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -80,7 +81,21 @@ def tune(
         results = job.run()
     for result in results:
         output().print(result.binary.name, result.sizes)
+        if result.speed:
+            output().print(_speed_line(result.speed))
+        for note in result.found.notes:
+            errors().print(note)
     errors().print(shlex.join(context.args))
+
+
+def _speed_line(speed: Mapping[str, float]) -> str:
+    text = (
+        f"{speed['speedup']:.3f} times as fast as the fair rival, from {speed['low']:.3f} to "
+        f"{speed['high']:.3f} with 95 % confidence"
+    )
+    if "instructions" in speed:
+        text += f"; the rival executes {speed['instructions']:.3f} times as many instructions"
+    return text
 
 
 def _tuner(name: str):

@@ -7,7 +7,9 @@ faster for certain stays. What comes out is measured once more against the fair 
 """
 
 import hashlib
+import math
 import shutil
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -93,7 +95,9 @@ class SpeedSearch:
         self.subject.allowance.begin()
         none = BinaryPlan(self.subject.binary.name, FAST, linker=FOLDING)
         self._plan, self._path, self._gain = none, self.fair, 1.0
+        began = time.monotonic()
         first = self._user.run(self.fair)
+        self._wall = time.monotonic() - began
         if first.status:
             raise ProjectError(
                 f"the run ended with status {first.status} when the program was built with "
@@ -115,7 +119,7 @@ class SpeedSearch:
     def _is_over(self) -> bool:
         allowance = self.subject.allowance
         # The last comparison is a part of the time that was given.
-        kept = 2 * self._rounds * self._seconds
+        kept = 2 * self._rounds * self._wall
         return allowance.is_over or allowance.seconds_left < kept
 
     @property
@@ -208,7 +212,7 @@ class SpeedSearch:
                 self._seen.add(digest)
                 found[name] = path
             else:
-                self.journal.add("equal", Tried(_actions(plan), float("inf")))
+                self.journal.add("equal", Tried(_actions(plan), math.inf))
         return found
 
     def _adopt(
@@ -222,6 +226,7 @@ class SpeedSearch:
         if not paths:
             return []
         found = race(self._user, self._path, paths, rounds=rounds, is_over=lambda: self._is_over)
+        found = {name: result for name, result in found.items() if result.high < math.inf}
         for name, result in found.items():
             cost = self._seconds / self._gain / result.speedup
             self.journal.add(stage, Tried(_actions(plans[name]), cost))
