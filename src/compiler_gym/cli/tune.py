@@ -5,13 +5,16 @@ import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import errors, output
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
+
+if TYPE_CHECKING:
+    from compiler_gym.tuning import Tuner
 
 __all__ = ["tune"]
 
@@ -51,7 +54,9 @@ def tune(
         Path, typer.Option("--output", help="The folder for everything; new or to resume.")
     ] = Path("tuned"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was ended.")] = False,
-    compiler: Annotated[str, typer.Option(help="llvm, or a GCC such as gcc-12.")] = "llvm",
+    compiler: Annotated[
+        str | None, typer.Option(help="Which compiler to tune with [default: the first that can].")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
 ) -> None:
     """Make the programs of a project smaller or faster, and hand over how: `tune -- make`.
@@ -98,11 +103,12 @@ def _speed_line(speed: Mapping[str, float]) -> str:
     return text
 
 
-def _tuner(name: str):
+def _tuner(name: str | None) -> "Tuner":
     from compiler_gym.lazy import named
     from compiler_gym.registration import compilers
 
     tuners = {compiler.name: compiler.tuner for compiler in compilers().values() if compiler.tuner}
+    name = next(iter(tuners)) if name is None else name
     if name not in tuners:
         raise UnknownNameError(f"no compiler {name!r} tunes: expected one of {', '.join(tuners)}")
     return named(tuners[name])()

@@ -73,13 +73,12 @@ class Linker:
         folder.mkdir(parents=True, exist_ok=True)
         units = self.binary.units
         paths = [folder / f"{number}-{unit.path.stem}.o" for number, unit in enumerate(units)]
+
+        def compile_one(unit: Unit, path: Path) -> None:
+            run(compile_words(unit, flags, path), unit.command.cwd)
+
         with ThreadPoolExecutor(self.jobs) as pool:
-            list(
-                pool.map(
-                    lambda unit, path: run(compile_words(unit, flags, path), unit.command.cwd),
-                    units, paths,
-                )
-            )  # fmt: skip
+            list(pool.map(compile_one, units, paths))
         return dict(zip(units, paths, strict=True))
 
     def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
