@@ -3,6 +3,7 @@
 
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -35,6 +36,10 @@ def tune(
     ] = None,
     run: Annotated[
         str | None, typer.Option(help="A command that does the program's work, run in the tree.")
+    ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(help="A run to learn from where the goal is speed [default: --run]."),
     ] = None,
     check: Annotated[
         str | None, typer.Option(help="A command that tests the project, as 'make check'.")
@@ -71,14 +76,28 @@ def tune(
     request = Request(
         build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.absolute(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
-        _fraction(max_slowdown), resume,
+        _fraction(max_slowdown), resume, train,
     )  # fmt: skip
     with Interrupts() as interrupts:
         job = Job(request, tuner_named(compiler), is_interrupted=lambda: interrupts.requested)
         results = job.run()
     for result in results:
         output().print(result.binary.name, result.sizes)
+        if result.speed:
+            output().print(_speed_line(result.speed))
+        for note in result.found.notes:
+            errors().print(note)
     errors().print(shlex.join(context.args))
+
+
+def _speed_line(speed: Mapping[str, float]) -> str:
+    text = (
+        f"{speed['speedup']:.3f} times as fast as the fair rival, from {speed['low']:.3f} to "
+        f"{speed['high']:.3f} with 95 % confidence"
+    )
+    if "instructions" in speed:
+        text += f"; the rival executes {speed['instructions']:.3f} times as many instructions"
+    return text
 
 
 def _seconds(text: str) -> float:

@@ -15,12 +15,16 @@ from compiler_gym.builds import Binary, Driver, Input, Place, Unit
 from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import ProjectError
+from compiler_gym.tuning import BinaryPlan
 
 __all__ = [
+    "FAST",
     "FOLDING",
     "QUIET",
+    "SMALL",
     "Linker",
     "compile_words",
+    "link_time_flags",
     "link_words",
     "refused_flags",
     "require_linker",
@@ -29,6 +33,8 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
+SMALL, FAST = "link-time", "link-time fast"
+"""Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 QUIET = ("-Qunused-arguments", "-w")
 _BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
@@ -98,6 +104,13 @@ class Linker:
 def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     """Return the command that compiles `unit`, with `flags` after its own."""
     return _driver().compile_words(unit, flags, output)
+
+
+def link_time_flags(plan: BinaryPlan) -> list[str]:
+    """Return what compiling and linking are told by a plan that clang's own way carries out."""
+    level = "-O3" if plan.method == FAST else "-Oz"
+    profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
+    return [level, "-flto", *profile, *plan.flags]
 
 
 def link_words(
