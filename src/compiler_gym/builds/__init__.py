@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the build of somebody's project runs, and which file it makes of which.
 
-``command_line`` reads one command of a compiler, ``archives`` what lies in an archive, ``elf`` how
-large a linked file is. ``recording`` runs a whole build in a copy of its tree and writes down
-every command (``watch`` stands in for the compilers), ``binaries`` says what each linked file
-was made of. No compiler is named here, and nothing of a project is changed in its place.
+``command_line`` reads one command of a compiler, ``archives`` what lies in an archive, ``elf``
+how large a linked file is, ``link_map`` what of it is where. ``recording`` runs a whole build in
+a copy of its tree and writes down every command (``watch`` stands in for the compilers),
+``binaries`` says what each linked file was made of. No compiler is named here, and nothing of a
+project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
         needed_symbols,
         sizes_of,
     )
+    from compiler_gym.builds.link_map import (
+        LinkedFunction,
+        bytes_by_file,
+        linked_functions,
+        map_beside,
+    )
     from compiler_gym.builds.recording import Event, Recording, record_build
     from compiler_gym.builds.tree import copy_tree
 
@@ -38,16 +45,20 @@ __all__ = [
     "CompilerCommand",
     "Event",
     "Input",
+    "LinkedFunction",
     "Mode",
     "Recording",
     "Sizes",
     "Source",
     "Unit",
+    "bytes_by_file",
     "copy_tree",
     "exported_symbols",
     "find_binaries",
     "function_sizes",
     "is_archive",
+    "linked_functions",
+    "map_beside",
     "members_of",
     "needed_symbols",
     "record_build",
@@ -59,6 +70,7 @@ _WHERE = {
     "archives": ("is_archive", "members_of"),
     "binaries": ("Binary", "Input", "Unit", "find_binaries"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
+    "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
     "recording": ("Event", "Recording", "record_build"),
     "tree": ("copy_tree",),
 }

@@ -4,7 +4,8 @@
 ``job`` is one tuning from the build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands and ``plan`` is what was
-decided, as a file. No compiler is named here.
+decided, as a file. ``explaining`` says what each decision won, ``summary`` holds what there is to
+say, ``report`` and ``page`` write it for people. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -17,12 +18,17 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.journal import Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, read_plan, write_plan
-    from compiler_gym.tuning.tuner import Found, Subject, Tuner
+    from compiler_gym.tuning.report import write_report
+    from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
+    from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
 
 __all__ = [
     "Allowance",
     "BinaryPlan",
+    "BinarySummary",
+    "Decision",
     "Found",
+    "FunctionSize",
     "Job",
     "Journal",
     "Plan",
@@ -30,12 +36,16 @@ __all__ = [
     "Result",
     "RunCommand",
     "SourceFile",
+    "SourceSize",
     "Subject",
+    "Summary",
     "Tried",
     "Tuner",
     "Watcher",
     "read_plan",
+    "share",
     "write_plan",
+    "write_report",
 ]
 
 _WHERE = {
@@ -44,7 +54,9 @@ _WHERE = {
     "journal": ("Journal", "Tried"),
     "measuring": ("RunCommand",),
     "plan": ("BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
-    "tuner": ("Found", "Subject", "Tuner"),
+    "report": ("write_report",),
+    "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
+    "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),
 }
 
 __getattr__ = door(

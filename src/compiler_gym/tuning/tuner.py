@@ -16,10 +16,13 @@ from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
 
-__all__ = ["Found", "Subject", "Tuner", "Watch"]
+__all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals"]
 
 Watch = Callable[[str, Tried], None]
-"""Is told the stage and the best so far, in bytes or in seconds."""
+"""Is told the stage and the best so far: bytes of the linked ``.text``, as near as a tuner can
+tell before it links, or seconds."""
+WatchRivals = Callable[[Mapping[str, Path]], None]
+"""Is told what others make of a binary, the fair rival last, as soon as it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,19 @@ class Subject:
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
     watch: Watch = field(default=lambda stage, best: None)
+    watch_rivals: WatchRivals = field(default=lambda rivals: None)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSize:
+    """One function as the fair rival and as the tuned build link it."""
+
+    name: str
+    source: str
+    """The file that it is from; empty where that is not known."""
+    before: int
+    """Bytes in the fair rival; 0 where it is part of another function, or of none."""
+    after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +68,13 @@ class Found:
     """The bytes that the search began with, by its own measure."""
     tried: int
     """How many compilations were measured."""
+    objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """An object of each source, by the source's path, as some rival was linked of them: the
+    linker's map beside that rival says which function is from which source."""
+    gains: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By how many bytes ``.text`` grows without one decision, all others kept."""
+    functions: tuple[FunctionSize, ...] = ()
+    """Every function of either, where a map says."""
 
 
 class Tuner(Protocol):

@@ -2,10 +2,11 @@
 """LLVM's part of a tuning: rivals by clang and lld, decisions by search, binaries of a plan."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, sizes_of
+from compiler_gym.builds import Binary, Unit, bytes_by_file, sizes_of
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.tuning.linking import FOLDING, Linker, refused_flags, require_linker
 from compiler_gym.envs.llvm.tuning.making import Maker
@@ -14,7 +15,7 @@ from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
-from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject
+from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject, Tried
 
 __all__ = ["LlvmTuner"]
 
@@ -44,7 +45,14 @@ class LlvmTuner:
         binary = subject.binary
         _require_honoured(binary)
         linker = Linker(binary, subject.folder, subject.jobs)
-        rivals = _size_rivals(linker)
+        objects = linker.compile("Oz-o", ["-Oz"])
+        rivals = _size_rivals(linker, objects)
+        subject.watch_rivals(rivals)
+        outside = _outside(rivals["clang -Oz"], objects)
+
+        def watch(stage: str, best: Tried) -> None:
+            subject.watch(stage, replace(best, cost=best.cost + outside))
+
         whole = make_whole(binary, rivals["clang -Oz"], goal="size", jobs=subject.jobs)
         is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
         benchmark = whole.benchmark()
@@ -52,7 +60,7 @@ class LlvmTuner:
         search = SizeSearch(
             benchmark, is_pic, subject.allowance,
             Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest()),
-            subject.jobs, subject.seed, subject.watch,
+            subject.jobs, subject.seed, watch,
         )  # fmt: skip
         best = search.run()
         passes, options = split(best.actions)
@@ -66,7 +74,10 @@ class LlvmTuner:
                 binary.name, "link-time", "", {}, (), FOLDING, sources=_sources(whole, subject)
             )
             path = rivals[FAIR]
-        return Found(plan, path, rivals, search.first, search.count)
+        return Found(
+            plan, path, rivals, search.first, search.count,
+            {str(_relative(unit.path, binary.root)): made for unit, made in objects.items()},
+        )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
@@ -82,8 +93,8 @@ class LlvmTuner:
         return script_of(binary, plan, tree)
 
 
-def _size_rivals(linker: Linker) -> dict[str, Path]:
-    plain = linker.link("Oz", linker.compile("Oz-o", ["-Oz"]), [])
+def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
+    plain = linker.link("Oz", plain_objects, [])
     objects = linker.compile("Oz-flto-o", ["-Oz", "-flto"])
     lto = linker.link("Oz-flto", objects, ["-Oz", "-flto"])
     fair = linker.link("Oz-flto-folded", objects, ["-Oz", "-flto", *FOLDING])
@@ -93,6 +104,12 @@ def _size_rivals(linker: Linker) -> dict[str, Path]:
         "clang -Oz -flto": lto,
         FAIR: fair,
     }
+
+
+def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
+    """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
+    ours = {str(path) for path in objects.values()}
+    return sum(size for file, size in bytes_by_file(linked).items() if file not in ours)
 
 
 def _require_honoured(binary: Binary) -> None:

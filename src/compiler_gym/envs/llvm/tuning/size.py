@@ -149,6 +149,7 @@ class SizeSearch:
             seconds=None if part.seconds is None else max(part.seconds_left, 0.1),
             steps=part.compilations_left,
         )
+        watcher = _Watcher(self, stage, part)
         found = run_search(
             self._make,
             [self.benchmark],
@@ -157,9 +158,9 @@ class SizeSearch:
             seed=self.seed,
             starts=[start],
             step_seconds=_STEP_SECONDS,
-            watcher=_Watcher(self, stage, part),
+            watcher=watcher,
         )[0]
-        part.take([()] * found.steps)
+        part.take([()] * (found.steps - watcher.steps))
         actions = _ordered(found.action_names)
         tried = Tried(actions, self._benches[0].cost(actions))
         self.journal.add(stage, tried)
@@ -171,12 +172,17 @@ class _Watcher:
 
     def __init__(self, owner: SizeSearch, stage: str, part: Allowance) -> None:
         self._owner, self._stage, self._part = owner, stage, part
+        self.steps = 0
+        """Those that are counted already."""
 
     def improved(self, improvement: Any) -> None:
         """Take note of nothing: what is found is measured at the end."""
 
     def tick(self, seconds: float, programs: Sequence[Any]) -> None:
         """Show that it goes on; end it where somebody wants to stop."""
+        steps = sum(program.steps for program in programs)
+        self._part.take([()] * (steps - self.steps))
+        self.steps = steps
         self._owner.watch(self._stage, self._owner.best)
         if self._part.is_stopped():
             raise KeyboardInterrupt
