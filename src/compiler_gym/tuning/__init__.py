@@ -5,7 +5,8 @@
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands and ``plan`` is what was
 decided, as a file. ``explaining`` says what each decision won, ``summary`` holds what there is to
-say, ``report`` and ``page`` write it for people. No compiler is named here.
+say, ``report`` and ``page`` write it for people, ``difference`` compares two tunings. No compiler
+is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +15,12 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
+    from compiler_gym.tuning.difference import (
+        BinaryDifference,
+        PlanDifference,
+        compare_plans,
+        read_tuned,
+    )
     from compiler_gym.tuning.job import Job, Request, Result, Watcher
     from compiler_gym.tuning.journal import Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Allowance",
+    "BinaryDifference",
     "BinaryPlan",
     "BinarySummary",
     "Decision",
@@ -32,6 +40,7 @@ __all__ = [
     "Job",
     "Journal",
     "Plan",
+    "PlanDifference",
     "Request",
     "Result",
     "RunCommand",
@@ -42,7 +51,9 @@ __all__ = [
     "Tried",
     "Tuner",
     "Watcher",
+    "compare_plans",
     "read_plan",
+    "read_tuned",
     "share",
     "write_plan",
     "write_report",
@@ -50,6 +61,7 @@ __all__ = [
 
 _WHERE = {
     "allowance": ("Allowance",),
+    "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "job": ("Job", "Request", "Result", "Watcher"),
     "journal": ("Journal", "Tried"),
     "measuring": ("RunCommand",),

@@ -11,14 +11,14 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
-from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, SourceSize, Summary, share
+from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
 from compiler_gym.tuning.tuner import FunctionSize
 
 __all__ = ["page"]
 
 _MOST_BARS = 30
 """Functions in the picture; all of them are in the table below it."""
-_ELSEWHERE = "not from a source of the project"
+_ELSEWHERE = "start-up files, libraries, and functions that no object has by itself"
 
 
 def page(summary: Summary) -> str:
@@ -45,7 +45,7 @@ def _parts(summary: Summary) -> Iterator[str]:
         yield _speed(binary)
         yield _decisions(binary)
         yield _functions(binary.functions)
-        yield _sources(binary.sources)
+        yield _sources(binary)
     yield _made(summary)
 
 
@@ -74,7 +74,7 @@ def _sizes(binary: BinarySummary) -> str:
             (escape(name), "name"),
             (f"{sizes['text']:,}", "number"),
             (f"{sizes['total']:,}", "number"),
-            ("" if name == TUNED else _change(sizes["text"], tuned["text"]), "number"),
+            ("" if name == TUNED else _change(sizes["text"], tuned["text"]), "change"),
         )
         for name, sizes in binary.sizes.items()
     ]
@@ -152,7 +152,7 @@ def _functions(functions: Sequence[FunctionSize]) -> str:
         _bar(
             f.name,
             _svg(18, [("before", 1, 6, 100 * f.before / most),
-                      ("after" if f.after <= f.before else "larger", 9, 8, 100 * f.after / most)]),
+                      (_kind(f), 9, 8, 100 * f.after / most)]),
             _numbers(f.before, f.after),
         )
         for f in shown
@@ -160,7 +160,8 @@ def _functions(functions: Sequence[FunctionSize]) -> str:
     key = (
         '<p class="note"><span class="key" style="background:var(--before)"></span>before'
         '<span class="key" style="background:var(--after)"></span>after, smaller'
-        '<span class="key" style="background:var(--worse)"></span>after, larger</p>'
+        '<span class="key" style="background:var(--worse)"></span>after, larger'
+        '<span class="key" style="background:var(--new)"></span>new</p>'
     )
     rows = [
         ("", (f"<code>{escape(f.name)}</code>", "name"), (escape(f.source), "name"),
@@ -176,21 +177,31 @@ def _functions(functions: Sequence[FunctionSize]) -> str:
     return _section("Functions", said, f'{key}<ul class="bars">{bars}</ul>{rest}')
 
 
-def _sources(sources: Sequence[SourceSize]) -> str:
-    if not sources:
+def _kind(function: FunctionSize) -> str:
+    if not function.before:
+        return "new"
+    return "after" if function.after <= function.before else "larger"
+
+
+def _sources(binary: BinarySummary) -> str:
+    if not binary.sources:
         return ""
     rows = [
         (
             "",
             (escape(s.path) if s.path else f'<span class="soft">{_ELSEWHERE}</span>', "name"),
+            (f"{s.alone:,}" if s.alone else "", "number"),
             (f"{s.before:,}", "number"),
             (f"{s.after:,}", "number"),
-            (_change(s.before, s.after), "number"),
         )
-        for s in sources
+        for s in binary.sources
     ]
-    said = "Bytes of the functions of each source, in the fair rival and in the tuned file."
-    return _section("Sources", said, _table(("Source", "Before", "After", "Change"), rows))
+    said = (
+        "Bytes of code: of its object in a plain build, and of the functions that keep its names "
+        f"in {binary.rival} and in the tuned file. Inlining carries code from one to the other."
+    )
+    head = ("Source", "Its object", "Fair rival", "Tuned")
+    return _section("Sources", said, _table(head, rows))
 
 
 def _made(summary: Summary) -> str:
@@ -235,7 +246,7 @@ def _table(head: Sequence[str], rows: Iterable[tuple[str | Cell, ...]]) -> str:
     rows = list(rows)
     kinds = [cell[1] for cell in rows[0][1:]] if rows else []
     top = "".join(
-        f'<th class="{kind if kind == "number" else ""}">{escape(name)}</th>'
+        f'<th class="{kind if kind in ("number", "change") else ""}">{escape(name)}</th>'
         for name, kind in zip(head, kinds, strict=True)
     )
     lines = [

@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
+from compiler_gym.builds import bytes_by_file
 from compiler_gym.tuning.job import Request, Result
-from compiler_gym.tuning.tuner import FunctionSize
+from compiler_gym.tuning.tuner import Found, FunctionSize
 
 __all__ = ["BinarySummary", "Decision", "SourceSize", "Summary", "share", "summary_of"]
 
@@ -31,7 +32,9 @@ class SourceSize:
     """The functions of one source."""
 
     path: str
-    """Empty for what no source of the project has: start-up files, libraries, new functions."""
+    """Empty for start-up files, libraries, and functions that no object has by itself."""
+    alone: int
+    """Bytes of its object's code in a plain build."""
     before: int
     """Bytes in the fair rival."""
     after: int
@@ -127,7 +130,7 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     return BinarySummary(
         result.binary.name, str(Path("bin") / result.binary.name), result.sizes, rival,
         _is_better(result, rival, request.goal), found.tried, found.plan.passes, decisions,
-        result.taken_back, result.speed, _sources(found.functions), found.functions,
+        result.taken_back, result.speed, _sources(found), found.functions,
     )  # fmt: skip
 
 
@@ -137,12 +140,18 @@ def _is_better(result: Result, rival: str, goal: str) -> bool:
     return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
 
 
-def _sources(functions: Sequence[FunctionSize]) -> tuple[SourceSize, ...]:
-    sums: dict[str, tuple[int, int]] = {}
-    for function in functions:
+def _sources(found: Found) -> tuple[SourceSize, ...]:
+    sums: dict[str, tuple[int, int]] = dict.fromkeys(found.objects, (0, 0))
+    for function in found.functions:
         before, after = sums.get(function.source, (0, 0))
         sums[function.source] = before + function.before, after + function.after
-    if not any(sums):
+    if not found.functions or not found.objects:
         return ()
-    rows = [SourceSize(path, *both) for path, both in sums.items()]
-    return tuple(sorted(rows, key=lambda row: (not row.path, -row.before, row.path)))
+    links = (bytes_by_file(path) for path in found.rivals.values())
+    files = {str(path) for path in found.objects.values()}
+    plain = next((link for link in links if files & link.keys()), {})
+    rows = [
+        SourceSize(path, plain.get(str(found.objects.get(path)), 0), *both)
+        for path, both in sums.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (not row.path, -row.alone, row.path)))
