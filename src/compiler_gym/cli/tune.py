@@ -85,7 +85,7 @@ def tune(
     if seconds is None and budget_compilations is None:
         seconds = _seconds("10m")
     request = Request(
-        tuple(context.args), Path.cwd(), output_folder.absolute(), goal, seconds,
+        tuple(context.args), Path.cwd(), output_folder.resolve(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
         _fraction(max_slowdown), resume,
     )  # fmt: skip

@@ -35,7 +35,7 @@ def page(summary: Summary) -> str:
 
 @cache
 def _style() -> str:
-    return files(__package__).joinpath("page_style.css").read_text(encoding="utf-8")
+    return files("compiler_gym.tuning").joinpath("page_style.css").read_text(encoding="utf-8")
 
 
 def _parts(summary: Summary) -> Iterator[str]:

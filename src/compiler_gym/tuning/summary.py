@@ -149,7 +149,7 @@ def _sources(found: Found) -> tuple[SourceSize, ...]:
         return ()
     links = (bytes_by_file(path) for path in found.rivals.values())
     files = {str(path) for path in found.objects.values()}
-    plain = next((link for link in links if files & link.keys()), {})
+    plain = next((link for link in links if files & link.keys()), dict[str, int]())
     rows = [
         SourceSize(path, plain.get(str(found.objects.get(path)), 0), *both)
         for path, both in sums.items()
