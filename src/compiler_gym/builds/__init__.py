@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the build of somebody's project runs, and which file it makes of which.
 
-``command_line`` reads one command of a compiler, ``archives`` what lies in an archive, ``elf``
-how large a linked file is, ``link_map`` what of it is where. ``recording`` runs a whole build in
-a copy of its tree and writes down every command (``watch`` stands in for the compilers),
-``binaries`` says what each linked file was made of. No compiler is named here, and nothing of a
-project is changed in its place.
+``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
+``archives`` what lies in an archive, ``elf`` how large a linked file is, ``link_map`` what of it
+is where. ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command
+(``watch`` stands in for the compilers), ``binaries`` says what each linked file was made of. No
+compiler is named here, and nothing of a project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,8 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.builds.archives import is_archive, members_of
-    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries
+    from compiler_gym.builds.asked import build_asked
+    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries, inputs_of
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         SOURCE_LANGUAGES,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         map_beside,
     )
     from compiler_gym.builds.recording import Event, Recording, record_build
+    from compiler_gym.builds.shell import shell_text
     from compiler_gym.builds.tree import copy_tree
 
 __all__ = [
@@ -51,27 +53,32 @@ __all__ = [
     "Sizes",
     "Source",
     "Unit",
+    "build_asked",
     "bytes_by_file",
     "copy_tree",
     "exported_symbols",
     "find_binaries",
     "function_sizes",
+    "inputs_of",
     "is_archive",
     "linked_functions",
     "map_beside",
     "members_of",
     "needed_symbols",
     "record_build",
+    "shell_text",
     "sizes_of",
 ]
 
 _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
-    "binaries": ("Binary", "Input", "Unit", "find_binaries"),
+    "asked": ("build_asked",),
+    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
     "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
     "recording": ("Event", "Recording", "record_build"),
+    "shell": ("shell_text",),
     "tree": ("copy_tree",),
 }
 

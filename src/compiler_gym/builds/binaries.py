@@ -6,7 +6,7 @@ no rules of their own. What no recorded command made stays a file for the linker
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from compiler_gym.builds.command_line import CompilerCommand, Mode, Source
 from compiler_gym.builds.elf import EXECUTABLE, SHARED, is_elf
 from compiler_gym.builds.recording import Event
 
-__all__ = ["Binary", "Input", "Unit", "find_binaries"]
+__all__ = ["Binary", "Input", "Origin", "Unit", "find_binaries", "inputs_of"]
 
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 
@@ -31,6 +31,10 @@ class Unit:
     def path(self) -> Path:
         """The source file."""
         return self.command.cwd / self.source.name
+
+
+Origin = Callable[[str], "tuple[Unit, ...]"]
+"""What an object was made of, by the SHA-256 of its contents; nothing where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,10 @@ class Binary:
         """Every source, each once."""
         return tuple(dict.fromkeys(unit for input in self.inputs for unit in input.units))
 
+    def name_of(self, unit: Unit) -> str:
+        """Return where the source of `unit` lies, from the root of the tree."""
+        return _name(unit.path.resolve(), self.root)
+
     @property
     def unknown(self) -> tuple[Path, ...]:
         """Objects and archives that no recorded command made; no shared libraries."""
@@ -88,6 +96,10 @@ class Binary:
 def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
     """Return what was linked and is still there as it was linked, the latest command of each."""
     made: dict[str, tuple[Unit, ...]] = {}
+
+    def origin(digest: str) -> tuple[Unit, ...]:
+        return made.get(digest, ())
+
     links: dict[Path, tuple[CompilerCommand, str]] = {}
     for event in events:
         command = CompilerCommand.parse(event.words, event.cwd)
@@ -96,7 +108,7 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
         elif command.mode is Mode.PROGRAM:
             for name, digest in event.made.items():
                 if "-r" in command.link_flags:
-                    known = [input.units for input in _inputs(command, made)]
+                    known = [input.units for input in inputs_of(command, origin)]
                     if known and all(known):
                         made[digest] = tuple(unit for units in known for unit in units)
                 else:
@@ -104,7 +116,7 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
     found: list[Binary] = []
     for path, (command, digest) in links.items():
         if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest:
-            inputs = tuple(_inputs(command, made))
+            inputs = tuple(inputs_of(command, origin))
             if any(input.units for input in inputs):
                 found.append(Binary(_name(path, tree), path, command, inputs, tree.resolve()))
     return found
@@ -120,7 +132,8 @@ def _take_objects(
                 made[digest] = (Unit(command, source),)
 
 
-def _inputs(command: CompilerCommand, made: dict[str, tuple[Unit, ...]]) -> Iterable[Input]:
+def inputs_of(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
+    """Yield what `command` links, its own sources first."""
     for source in command.sources:
         yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
     is_whole = False
@@ -129,7 +142,7 @@ def _inputs(command: CompilerCommand, made: dict[str, tuple[Unit, ...]]) -> Iter
         is_whole = _WHOLE.get(word, is_whole)
         path = command.cwd / word if word in command.objects else _library(word, folders)
         if path is not None:
-            units = _units_of(path, made)
+            units = _units_of(path, origin)
             if units or word in command.objects:
                 yield Input(word, path, units, is_archive(path) and not is_whole)
 
@@ -159,17 +172,16 @@ def _library(word: str, folders: Sequence[Path]) -> Path | None:
     return None
 
 
-def _units_of(path: Path, made: dict[str, tuple[Unit, ...]]) -> tuple[Unit, ...]:
+def _units_of(path: Path, origin: Origin) -> tuple[Unit, ...]:
     """Return what `path` was made of; nothing where a part of it is of unknown origin."""
     try:
         data = path.read_bytes()
     except OSError:
         return ()
     if not is_archive(path):
-        return made.get(_digest(data), ())
-    found = [None if member is None else made.get(_digest(member)) for member in members_of(data)]
-    known = [units for units in found if units is not None]
-    return tuple(unit for units in known for unit in units) if len(known) == len(found) else ()
+        return origin(_digest(data))
+    found = [() if member is None else origin(_digest(member)) for member in members_of(data)]
+    return tuple(unit for units in found for unit in units) if all(found) else ()
 
 
 def _name(path: Path, tree: Path) -> str:

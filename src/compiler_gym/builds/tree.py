@@ -71,6 +71,8 @@ def _is_leftover(path: Path) -> bool:
 
 
 def _reason(error: OSError | shutil.Error) -> str:
-    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
-        return str(error.args[0][0][-1])
-    return getattr(error, "strerror", None) or str(error)
+    """Return what the system says: of several files that failed, for the first."""
+    failed: object = error.args[0] if error.args else ""
+    if isinstance(error, shutil.Error) and isinstance(failed, list):
+        return str(failed[0][-1])  # pyright: ignore[reportUnknownArgumentType]  # untyped in shutil
+    return error.strerror or str(error)

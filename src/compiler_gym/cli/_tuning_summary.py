@@ -109,7 +109,7 @@ def _commands(summary: "Summary", folder: Path) -> list[str]:
     return [
         *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
           for b in summary.binaries),
-        f"sh {shlex.quote(str(folder / 'reproduce.sh'))}",
+        shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
         made,
     ]  # fmt: skip
 

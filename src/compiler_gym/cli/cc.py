@@ -11,12 +11,16 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from compiler_gym.errors import UnknownNameError
+from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
+
+if TYPE_CHECKING:
+    from compiler_gym.tuning import Plan
 
 __all__ = ["cc"]
 
@@ -29,13 +33,45 @@ def cc(context: typer.Context) -> None:
 
     The bitcode goes below the folder that COMPILER_GYM_CC_OUTPUT names; import it with
     `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
+    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked.
     """
-    words = [*_compiler(), *_exact_arguments(context)]
+    plan, arguments = _plan_in(_exact_arguments(context))
+    words = [*_compiler(), *arguments]
     status = _run(words)
+    if status == 0 and plan is not None:
+        _apply(plan, words)
     folder = os.environ.get(_FOLDER)
     if status == 0 and folder:
         _keep(words, Path(folder).expanduser().absolute())
     raise typer.Exit(status)
+
+
+def _plan_in(arguments: list[str]) -> "tuple[Plan | None, list[str]]":
+    """Return the plan that the first arguments name, if they do, and those of the compiler."""
+    if arguments[:1] != ["--plan"]:
+        return None, arguments
+    from compiler_gym.tuning import read_plan
+
+    if len(arguments) < 2:
+        raise PlanError("expected a file after --plan, as in `compiler-gym cc --plan tuned.toml`")
+    return read_plan(Path(arguments[1])), arguments[2:]
+
+
+def _apply(plan: "Plan", words: list[str]) -> None:
+    from compiler_gym.tuning import apply_plan
+
+    def say(text: str) -> None:
+        sys.stderr.write(f"compiler-gym cc: {text}\n")
+
+    name = plan.compiler.partition(" ")[0]
+    compiler = compilers().get(name)
+    if compiler is None or not compiler.tuner:
+        say(f"the plan is for {plan.compiler}, which nothing here can apply")
+        return
+    try:
+        apply_plan(plan, named(compiler.tuner)(), words, Path.cwd(), say=say)
+    except Exception as error:  # the build must go on, whatever this is
+        say(f"the plan is not applied: {type(error).__name__}: {error}")
 
 
 def _exact_arguments(context: typer.Context) -> list[str]:

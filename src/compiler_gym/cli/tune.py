@@ -67,6 +67,7 @@ def tune(
     ends the search and hands over what was found. `tune diff A B` compares two results.
     Exit status: 0 when handed over, 2 when that cannot be done, 130 after Ctrl-C.
     """
+    from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
     from compiler_gym.tuning import Request
 
@@ -85,7 +86,7 @@ def tune(
     if seconds is None and budget_compilations is None:
         seconds = _seconds("10m")
     request = Request(
-        tuple(context.args), Path.cwd(), output_folder.resolve(), goal, seconds,
+        build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.resolve(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
         _fraction(max_slowdown), resume,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
+    from compiler_gym.tuning.applying import apply_plan, changed_sources
     from compiler_gym.tuning.difference import (
         BinaryDifference,
         PlanDifference,
@@ -51,6 +52,8 @@ __all__ = [
     "Tried",
     "Tuner",
     "Watcher",
+    "apply_plan",
+    "changed_sources",
     "compare_plans",
     "read_plan",
     "read_tuned",
@@ -61,6 +64,7 @@ __all__ = [
 
 _WHERE = {
     "allowance": ("Allowance",),
+    "applying": ("apply_plan", "changed_sources"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "job": ("Job", "Request", "Result", "Watcher"),
     "journal": ("Journal", "Tried"),

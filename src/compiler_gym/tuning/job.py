@@ -6,6 +6,7 @@ in the output folder; a tuning that was ended goes on from what is there.
 """
 
 import json
+import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,19 @@ from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
 
 __all__ = ["Job", "Request", "Result", "Watcher"]
+
+_SCRIPT = """#!/bin/sh
+# Makes the tuned binaries again, with the compiler's own tools alone.
+#
+#   sh reproduce.sh [TREE [FOLDER]]
+#
+# TREE holds the sources, and what the build generates of them: {build}
+# FOLDER takes what is made [reproduced].
+set -eu
+ROOT=$(cd "${{1:-.}}" && pwd -P)
+mkdir -p "${{2:-reproduced}}"
+OUT=$(cd "${{2:-reproduced}}" && pwd -P)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +216,12 @@ class Job:
                 f"the tests fail before anything was tuned, with status {first.status}: {check}\n"
                 f"{first.tail}"
             )
+        second = run_check(check, recording.tree)
+        if second.status:
+            self._watcher.says(
+                "the tests fail now and then without any change: a failure counts when it is "
+                "there twice"
+            )
 
     def _allowance(self, count: int) -> Allowance:
         seconds, compilations = self.request.seconds, self.request.compilations
@@ -299,15 +319,13 @@ class Job:
     def _hand_over(self) -> None:
         output = self.request.output
         plans: list[BinaryPlan] = []
-        scripts: list[str] = []
+        scripts = [_SCRIPT.format(build=shlex.join(self.request.build))]
         for result in self.results:
             target = output / "bin" / result.binary.name
             target.parent.mkdir(parents=True, exist_ok=True)
             put(result.found.path, target)
             plans.append(result.found.plan)
-            scripts.append(
-                self._tuner.script(result.binary, result.found.plan, self._work / "tree")
-            )
+            scripts.append(self._tuner.script(result.binary, result.found.plan))
         write_plan(
             output / "tuned.toml",
             Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),

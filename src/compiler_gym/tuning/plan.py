@@ -21,6 +21,7 @@ __all__ = ["VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_pl
 
 VERSION = 1
 """Of the format."""
+_REQUIRED = ("name", "method")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class SourceFile:
     path: str
     """From the root of the project."""
     sha256: str
-    """Of what the compiler's front end made of it: comments and dates do not count."""
+    """Of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,9 @@ class BinaryPlan:
     """What the compiler is told besides."""
     linker: tuple[str, ...] = ()
     """What the linker is told besides."""
-    keep: tuple[str, ...] | None = None
-    """Names that stay visible in it; None if that are all."""
+    scope: str = ""
+    """What makes local, before any pass, what nothing outside can name, as the compiler writes
+    it; empty where every name stays visible."""
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
     sources: tuple[SourceFile, ...] = ()
@@ -130,12 +132,11 @@ def read_plan(path: Path) -> Plan:
 
 
 def _plain(plan: Plan) -> dict[str, Any]:
-    document = msgspec.to_builtins(plan)
-    assert isinstance(document, dict)
-    first = {"version": document.pop("version")}
-    binaries = [
-        {name: value for name, value in binary.items() if value not in (None, "", [], {})}
-        | ({"keep": []} if binary["keep"] == [] else {})
-        for binary in document.pop("binaries")
+    """Return `plan` as it is written: the version first, and nothing that is empty."""
+    document: dict[str, Any] = msgspec.to_builtins(plan)
+    binaries: list[dict[str, Any]] = document.pop("binaries")
+    written = [
+        {k: v for k, v in binary.items() if k in _REQUIRED or v not in ("", [], {})}
+        for binary in binaries
     ]
-    return {**first, **document, "binaries": binaries}
+    return {"version": document.pop("version"), **document, "binaries": written}

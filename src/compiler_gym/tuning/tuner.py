@@ -98,6 +98,9 @@ class Tuner(Protocol):
         """Return the stripped binary that `plan` makes of `binary`."""
         ...
 
-    def script(self, binary: Binary, plan: BinaryPlan, tree: Path) -> str:
-        """Return a shell script of the compiler's own tools that makes the same bytes."""
+    def script(self, binary: Binary, plan: BinaryPlan) -> str:
+        """Return lines of a shell script that make the same bytes with the compiler's own tools.
+
+        ROOT is a tree in which the project was built, OUT the folder to write to.
+        """
         ...

@@ -53,7 +53,7 @@ class LlvmTuner:
         def watch(stage: str, best: Tried) -> None:
             subject.watch(stage, replace(best, cost=best.cost + outside))
 
-        whole = make_whole(binary, rivals["clang -Oz"], goal="size", jobs=subject.jobs)
+        whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
         is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
         benchmark = whole.benchmark()
         key = f"{subject.goal} {benchmark.uri}"
@@ -65,7 +65,7 @@ class LlvmTuner:
         best = search.run()
         passes, options = split(best.actions)
         plan = BinaryPlan(
-            binary.name, "program", _pipeline(passes), options, (), FOLDING, whole.keep,
+            binary.name, "program", _pipeline(passes), options, (), FOLDING, _scope(whole),
             {}, _sources(whole, subject),
         )  # fmt: skip
         path = Maker(linker, whole, plan).make("tuned")
@@ -76,7 +76,7 @@ class LlvmTuner:
             path = rivals[FAIR]
         return Found(
             plan, path, rivals, search.first, search.count,
-            {str(_relative(unit.path, binary.root)): made for unit, made in objects.items()},
+            {binary.name_of(unit): made for unit, made in objects.items()},
         )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -85,12 +85,12 @@ class LlvmTuner:
         if plan.method == "link-time":
             objects = linker.compile("link-time-o", ["-Oz", "-flto"])
             return linker.link("link-time", objects, ["-Oz", "-flto", *plan.linker])
-        whole = make_whole(binary, binary.path, goal="size", jobs=jobs)
+        whole = make_whole(binary, binary.path, jobs=jobs)
         return Maker(linker, whole, plan).make("built")
 
-    def script(self, binary: Binary, plan: BinaryPlan, tree: Path) -> str:
+    def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
-        return script_of(binary, plan, tree)
+        return script_of(binary, plan)
 
 
 def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
@@ -132,14 +132,14 @@ def _pipeline(passes: Sequence[str]) -> str:
         return env.action_space.pipeline([env.action_space[name] for name in passes])
 
 
+def _scope(whole: Whole) -> str:
+    with make("llvm-v0") as env:
+        env.reset(benchmark=whole.benchmark())
+        return env.send_param("llvm.get_scope_pipeline", "")
+
+
 def _sources(whole: Whole, subject: Subject) -> tuple[SourceFile, ...]:
-    root = subject.binary.root
     return tuple(
-        SourceFile(str(_relative(unit.path, root)), digest)
-        for unit, digest in zip(whole.units, whole.digests, strict=True)
+        SourceFile(subject.binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
+        for unit in whole.units
     )
-
-
-def _relative(path: Path, root: Path) -> Path:
-    resolved = path.resolve()
-    return resolved.relative_to(root) if resolved.is_relative_to(root) else resolved

@@ -1,19 +1,88 @@
 # SPDX-License-Identifier: MIT
 """A plan as a shell script of clang-22, llvm-link-22, opt-22 and lld: no part of this library.
 
-It compiles the sources of the tree where it is started, and ends with the binary whose bytes
-the plan was measured with.
+It reads the sources of a tree in which the project was built, and ends with the binary whose
+bytes the plan was measured with.
 """
 
-import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
-from compiler_gym.builds import Binary
+from compiler_gym.builds import Binary, Input, Unit, shell_text
+from compiler_gym.envs.llvm.tuning.linking import compile_words, link_words
+from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
+from compiler_gym.envs.llvm.tuning.whole import FRONT_END
 from compiler_gym.tuning import BinaryPlan
 
 __all__ = ["script_of"]
 
+_OUT = "/@OUT@"
+"""Stands for the folder of what is made until all words are quoted."""
+_CLEAR = "invalidate<all>"
 
-def script_of(binary: Binary, plan: BinaryPlan, tree: Path) -> str:
-    """Return the script for one binary."""
-    return f"# {shlex.quote(binary.name)} {plan.method} {tree}\n"
+
+def script_of(binary: Binary, plan: BinaryPlan) -> str:
+    """Return the script for one binary: functions of a shell that know ROOT and OUT."""
+    out = Path(_OUT)
+    target = out / binary.name
+    lines = [f"# {binary.name}", f'mkdir -p "$(dirname {_shell([str(target)], binary)})"']
+    if plan.method == "link-time":
+        lines += _link_time(binary, plan, out, target)
+    else:
+        lines += _program(binary, plan, out, target)
+    return "\n".join([*lines, f"echo {_shell([str(target)], binary)}", ""])
+
+
+def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
+    flags = ["-Oz", "-flto", *plan.flags]
+    units = binary.units
+    objects = {unit: out / f"{number}.o" for number, unit in enumerate(units)}
+    lines = [_in(unit, compile_words(unit, flags, objects[unit]), binary) for unit in units]
+
+    def place(input: Input) -> list[str]:
+        paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
+        return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
+
+    words = link_words(binary, place, [*flags, *plan.linker], target)
+    return [*lines, _at(binary.command.cwd, words, binary)]
+
+
+def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
+    by_path = {binary.name_of(unit): unit for unit in binary.units}
+    units = [by_path[source.path] for source in plan.sources]
+    modules = [out / f"{number}.bc" for number in range(len(units))]
+    lines = [
+        _in(unit, compile_words(unit, FRONT_END, module), binary)
+        for unit, module in zip(units, modules, strict=True)
+    ]
+    linked, module, code = out / "linked.bc", out / "program.bc", out / "program.o"
+    if len(modules) == 1:
+        linked = modules[0]
+    else:
+        lines.append(_shell(["llvm-link-22", *map(str, modules), "-o", str(linked)], binary))
+    pipeline = f",{_CLEAR},".join(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
+    optimise = ["opt-22", "-discard-value-names", f"-passes={pipeline}", str(linked)]
+    lines.append(_shell([*optimise, "-o", str(module)], binary))
+    lines.append(_shell(code_words(binary, plan.options, module, code), binary))
+    first = next(input for input in binary.inputs if input.units)
+    words = link_words(
+        binary, lambda input: [str(code)] if input is first else [], plan.linker, target
+    )
+    return [*lines, _at(binary.command.cwd, words, binary)]
+
+
+def _in(unit: Unit, words: Sequence[str], binary: Binary) -> str:
+    return _at(unit.command.cwd, words, binary)
+
+
+def _at(folder: Path, words: Sequence[str], binary: Binary) -> str:
+    return f"(cd {_shell([str(folder)], binary)} && {_shell(words, binary)})"
+
+
+def _shell(words: Sequence[str], binary: Binary) -> str:
+    named = [_tool(word) for word in words]
+    return shell_text(named, {str(binary.root): "ROOT", _OUT: "OUT"})
+
+
+def _tool(word: str) -> str:
+    return Path(word).name if word.startswith("/") and Path(word).name == "clang-22" else word

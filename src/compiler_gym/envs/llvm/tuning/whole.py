@@ -11,9 +11,13 @@ from compiler_gym.builds import Binary, Unit, exported_symbols, needed_symbols
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
-from compiler_gym.envs.llvm.programs.builds import invocation_of
+from compiler_gym.envs.llvm.tuning.linking import compile_words, run
+from compiler_gym.files import scratch_directory
 
-__all__ = ["Whole", "make_whole"]
+__all__ = ["FRONT_END", "Whole", "make_whole"]
+
+FRONT_END = ("-Oz", "-g0", "-fno-ident", "-Xclang", "-disable-llvm-passes", "-emit-llvm")
+"""What makes clang a front end: IR as it leaves it at -Oz, with the attributes for size."""
 
 _BINDING = ("--wrap", "--defsym", "--version-script", "--dynamic-list", "--symbol-ordering")
 """Options of a linker that name symbols: where one is there, every name stays visible."""
@@ -27,23 +31,20 @@ class Whole:
     """Its bitcode, as the front end leaves it."""
     units: tuple[Unit, ...]
     """The sources that are in it, in the order in which they were linked."""
-    digests: tuple[str, ...]
-    """What their bitcode was, by SHA-256."""
     keep: tuple[str, ...] | None
     """The names that must stay visible; None if that are all."""
-    goal: str
 
     def benchmark(self) -> Benchmark:
         """Return it as the program of an episode."""
         digest = hashlib.sha256(self.module).hexdigest()[:16]
-        scope = "" if self.keep is None else "&scope=program"
+        scope = "" if self.keep is None else "?scope=program"
         names = f"&keep={','.join(self.keep)}" if self.keep else ""
         return Benchmark.from_file_contents(
-            f"benchmark://user-v0/{digest}?goal={self.goal}{scope}{names}", self.module
+            f"benchmark://user-v0/{digest}{scope}{names}", self.module
         )
 
 
-def make_whole(binary: Binary, reference: Path, *, goal: str, jobs: int) -> Whole:
+def make_whole(binary: Binary, reference: Path, *, jobs: int) -> Whole:
     """Return the one module of `binary`, of which `reference` is some linked form."""
     units = binary.units
     with ThreadPoolExecutor(jobs) as pool:
@@ -57,14 +58,15 @@ def make_whole(binary: Binary, reference: Path, *, goal: str, jobs: int) -> Whol
     return Whole(
         linked,
         tuple(chosen),
-        tuple(hashlib.sha256(part).hexdigest() for part in parts),
         _kept(binary, reference, needed, linked),
-        goal,
     )
 
 
 def _front_end(unit: Unit) -> bytes:
-    return invocation_of(unit.command, unit.source).run()
+    with scratch_directory("tuning") as folder:
+        output = Path(folder) / "unit.bc"
+        run(compile_words(unit, FRONT_END, output), unit.command.cwd)
+        return output.read_bytes()
 
 
 def _linked_units(binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]) -> list[Unit]:

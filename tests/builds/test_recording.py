@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""A build runs as it would, and every command that made something is written down."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.errors import ProjectError
+from tests.builds.projects import record, write_project
+
+
+def test_every_compilation_is_written_down(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    recording = record(tree, tmp_path / "record", "make", "CFLAGS=-O1 -DN='a b'")
+    events = list(recording.events())
+    assert [list(event.made) for event in events] == [["main.o"], ["twice.o"], ["program"]]
+    assert "-DN=a b" in events[0].words
+    assert all(event.cwd == tree for event in events)
+    assert "ar rc libtwice.a" in recording.log.read_text()
+
+
+def test_a_compiler_by_its_name_is_seen_too(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    recording = record(tree, tmp_path / "record", "sh", "-c", "gcc main.c twice.c -o there")
+    (event,) = recording.events()
+    assert list(event.made) == ["there"]
+    assert os.access(tree / "there", os.X_OK)
+
+
+def test_what_makes_nothing_is_not_written_down(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    asks = "$CC --version && $CC -E main.c >/dev/null && ! $CC -c missing.c"
+    recording = record(tree, tmp_path / "record", "sh", "-ec", asks)
+    assert list(recording.events()) == []
+
+
+def test_response_files_are_read_while_they_are_there(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    text = "echo '-c main.c' > words && $CC @words -o x.o && rm words"
+    (event,) = record(tree, tmp_path / "record", "sh", "-c", text).events()
+    assert event.words[1:] == ("-c", "main.c", "-o", "x.o")
+
+
+def test_a_failed_build_says_what_it_printed(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    (tree / "twice.c").write_text("int twice(")
+    with pytest.raises(ProjectError, match=r"(?s)status 2: make.*twice\.c.*build\.log"):
+        record(tree, tmp_path / "record", "make")
+
+
+def test_a_build_that_cannot_start_says_how_one_is_given(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    with pytest.raises(ProjectError, match="give the build after `--`"):
+        record(tree, tmp_path / "record", "no-such-build")
+    with pytest.raises(ProjectError, match="expected no-such-cc on PATH"):
+        record(tree, tmp_path / "record", "make", compiler=["no-such-cc"])

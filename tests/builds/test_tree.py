@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""A copy holds what the project is, and nothing that a build made of it."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.builds import copy_tree
+from compiler_gym.errors import ProjectError
+from tests.builds.projects import write_project
+
+
+def names(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def test_what_a_build_made_is_left_out(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    subprocess.run(["make"], cwd=tree, check=True, capture_output=True)
+    (tree / "data.a").write_text("no archive")
+    (tree / "link").symlink_to("main.c")
+    copy_tree(tree, tmp_path / "copy")
+    expected = {"main.c", "twice.c", "Makefile", "data.a", "link"}
+    assert names(tmp_path / "copy") == expected
+    assert (tmp_path / "copy" / "link").is_symlink()
+
+
+def test_objects_that_git_keeps_are_part_of_the_project(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    subprocess.run(["make"], cwd=tree, check=True, capture_output=True)
+    for words in (["init", "-q"], ["add", "-f", "twice.o"]):
+        subprocess.run(["git", *words], cwd=tree, check=True)
+    copy_tree(tree, tmp_path / "copy")
+    assert names(tmp_path / "copy") == {"main.c", "twice.c", "Makefile", "twice.o"}
+
+
+def test_folders_can_be_left_out(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    (tree / "tuned" / "bin").mkdir(parents=True)
+    copy_tree(tree, tree / "tuned" / "copy", leave_out=[tree / "tuned"])
+    assert names(tree / "tuned" / "copy") == {"main.c", "twice.c", "Makefile"}
+
+
+def test_a_copy_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="cannot copy"):
+        copy_tree(tmp_path / "missing", tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()

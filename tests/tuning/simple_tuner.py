@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""A compiler's part of a tuning in a few lines: every decision is a flag of cc."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler_gym.builds import Binary
+from compiler_gym.tuning import BinaryPlan, Found, Subject
+
+
+class SimpleTuner:
+    """Finds the flags that it was made with."""
+
+    def __init__(self, *flags: str) -> None:
+        self.flags = flags
+        self.built: list[tuple[str, ...]] = []
+
+    @property
+    def version(self) -> str:
+        return "simple 1"
+
+    @property
+    def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
+        return ["cc"], ["c++"]
+
+    def tune(self, subject: Subject) -> Found:
+        plan = BinaryPlan(subject.binary.name, "simple", flags=self.flags)
+        rival = self.build(subject.binary, plan.only(()), subject.folder / "rival", jobs=1)
+        path = self.build(subject.binary, plan, subject.folder / "tuned", jobs=1)
+        return Found(plan, path, {"cc": rival}, 0, 1)
+
+    def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
+        self.built.append(plan.flags)
+        folder.mkdir(parents=True, exist_ok=True)
+        output = folder / "made"
+        sources = [str(unit.path) for unit in binary.units]
+        subprocess.run(["cc", *plan.flags, *sources, "-s", "-o", output], check=True)
+        return output
+
+    def script(self, binary: Binary, plan: BinaryPlan) -> str:
+        names = " ".join(f'"$ROOT"/{binary.name_of(unit)}' for unit in binary.units)
+        return f'cc {" ".join(plan.flags)} {names} -s -o "$OUT"/{binary.name}\n'

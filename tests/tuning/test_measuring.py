@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The user's own commands, with one binary or another in its place."""
+
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.errors import ProjectError
+from compiler_gym.tuning import RunCommand
+
+
+def script(path: Path, text: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_run_uses_the_binary_in_its_place(tmp_path: Path) -> None:
+    one, two = script(tmp_path / "1", "echo one"), script(tmp_path / "2", "echo two; exit 4")
+    run = RunCommand("./program", tmp_path, tmp_path / "program")
+    first, second = run.run(one), run.run(two)
+    assert (first.status, second.status) == (0, 4)
+    assert first.output != second.output
+    assert run.run(one).output == first.output
+    assert first.tail == "one\n"
+
+
+def test_runs_alternate(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    binaries = [script(tmp_path / name, f"echo {name} >> {log}") for name in ("a", "b")]
+    times = RunCommand("./p", tmp_path, tmp_path / "p").alternate(binaries, 3)
+    assert log.read_text().split() == ["a", "b"] * 3
+    assert [len(found) for found in times] == [3, 3]
+    assert all(seconds >= 0 for found in times for seconds in found)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    run = RunCommand("true", tmp_path, Path("/proc/there"))
+    with pytest.raises(ProjectError, match="/proc/there"):
+        run.run(script(tmp_path / "1", "true"))
