@@ -89,6 +89,7 @@ def _show_next(summary: "Summary") -> None:
     rows = table("Written", "What it is", typed=("Written",), title=f"In {folder}")
     for binary in summary.binaries:
         rows.add_row(binary.file, "the tuned binary, stripped")
+        rows.add_row(f"work/tree/{binary.name}", "as the project builds it itself")
     rows.add_row("report.html", "what each decision won, and sizes by function; open it")
     rows.add_row("tuned.toml", "every decision, to read, keep and compare")
     rows.add_row("reproduce.sh", "the same bytes without this library")
