@@ -20,7 +20,7 @@ __all__ = ["explained", "gains_of", "sizes_by_function"]
 _MOST = 16
 """Decisions that are measured alone; a plan names those first that its compiler thinks first."""
 _SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0
-_CLONE = re.compile(r"(?:\.(?:llvm\.\d+|\d+|part|cold|constprop|isra|specialized))+$")
+_CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
 """What compilers append to the name of a copy of a function."""
 
 

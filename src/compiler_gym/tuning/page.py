@@ -174,7 +174,7 @@ def _functions(functions: Sequence[FunctionSize]) -> str:
         "became part of its callers or is nobody's; one that is new was part of others before."
     )
     rest = f"<details><summary>All {len(functions):,} functions</summary>{every}</details>"
-    return _section("Functions", said, f'{key}<ul class="bars">{bars}</ul>{rest}')
+    return _section("Sizes by function", said, f'{key}<ul class="bars">{bars}</ul>{rest}')
 
 
 def _kind(function: FunctionSize) -> str:
@@ -198,7 +198,7 @@ def _sources(binary: BinarySummary) -> str:
     ]
     said = (
         "Bytes of code: of its object in a plain build, and of the functions that keep its names "
-        f"in {binary.rival} and in the tuned file. Inlining carries code from one to the other."
+        f"in {binary.rival} and in the tuned file. A function that becomes part of its caller counts there."
     )
     head = ("Source", "Its object", "Fair rival", "Tuned")
     return _section("Sources", said, _table(head, rows))
