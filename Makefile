@@ -30,8 +30,13 @@ help: ## List the verbs
 setup: $(BIN)/.installed ## Install system packages, a virtual environment and this package
 	@echo "Ready: $(BIN)/compiler-gym --help"
 
-demo: setup ## Search for pass sequences that beat -Oz, for a minute, and show what was found
+demo: setup ## Search for pass sequences that beat -Oz, for a minute; then tune a small project
 	@$(BIN)/compiler-gym demo --output $(OUTPUT)
+	@if command -v ld.lld-22 >/dev/null || command -v ld.lld >/dev/null; then \
+	  echo; echo "And now a project of $$(ls programs/gsm/*.c | wc -l) sources, a speech coder, tuned for size:"; \
+	  rm -rf $(OUTPUT)/tuned; compiler_gym="$$PWD/$(BIN)/compiler-gym"; output="$$(realpath -m $(OUTPUT)/tuned)"; \
+	  cd programs/gsm && "$$compiler_gym" tune --time 10 --output "$$output" -- sh -c '$${CC:-cc} -Oz *.c -o gsm'; \
+	else echo "Not tuned: expected lld to link a project with: apt install lld-22"; fi
 
 check: $(BIN)/.tested native-format ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -2,11 +2,11 @@
 """What the build of somebody's project runs, and which file it makes of which.
 
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
-``archives`` what lies in an archive, ``elf`` how large a linked file is. ``recording`` runs a
-whole build in a copy of its ``tree`` and writes down every command (``watch`` stands in for the
-compilers), ``binaries`` says what each linked file was made of,
-``relinking`` how another compiler makes it again. No compiler is named here, and
-nothing of a project is changed in its place.
+``archives`` what lies in an archive, ``elf`` how large a linked file is, ``link_map`` what of it
+is where. ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command
+(``watch`` stands in for the compilers), ``binaries`` says what each linked file was made of,
+``relinking`` how another compiler makes it again. No compiler is named here, and nothing of a
+project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
         needed_symbols,
         sizes_of,
     )
+    from compiler_gym.builds.link_map import (
+        LinkedFunction,
+        bytes_by_file,
+        linked_functions,
+        map_beside,
+    )
     from compiler_gym.builds.recording import Event, Recording, record_build
     from compiler_gym.builds.relinking import Driver, Place, run_command
     from compiler_gym.builds.shell import shell_text
@@ -44,6 +50,7 @@ __all__ = [
     "Driver",
     "Event",
     "Input",
+    "LinkedFunction",
     "Mode",
     "Place",
     "Recording",
@@ -51,12 +58,15 @@ __all__ = [
     "Source",
     "Unit",
     "build_asked",
+    "bytes_by_file",
     "copy_tree",
     "exported_symbols",
     "find_binaries",
     "function_sizes",
     "inputs_of",
     "is_archive",
+    "linked_functions",
+    "map_beside",
     "members_of",
     "needed_symbols",
     "record_build",
@@ -71,6 +81,7 @@ _WHERE = {
     "asked": ("build_asked",),
     "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
+    "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
     "relinking": ("Driver", "Place", "run_command"),
     "recording": ("Event", "Recording", "record_build"),
     "shell": ("shell_text",),

@@ -2,18 +2,24 @@
 """``compiler-gym tune``."""
 
 import re
-import shlex
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._output import errors, output
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.cli._output import Json, errors, print_json
+from compiler_gym.errors import InvalidParameterError, ProjectError
 
-__all__ = ["tune"]
+if TYPE_CHECKING:
+    from compiler_gym.tuning import Request, Summary, Tuner
+
+__all__ = ["NOT_BETTER", "tune"]
+
+NOT_BETTER = 1
+"""The exit status of --require-better where nothing better was found."""
+_DIFF = "diff"
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -55,15 +61,27 @@ def tune(
         str | None, typer.Option(help="Which compiler to tune with [default: the first that can].")
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
+    require_better: Annotated[
+        bool,
+        typer.Option("--require-better", help="Exit with 1 if nothing better was found."),
+    ] = False,
+    json: Json = False,
 ) -> None:
     """Make the programs of a project smaller or faster, and hand over how: `tune -- make`.
 
-    What follows `--` builds the project that lies in this folder; it runs in a copy.
+    What follows `--` builds the project that lies in this folder; it runs in a copy. Ctrl-C
+    ends the search and hands over what was found. `tune diff A B` compares two results.
+    Exit status: 0 when handed over, 2 when that cannot be done, 130 after Ctrl-C.
     """
     from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
-    from compiler_gym.tuning import Job, Request, tuner_named
+    from compiler_gym.tuning import Request, tuner_named
 
+    if context.args[:1] == [_DIFF]:
+        from compiler_gym.cli._tune_diff import run_diff
+
+        run_diff(context.args[1:])
+        return
     if goal not in ("size", "speed"):
         raise InvalidParameterError(f"goal is {goal!r}: expected size or speed")
     if not context.args:
@@ -74,30 +92,48 @@ def tune(
     if seconds is None and budget_compilations is None:
         seconds = _seconds("10m")
     request = Request(
-        build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.absolute(), goal, seconds,
+        build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.resolve(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
         _fraction(max_slowdown), resume, train,
     )  # fmt: skip
+    summary = _tuned(request, tuner_named(compiler), is_quiet=json)
+    if json:
+        print_json(summary.to_json())
+    else:
+        from compiler_gym.cli._tuning_summary import show_summary
+
+        show_summary(summary)
+    if summary.is_interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if require_better and not summary.is_better:
+        raise typer.Exit(NOT_BETTER)
+
+
+def _tuned(request: "Request", tuner: "Tuner", *, is_quiet: bool) -> "Summary":
+    """Return what was found, or raise `KeyboardInterrupt` where the user stopped before."""
+    from compiler_gym.cli._tuning_display import TuningDisplay
+    from compiler_gym.tuning import Job, write_report
+
     with Interrupts() as interrupts:
-        job = Job(request, tuner_named(compiler), is_interrupted=lambda: interrupts.requested)
-        results = job.run()
-    for result in results:
-        output().print(result.binary.name, result.sizes)
-        if result.speed:
-            output().print(_speed_line(result.speed))
-        for note in result.found.notes:
-            errors().print(note)
-    errors().print(shlex.join(context.args))
+        display = TuningDisplay(errors(), interrupts, goal=request.goal, is_quiet=is_quiet)
+        try:
+            with display:
+                job = Job(request, tuner, display, is_interrupted=lambda: interrupts.requested)
+                results = job.run()
+                return write_report(
+                    request, results, compiler=tuner.version, others=job.others,
+                    is_interrupted=interrupts.requested,
+                )  # fmt: skip
+        except (KeyboardInterrupt, ProjectError) as error:
+            # What runs in the foreground gets the Ctrl-C too, and fails of it.
+            if not interrupts.requested:
+                raise
+            errors().print(_where_to_go_on(request), soft_wrap=True)
+            raise KeyboardInterrupt from error
 
 
-def _speed_line(speed: Mapping[str, float]) -> str:
-    text = (
-        f"{speed['speedup']:.3f} times as fast as the fair rival, from {speed['low']:.3f} to "
-        f"{speed['high']:.3f} with 95 % confidence"
-    )
-    if "instructions" in speed:
-        text += f"; the rival executes {speed['instructions']:.3f} times as many instructions"
-    return text
+def _where_to_go_on(request: "Request") -> str:
+    return f"nothing is handed over yet: --resume goes on with what lies in {request.output}"
 
 
 def _seconds(text: str) -> float:

@@ -4,7 +4,9 @@
 ``job`` is one tuning from the build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands and ``plan`` is what was
-decided, as a file. No compiler is named here.
+decided, as a file. ``explaining`` says what each decision won, ``summary`` holds what there is to
+say, ``report`` and ``page`` write it for people, ``difference`` compares two tunings. No compiler
+is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -14,43 +16,65 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
     from compiler_gym.tuning.applying import apply_plan, changed_sources
+    from compiler_gym.tuning.difference import (
+        BinaryDifference,
+        PlanDifference,
+        compare_plans,
+        read_tuned,
+    )
     from compiler_gym.tuning.job import Job, Request, Result, Watcher
     from compiler_gym.tuning.journal import Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, read_plan, write_plan
-    from compiler_gym.tuning.tuner import Found, Subject, Tuner
+    from compiler_gym.tuning.report import write_report
+    from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
+    from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
     "Allowance",
+    "BinaryDifference",
     "BinaryPlan",
+    "BinarySummary",
+    "Decision",
     "Found",
+    "FunctionSize",
     "Job",
     "Journal",
     "Plan",
+    "PlanDifference",
     "Request",
     "Result",
     "RunCommand",
     "SourceFile",
+    "SourceSize",
     "Subject",
+    "Summary",
     "Tried",
     "Tuner",
     "Watcher",
     "apply_plan",
     "changed_sources",
+    "compare_plans",
     "read_plan",
+    "read_tuned",
+    "share",
     "tuner_named",
     "write_plan",
+    "write_report",
 ]
 
 _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources"),
+    "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "job": ("Job", "Request", "Result", "Watcher"),
     "journal": ("Journal", "Tried"),
     "measuring": ("RunCommand",),
     "plan": ("BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
-    "tuner": ("Found", "Subject", "Tuner"),
+    "report": ("write_report",),
+    "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
+    "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),
     "tuners": ("tuner_named",),
 }
 

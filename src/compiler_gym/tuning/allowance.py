@@ -44,6 +44,8 @@ class Allowance:
         self._end: float | None = None
         self._left = compilations
         self._parent = parent
+        self.used = 0
+        """The compilations that were taken so far."""
         self.is_stopped = is_stopped
         """Whether somebody wants to stop before the end."""
 
@@ -92,6 +94,7 @@ class Allowance:
             )
 
     def _use(self, count: int) -> None:
+        self.used += count
         if self._left is not None:
             self._left = max(self._left - count, 0)
         if self._parent is not None:

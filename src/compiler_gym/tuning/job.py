@@ -18,6 +18,7 @@ from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
+from compiler_gym.tuning.explaining import explained
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan, write_plan
@@ -95,6 +96,9 @@ class Watcher:
 
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
         """The best so far of one binary."""
+
+    def rivals(self, binary: str, texts: Mapping[str, int]) -> None:
+        """What others make of one binary, in bytes of ``.text``: the fair rival last."""
 
 
 class Job:
@@ -263,10 +267,15 @@ class Job:
             binary, folder, request.goal, allowance, request.jobs, request.seed, run, train,
             request.max_slowdown,
             lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
+            lambda rivals: self._watcher.rivals(
+                binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
+            ),
         )  # fmt: skip
         found = self._tuner.tune(subject)
         found, taken_back = self._proven(found, subject, original)
         speed = self._speed_without(found, subject) if taken_back and found.speed else found.speed
+        self._watcher.says(f"measuring what each decision won for {binary.name}")
+        found = explained(found, self._tuner, subject)
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
         sizes = {

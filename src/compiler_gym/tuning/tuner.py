@@ -16,10 +16,13 @@ from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
 
-__all__ = ["Found", "Subject", "Tuner", "Watch"]
+__all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals"]
 
 Watch = Callable[[str, Tried], None]
-"""Is told the stage and the best so far, in bytes or in seconds."""
+"""Is told the stage and the best so far: bytes of the linked ``.text``, as near as a tuner can
+tell before it links, or seconds."""
+WatchRivals = Callable[[Mapping[str, Path]], None]
+"""Is told what others make of a binary, the fair rival last, as soon as it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,19 @@ class Subject:
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
     watch: Watch = field(default=lambda stage, best: None)
+    watch_rivals: WatchRivals = field(default=lambda rivals: None)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionSize:
+    """One function as the fair rival and as the tuned build link it."""
+
+    name: str
+    source: str
+    """The file that it is from; empty where that is not known."""
+    before: int
+    """Bytes in the fair rival; 0 where it is part of another function, or of none."""
+    after: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +77,13 @@ class Found:
     ``low`` to ``high``, and ``instructions``, how many times as many the rival executes."""
     notes: tuple[str, ...] = ()
     """What the user should be told, a sentence each."""
+    objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
+    """An object of each source, by the source's path, as some rival was linked of them: the
+    linker's map beside that rival says which function is from which source."""
+    gains: Mapping[str, int] = field(default_factory=dict[str, int])
+    """By how many bytes ``.text`` grows without one decision, all others kept."""
+    functions: tuple[FunctionSize, ...] = ()
+    """Every function of either, where a map says."""
 
 
 class Tuner(Protocol):

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Driver, Input, Place, Unit
+from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import ProjectError
@@ -97,6 +97,7 @@ class Linker:
     def _link(self, name: str, place: Place, flags: Sequence[str]) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
+        flags = [*flags, f"-Wl,-Map={map_beside(output)}"]
         run(link_words(self.binary, place, flags, output), self.binary.command.cwd)
         return output
 

@@ -2,11 +2,11 @@
 """LLVM's part of a tuning: rivals by clang and lld, decisions by search, binaries of a plan."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, sizes_of
+from compiler_gym.builds import Binary, Unit, bytes_by_file, sizes_of
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
@@ -24,7 +24,7 @@ from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
-from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject
+from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject, Tried
 
 __all__ = ["LlvmTuner"]
 
@@ -71,7 +71,14 @@ class LlvmTuner:
 
 def _small(linker: Linker, subject: Subject) -> Found:
     binary = subject.binary
-    rivals = _size_rivals(linker)
+    objects = linker.compile("Oz-o", ["-Oz"])
+    rivals = _size_rivals(linker, objects)
+    subject.watch_rivals(rivals)
+    outside = _outside(rivals["clang -Oz"], objects)
+
+    def watch(stage: str, best: Tried) -> None:
+        subject.watch(stage, replace(best, cost=best.cost + outside))
+
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
     is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
     benchmark = whole.benchmark()
@@ -79,7 +86,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
     search = SizeSearch(
         benchmark, is_pic, subject.allowance,
         Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest()),
-        subject.jobs, subject.seed, subject.watch,
+        subject.jobs, subject.seed, watch,
     )  # fmt: skip
     best = search.run()
     passes, options = split(best.actions)
@@ -94,7 +101,10 @@ def _small(linker: Linker, subject: Subject) -> Found:
         )
         path = rivals[FAIR]
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
-    return Found(plan, path, rivals, search.first, search.count, speed, notes)
+    return Found(
+        plan, path, rivals, search.first, search.count, speed, notes,
+        {binary.name_of(unit): made for unit, made in objects.items()},
+    )  # fmt: skip
 
 
 def _not_too_slow(
@@ -112,6 +122,7 @@ def _not_too_slow(
 
 def _fast(linker: Linker, subject: Subject) -> Found:
     rivals = _speed_rivals(linker)
+    subject.watch_rivals(rivals)
     fair = rivals[FAIR_FAST]
     key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()}"
     journal = Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest())
@@ -121,8 +132,8 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     return Found(plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes))
 
 
-def _size_rivals(linker: Linker) -> dict[str, Path]:
-    plain = linker.link("Oz", linker.compile("Oz-o", ["-Oz"]), [])
+def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
+    plain = linker.link("Oz", plain_objects, [])
     objects = linker.compile("Oz-flto-o", ["-Oz", "-flto"])
     lto = linker.link("Oz-flto", objects, ["-Oz", "-flto"])
     fair = linker.link("Oz-flto-folded", objects, ["-Oz", "-flto", *FOLDING])
@@ -145,6 +156,12 @@ def _speed_rivals(linker: Linker) -> dict[str, Path]:
         "clang -O3 -flto": lto,
         FAIR_FAST: fair,
     }
+
+
+def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
+    """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
+    ours = {str(path) for path in objects.values()}
+    return sum(size for file, size in bytes_by_file(linked).items() if file not in ours)
 
 
 def _require_honoured(binary: Binary) -> None:

@@ -154,6 +154,7 @@ class SizeSearch:
             seconds=None if part.seconds is None else max(part.seconds_left, 0.1),
             steps=part.compilations_left,
         )
+        watcher = _Watcher(self, stage, part, space.names)
         found = run_search(
             self._make,
             [self.benchmark],
@@ -162,9 +163,9 @@ class SizeSearch:
             seed=self.seed,
             starts=[start],
             step_seconds=_STEP_SECONDS,
-            watcher=_Watcher(self, stage, part, space.names),
+            watcher=watcher,
         )[0]
-        part.take([()] * found.steps)
+        part.take([()] * (found.steps - watcher.steps))
         actions = _ordered(found.action_names)
         tried = Tried(actions, self.measure(actions))
         self.journal.add(stage, tried)
@@ -177,6 +178,8 @@ class _Watcher:
     def __init__(self, owner: SizeSearch, stage: str, part: Allowance, names: list[str]) -> None:
         self._owner, self._stage, self._part, self._names = owner, stage, part, names
         self._at_reset = owner.measure(())
+        self.steps = 0
+        """Those that are counted already."""
 
     def improved(self, improvement: Improvement) -> None:
         """Keep a better sequence: its reward is what it saves of the code at reset."""
@@ -188,6 +191,9 @@ class _Watcher:
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
         """Show that it goes on; end it where somebody wants to stop."""
+        steps = sum(program.steps for program in programs)
+        self._part.take([()] * (steps - self.steps))
+        self.steps = steps
         self._owner.watch(self._stage, self._owner.best)
         if self._part.is_stopped():
             raise KeyboardInterrupt

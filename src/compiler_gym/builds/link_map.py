@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What a linker put where: read from the map that lld writes beside a linked file.
+
+A map costs nothing, changes no byte of what is linked, and knows the functions of a file that
+has no symbols left. What has no map has no functions to show.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"]
+
+_OUTPUT, _INPUT, _SYMBOL = 0, 8, 16
+"""How far lld indents an output section, an input section and a symbol."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedFunction:
+    """A function of a linked file."""
+
+    name: str
+    size: int
+    """Bytes."""
+    file: str
+    """The object that it comes from, as the linker names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    size: int
+    indent: int
+    text: str
+
+
+def map_beside(linked: Path) -> Path:
+    """Return where the map of `linked` lies, if there is one."""
+    return linked.with_name(f"{linked.name}.map")
+
+
+def linked_functions(linked: Path) -> list[LinkedFunction]:
+    """Return what has a size in the section ``.text`` of `linked`; nothing without a map."""
+    found: list[LinkedFunction] = []
+    file = ""
+    for line in _text_lines(map_beside(linked)):
+        if line.indent == _INPUT:
+            file = _file_of(line.text)
+        elif line.indent == _SYMBOL and line.size:
+            found.append(LinkedFunction(line.text, line.size, file))
+    return found
+
+
+def bytes_by_file(linked: Path) -> dict[str, int]:
+    """Return how much of the section ``.text`` of `linked` each object is, by its map."""
+    found: dict[str, int] = {}
+    for line in _text_lines(map_beside(linked)):
+        if line.indent == _INPUT:
+            file = _file_of(line.text)
+            found[file] = found.get(file, 0) + line.size
+    return found
+
+
+def _file_of(text: str) -> str:
+    return text.rpartition(":(")[0] or text
+
+
+def _text_lines(path: Path) -> Iterator[_Line]:
+    """Yield the lines below ``.text``."""
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    if not lines or not lines[0].rstrip().endswith("Symbol"):
+        return  # another linker's map
+    start = lines[0].find("Out")
+    is_text = False
+    for line in lines[1:]:
+        text = line[start:]
+        indent = len(text) - len(text.lstrip())
+        if indent == _OUTPUT:
+            is_text = text == ".text"
+        elif is_text:
+            yield _Line(int(line.split(maxsplit=3)[2], 16), indent, text.strip())

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Shows a running tuning on standard error: live on a terminal, a line now and then elsewhere."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.cli._output import styled
+from compiler_gym.tuning import Allowance, Tried, Watcher
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+__all__ = ["TuningDisplay"]
+
+_LINE_EVERY = 10.0
+
+
+@dataclass
+class _Row:
+    """What is known of one binary."""
+
+    rivals: Mapping[str, int]
+    stage: str = ""
+    best: float = math.inf
+    allowance: Allowance | None = None
+    next_line: float = 0.0
+    is_done: bool = False
+
+
+class TuningDisplay(Watcher):
+    """A watcher that shows what it is told; it ends a build where the user wants to stop."""
+
+    def __init__(
+        self, console: "Console", interrupts: Interrupts, *, goal: str, is_quiet: bool = False
+    ) -> None:
+        self._console, self._interrupts, self._goal = console, interrupts, goal
+        self._is_quiet = is_quiet
+        self._step = self._line = ""
+        self._rows: dict[str, _Row] = {}
+        self._live: Live | None = None
+
+    def __enter__(self) -> "TuningDisplay":
+        if self._console.is_terminal and not self._is_quiet:
+            from rich.live import Live
+
+            self._live = Live(
+                console=self._console, get_renderable=self._picture, refresh_per_second=4,
+                transient=True,
+            )  # fmt: skip
+            self._live.start()
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def says(self, text: str) -> None:
+        """Show the step that begins."""
+        if not self._rows:  # nothing is found yet that could be handed over
+            self._interrupts.check()
+        self._step, self._line = text, ""
+        self._print(text)
+
+    def builds(self, line: str) -> None:
+        """Show the last line of the build."""
+        self._interrupts.check()
+        self._line = line
+
+    def rivals(self, binary: str, texts: Mapping[str, int]) -> None:
+        """Show what is to be beaten."""
+        for row in self._rows.values():
+            row.is_done = True
+        self._rows[binary] = _Row(texts)
+        listed = ", ".join(f"{name} {text:,}" for name, text in texts.items())
+        self._print(f"{binary}: bytes of .text: {listed}")
+
+    def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
+        """Show the best so far."""
+        row = self._rows.setdefault(binary, _Row({}))
+        is_new, row.stage = stage != row.stage, stage
+        row.best, row.allowance = best.cost, allowance
+        now = time.monotonic()
+        if is_new or now >= row.next_line:
+            row.next_line = now + _LINE_EVERY
+            self._print(f"{binary}: {stage}: {self._best(row)}, {_spent(row)}")
+
+    def _print(self, line: str) -> None:
+        if self._live is None and not self._is_quiet:
+            self._console.print(line, soft_wrap=True)
+
+    def _best(self, row: _Row) -> str:
+        if math.isinf(row.best):
+            return "nothing measured yet"
+        if self._goal == "speed":
+            return f"best {row.best:,.4g} s"
+        text = f"best {row.best:,.0f} bytes"
+        if not row.rivals:
+            return text
+        name, fair = list(row.rivals.items())[-1]
+        return f"{text} ({row.best / fair - 1:+.1%} against {name})"
+
+    def _picture(self) -> "RenderableType":
+        from rich.console import Group
+        from rich.spinner import Spinner
+        from rich.text import Text
+
+        step = "stopping: what was found is handed over" if self._interrupts.requested else None
+        lines: list[RenderableType] = [Spinner("dots", Text(step or self._step))]
+        if self._line:
+            lines.append(Text(f"  {self._line}", style="dim", no_wrap=True, overflow="ellipsis"))
+        if self._rows:
+            lines.append(self._table())
+            hint = "Ctrl-C ends the search and hands over what was found"
+            again = "Ctrl-C again stops at once; --resume goes on"
+            lines.append(Text(again if self._interrupts.requested else hint, style="dim"))
+        return Group(*lines)
+
+    def _table(self) -> "RenderableType":
+        from rich import box
+        from rich.table import Table
+
+        unit = "Best so far" + (" (bytes)" if self._goal == "size" else " (s)")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        table.add_column("Binary")
+        table.add_column("Stage")
+        for column in ("To beat (bytes)", unit, "Change", "Tried", "Left"):
+            table.add_column(column, justify="right")
+        for name, row in self._rows.items():
+            fair = list(row.rivals.values())[-1] if row.rivals else 0
+            is_known, is_size = not math.isinf(row.best), self._goal == "size"
+            change = row.best / fair - 1 if fair and is_known and is_size else None
+            best = f"{row.best:,.0f}" if is_size else f"{row.best:,.4g}"
+            table.add_row(
+                name,
+                "done" if row.is_done else row.stage,
+                f"{fair:,}" if fair else "",
+                styled(best if is_known else "", "bold"),
+                "" if change is None else _coloured(change),
+                "" if row.allowance is None else f"{row.allowance.used:,}",
+                "" if row.is_done else _left(row.allowance),
+            )
+        return table
+
+
+def _coloured(change: float) -> "RenderableType":
+    return styled(f"{change:+.1%}", "green" if change < 0 else "yellow")
+
+
+def _spent(row: _Row) -> str:
+    used = 0 if row.allowance is None else row.allowance.used
+    left = _left(row.allowance)
+    return f"{used:,} tried" + (f", {left} left" if left else "")
+
+
+def _left(allowance: Allowance | None) -> str:
+    if allowance is None:
+        return ""
+    if allowance.seconds is not None:
+        left = round(allowance.seconds_left)
+        return f"{left // 60}:{left % 60:02}" if left >= 60 else f"{left} s"
+    return f"{allowance.compilations_left:,} compilations"

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""Prints what a tuning found: sizes beside each other, where everything lies, what to do next."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compiler_gym.cli._output import heading, output, show, styled, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from compiler_gym.tuning import BinarySummary, Summary
+
+__all__ = ["show_summary"]
+
+_SHOWN = 8
+"""Other linked files, and decisions, that are listed by name."""
+
+
+def show_summary(summary: "Summary") -> None:
+    """Print everything."""
+    console = output()
+    for binary in summary.binaries:
+        show(_sizes(binary), console)
+        for line in _remarks(binary, summary.goal):
+            console.print(line, soft_wrap=True)
+    if summary.others:
+        names = ", ".join(summary.others[:_SHOWN])
+        rest = len(summary.others) - _SHOWN
+        console.print(
+            heading(
+                "The build links more: ",
+                names + (f" and {rest} others" if rest > 0 else "") + ": add --binary NAME to tune",
+            ),
+            soft_wrap=True,
+        )
+    if summary.check is None and summary.run is None:
+        console.print(
+            heading("Not tested: ", "give --check 'make check', or --run with a command"),
+            soft_wrap=True,
+        )
+    if summary.is_interrupted:
+        console.print("interrupted: this is what was found so far", style="yellow")
+    _show_next(summary)
+
+
+def _sizes(binary: "BinarySummary") -> "Table":
+    from compiler_gym.tuning import share
+
+    numbers = ("Code (.text)", "Whole file")
+    rows = table("Built with", *numbers, "Tuned is", right=numbers, typed=("Built with",),
+                 title=f"{binary.name}: bytes, stripped")  # fmt: skip
+    tuned = binary.sizes["tuned"]
+    for name, sizes in binary.sizes.items():
+        is_tuned = name == "tuned"
+        style = "bold" if is_tuned else ""
+        against = "" if is_tuned else share(sizes["text"], tuned["text"])
+        colour = "green" if against.endswith("smaller") else "yellow"
+        rows.add_row(
+            styled(name, style), styled(f"{sizes['text']:,}", style),
+            styled(f"{sizes['total']:,}", style), styled(against, colour),
+        )  # fmt: skip
+    return rows
+
+
+def _remarks(binary: "BinarySummary", goal: str) -> list[str]:
+    lines: list[str] = []
+    if not binary.is_better:
+        word = "smaller" if goal == "size" else "surely faster"
+        lines.append(
+            f"nothing {word} than {binary.rival} was found, in {binary.tried:,} compilations"
+        )
+    if "speedup" in binary.speed:
+        speed = binary.speed
+        between = f", between {speed['low']:.3f} and {speed['high']:.3f}" if "low" in speed else ""
+        lines.append(f"{speed['speedup']:.3f} times as fast as {binary.rival}{between}")
+    gains = sorted((d.gain, d.name) for d in binary.decisions if d.gain is not None and d.gain > 0)
+    if gains:
+        won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
+        lines.append(f"Without one decision it would be larger by: {won}")
+    lines += [f"taken back, for a test fails with it: {name}" for name in binary.taken_back]
+    return lines
+
+
+def _show_next(summary: "Summary") -> None:
+    console = output()
+    folder = _short(Path(summary.folder))
+    rows = table("Written", "What it is", typed=("Written",), title=f"In {folder}")
+    for binary in summary.binaries:
+        rows.add_row(binary.file, "the tuned binary, stripped")
+        rows.add_row(f"work/tree/{binary.name}", "as the project builds it itself")
+    rows.add_row("report.html", "what each decision won, and sizes by function; open it")
+    rows.add_row("tuned.toml", "every decision, to read, keep and compare")
+    rows.add_row("reproduce.sh", "the same bytes without this library")
+    show(rows, console)
+    console.print(styled("Next:", "bold"))
+    for command in _commands(summary, folder):
+        console.print(f"  {command}", soft_wrap=True)
+
+
+def _commands(summary: "Summary", folder: Path) -> list[str]:
+    compiler = f"compiler-gym cc --plan {shlex.quote(str(folder.absolute() / 'tuned.toml'))}"
+    build = list(summary.build)
+    made = (
+        shlex.join([build[0], f"CC={compiler}", *build[1:]])
+        if Path(build[0]).name in ("make", "gmake")
+        else f"CC={shlex.quote(compiler)} {shlex.join(build)}"
+    )
+    return [
+        *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
+          for b in summary.binaries),
+        shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
+        made,
+    ]  # fmt: skip
+
+
+def _short(path: Path) -> Path:
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) and path != here else path

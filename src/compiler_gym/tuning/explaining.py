@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Why a tuned binary is smaller: what each decision wins, and which functions shrank.
+
+Measured on what is handed over, never added up from the search: decisions depend on each other.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from compiler_gym.builds import LinkedFunction, linked_functions, sizes_of
+from compiler_gym.errors import CompilerGymError
+from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
+
+__all__ = ["explained", "gains_of", "sizes_by_function"]
+
+_MOST = 16
+"""Decisions that are measured alone; a plan names those first that its compiler thinks first."""
+_SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0
+_CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
+"""What compilers append to the name of a copy of a function."""
+
+
+def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
+    """Return `found` with what its decisions win and the sizes of its functions."""
+    functions = sizes_by_function(found)
+    if subject.goal != "size" or subject.allowance.is_stopped():
+        return replace(found, functions=functions)
+    return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
+
+
+def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
+    """Return by how many bytes the binary grows without each decision of its plan.
+
+    A small part of the time that the search had is spent, and what there is no time for is left
+    out; so is what does not build alone.
+    """
+    seconds = subject.allowance.seconds
+    deadline = None
+    if seconds is not None:
+        share = min(max(seconds * _SHARE, _LEAST_SECONDS), _MOST_SECONDS)
+        deadline = time.monotonic() + share
+    text = sizes_of(found.path).text
+    decisions = found.plan.decisions()
+
+    def gain(number: int) -> int | None:
+        is_late = deadline is not None and time.monotonic() > deadline
+        if is_late or subject.allowance.is_stopped():
+            return None
+        others = [name for at, name in enumerate(decisions) if at != number]
+        folder = subject.folder / "without" / str(number)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = tuner.build(subject.binary, found.plan.only(others), folder, jobs=1)
+        except CompilerGymError:
+            return None
+        return sizes_of(path).text - text
+
+    chosen = range(len(decisions[:_MOST]))
+    with ThreadPoolExecutor(subject.jobs) as pool:
+        measured = zip(decisions, pool.map(gain, chosen), strict=False)
+        return {name: gain for name, gain in measured if gain is not None}
+
+
+def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:
+    """Return the functions of the fair rival and of the tuned binary, the largest first."""
+    rivals = list(found.rivals.values())
+    if not rivals:
+        return ()
+    before, after = linked_functions(rivals[-1]), linked_functions(found.path)
+    if not before or not after:
+        return ()
+    sources = _sources(found.objects, [linked_functions(path) for path in rivals])
+    old, new = _summed(before), _summed(after)
+    rows = [
+        FunctionSize(name, sources.get(name, ""), old.get(name, 0), new.get(name, 0))
+        for name in old.keys() | new.keys()
+    ]
+    return tuple(sorted(rows, key=lambda row: (-max(row.before, row.after), row.name)))
+
+
+def _sources(
+    objects: Mapping[str, Path], links: Sequence[Sequence[LinkedFunction]]
+) -> dict[str, str]:
+    """Return the source of each function; two of one name in two sources are nobody's."""
+    by_object = {str(path): source for source, path in objects.items()}
+    found: dict[str, str] = {}
+    for function in (function for functions in links for function in functions):
+        source = by_object.get(function.file)
+        if source is not None:
+            name = _plain(function.name)
+            found[name] = source if found.get(name, source) == source else ""
+    return found
+
+
+def _summed(functions: Sequence[LinkedFunction]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for function in functions:
+        name = _plain(function.name)
+        sizes[name] = sizes.get(name, 0) + function.size
+    return sizes
+
+
+def _plain(name: str) -> str:
+    return _CLONE.sub("", name)

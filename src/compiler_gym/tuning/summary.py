@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""What a tuning found, as plain data: the terminal, JSON and the page show the same numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from compiler_gym.builds import bytes_by_file
+from compiler_gym.tuning.job import Request, Result
+from compiler_gym.tuning.tuner import Found, FunctionSize
+
+__all__ = ["BinarySummary", "Decision", "SourceSize", "Summary", "share", "summary_of"]
+
+TUNED = "tuned"
+"""The name that the tuned build has among the sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision of a plan."""
+
+    name: str
+    gain: int | None
+    """By how many bytes ``.text`` grows without it, all others kept; None if not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSize:
+    """The functions of one source."""
+
+    path: str
+    """Empty for start-up files, libraries, and functions that no object has by itself."""
+    alone: int
+    """Bytes of its object's code in a plain build."""
+    before: int
+    """Bytes in the fair rival."""
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class BinarySummary:
+    """One linked file."""
+
+    name: str
+    file: str
+    """Where the tuned one lies."""
+    sizes: Mapping[str, Mapping[str, int]]
+    """Bytes of ``text`` and ``total``, the rivals first, the fair one last of them, ``tuned``."""
+    rival: str
+    """The fair rival."""
+    is_better: bool
+    """Whether it is better than the fair rival, by the goal."""
+    tried: int
+    """Compilations that were measured."""
+    passes: str
+    """What optimises it, as the compiler writes it."""
+    decisions: tuple[Decision, ...]
+    taken_back: tuple[str, ...]
+    speed: Mapping[str, float]
+    sources: tuple[SourceSize, ...]
+    functions: tuple[FunctionSize, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One tuning."""
+
+    compiler: str
+    goal: str
+    build: tuple[str, ...]
+    run: str | None
+    check: str | None
+    seconds: float | None
+    compilations: int | None
+    seed: int
+    folder: str
+    """Where everything lies."""
+    binaries: tuple[BinarySummary, ...]
+    others: tuple[str, ...]
+    """Linked files of the build that were not tuned."""
+    is_interrupted: bool
+
+    @property
+    def is_better(self) -> bool:
+        """Whether anything became better."""
+        return any(binary.is_better for binary in self.binaries)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {**msgspec.to_builtins(self), "is_better": self.is_better}
+
+
+def summary_of(
+    request: Request,
+    results: Sequence[Result],
+    *,
+    compiler: str,
+    others: Sequence[str],
+    is_interrupted: bool,
+) -> Summary:
+    """Return what there is to say of `results`."""
+    return Summary(
+        compiler, request.goal, request.build, request.run, request.check, request.seconds,
+        request.compilations, request.seed, str(request.output),
+        tuple(_binary(result, request) for result in results), tuple(others), is_interrupted,
+    )  # fmt: skip
+
+
+def share(before: float, after: float) -> str:
+    """Return how much smaller `after` is than `before`, as people write it.
+
+    >>> share(200, 150), share(200, 210), share(200, 200), share(0, 5)
+    ('25.0 % smaller', '5.0 % larger', 'the same', '')
+    """
+    if not before:
+        return ""
+    if before == after:
+        return "the same"
+    percent = abs(1 - after / before) * 100
+    return f"{percent:.1f} % {'smaller' if after < before else 'larger'}"
+
+
+def _binary(result: Result, request: Request) -> BinarySummary:
+    found = result.found
+    rival = [name for name in result.sizes if name != TUNED][-1]
+    decisions = tuple(Decision(name, found.gains.get(name)) for name in found.plan.decisions())
+    return BinarySummary(
+        result.binary.name, str(Path("bin") / result.binary.name), result.sizes, rival,
+        _is_better(result, rival, request.goal), found.tried, found.plan.passes, decisions,
+        result.taken_back, result.speed, _sources(found), found.functions,
+    )  # fmt: skip
+
+
+def _is_better(result: Result, rival: str, goal: str) -> bool:
+    if goal == "speed":
+        return result.speed.get("low", 0.0) > 1
+    return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+
+
+def _sources(found: Found) -> tuple[SourceSize, ...]:
+    sums: dict[str, tuple[int, int]] = dict.fromkeys(found.objects, (0, 0))
+    for function in found.functions:
+        before, after = sums.get(function.source, (0, 0))
+        sums[function.source] = before + function.before, after + function.after
+    if not found.functions or not found.objects:
+        return ()
+    links = (bytes_by_file(path) for path in found.rivals.values())
+    files = {str(path) for path in found.objects.values()}
+    plain = next((link for link in links if files & link.keys()), dict[str, int]())
+    rows = [
+        SourceSize(path, plain.get(str(found.objects.get(path)), 0), *both)
+        for path, both in sums.items()
+    ]
+    return tuple(sorted(rows, key=lambda row: (not row.path, -row.alone, row.path)))
