@@ -86,7 +86,7 @@ def tune(
         results = job.run()
     for result in results:
         output().print(result.binary.name, result.sizes)
-        if result.speed:
+        if result.speed and result.speed["low"] < result.speed["high"]:
             output().print(_speed_line(result.speed))
         for note in result.found.notes:
             errors().print(note)
