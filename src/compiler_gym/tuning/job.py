@@ -141,15 +141,6 @@ class Job:
         request = self.request
         if not request.project.is_dir():
             raise ProjectError(f"expected the folder of a project, found none: {request.project}")
-        if request.goal == "speed" and request.run is None:
-            raise ProjectError(
-                "speed is measured, never guessed: expected a command that does the program's "
-                "work, as in --run './bench input'"
-            )
-        if request.train is not None and request.goal != "speed":
-            raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
-        if request.max_slowdown is not None and request.goal != "size":
-            raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
         marker = request.output / "tuning.json"
         if request.output.exists() and any(request.output.iterdir()):
             if not marker.is_file():
@@ -164,11 +155,24 @@ class Job:
             self._require_same(json.loads(marker.read_bytes()))
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
+        self._require_measurable()
         try:
             self._work.mkdir(parents=True, exist_ok=True)
             write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
         except OSError as error:
             raise ProjectError(f"cannot write to {request.output}: {error.strerror}") from error
+
+    def _require_measurable(self) -> None:
+        request = self.request
+        if request.goal == "speed" and request.run is None:
+            raise ProjectError(
+                "speed is measured, never guessed: expected a command that does the program's "
+                "work, as in --run './bench input'"
+            )
+        if request.train is not None and request.goal != "speed":
+            raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
+        if request.max_slowdown is not None and request.goal != "size":
+            raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
 
     def _key(self) -> dict[str, object]:
         request = self.request
