@@ -198,7 +198,7 @@ def _sources(binary: BinarySummary) -> str:
     ]
     said = (
         "Bytes of code: of its object in a plain build, and of the functions that keep its names "
-        f"in {binary.rival} and in the tuned file. A function that becomes part of its caller counts there."
+        f"in {binary.rival} and in the tuned file. What became part of its caller counts there."
     )
     head = ("Source", "Its object", "Fair rival", "Tuned")
     return _section("Sources", said, _table(head, rows))
