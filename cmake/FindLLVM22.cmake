@@ -1,7 +1,7 @@
 # LLVM's own CMake package names archives that Debian ships elsewhere (libPolly.a, libFileCheck.a),
 # so the libraries come from llvm-config instead.
 #
-# Defines the target LLVM22::LLVM (static archives for X86 only) and LLVM22_VERSION.
+# Defines the target LLVM22::LLVM (static archives of the machines below) and LLVM22_VERSION.
 
 find_program(LLVM22_CONFIG NAMES llvm-config-22 HINTS /usr/lib/llvm-22/bin)
 if(NOT LLVM22_CONFIG)
@@ -30,7 +30,21 @@ if(NOT LLVM22_VERSION MATCHES "^22\\.")
 endif()
 _llvm22_query(_llvm22_include --includedir)
 _llvm22_query(_llvm22_libdir --libdir)
-_llvm22_query(_llvm22_libs --link-static --libs
+# Code is made for x86 always, and for what stands here: a shorter list makes a smaller module.
+set(COMPILER_GYM_MACHINES "AArch64;RISCV" CACHE STRING "Machines beside x86 to make code for")
+set(_llvm22_machines "")
+foreach(machine IN LISTS COMPILER_GYM_MACHINES)
+  if(NOT machine MATCHES "^(AArch64|RISCV)$")
+    message(FATAL_ERROR "COMPILER_GYM_MACHINES is AArch64, RISCV or both, found '${machine}'.")
+  endif()
+  string(TOLOWER ${machine} name)
+  list(APPEND _llvm22_machines ${name}asmparser ${name}codegen ${name}desc ${name}disassembler
+    ${name}info)
+endforeach()
+if("RISCV" IN_LIST COMPILER_GYM_MACHINES)
+  list(APPEND _llvm22_machines riscvtargetmca)
+endif()
+_llvm22_query(_llvm22_libs --link-static --libs ${_llvm22_machines}
   analysis bitreader bitwriter irprinter irreader linker mc mca object passes target
   x86asmparser x86codegen x86desc x86disassembler x86info x86targetmca)
 

@@ -21,6 +21,7 @@ from compiler_gym.registration import Compiler, compilers
 from docs.characterise import slug
 from docs.codegen_page import codegen_page
 from docs.dataset_pages import dataset_pages
+from docs.decisions_page import decisions_page
 from docs.observation_examples import PROGRAMS, costs, examples, promises
 from docs.speed_page import speed_page
 
@@ -42,6 +43,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of every page."""
     yield "environments.md", _environments()
     yield "llvm-codegen.md", HEAD + "\n" + codegen_page()
+    yield "llvm-decisions.md", HEAD + "\n" + decisions_page()
     yield "speed.md", HEAD + "\n" + speed_page()
     datasets: list[tuple[str, Dataset]] = []
     for compiler in compilers().values():

@@ -23,6 +23,12 @@ from compiler_gym.leaderboard import TASKS, Task, geometric_mean
 __all__ = ["Costs", "bundled", "fill", "generated", "measure", "published", "table", "totals"]
 
 COSTS = (("IrInstructionCount", "IR instructions"), ("ObjectTextSize", "Bytes of code"))
+LINKED = (
+    ("IrInstructionCount", "IrInstructionCount"),
+    ("ObjectTextSize", "ObjectTextSizeBytes"),
+    ("LinkedTextSize", "LinkedTextSizeBytes"),
+)
+"""Of whole programs: costs, and the observations of them."""
 SEEDS = 50
 _LEVELS = ("O0", "OptOz", "Oz", "O3")
 _SCOPE = "?scope=program"
@@ -119,7 +125,12 @@ def linked_table(rows: Sequence[Costs]) -> str:
 
 def fill(text: str, tables: dict[str, str]) -> str:
     """Return a page with each table of `tables` between the marks that name it."""
-    return _MARKS.sub(lambda m: f"{m[1]}\n{tables.get(m['name'], '')}\n\n{m[3]}", text)
+
+    def filled(found: re.Match[str]) -> str:
+        name = found["name"]
+        return f"{found[1]}\n{tables[name]}\n\n{found[3]}" if name in tables else found[0]
+
+    return _MARKS.sub(filled, text)
 
 
 def published(env: CompilerEnv, task: Task) -> dict[str, dict[str, float]]:
@@ -141,10 +152,7 @@ def _tables() -> Iterator[tuple[str, str]]:
             yield f"bundled-{cost}", table([measure(env, uri, cost) for uri in bundled(env)])
             rows = [measure(env, uri, cost) for uri in generated()]
             yield f"csmith-{cost}", "\n".join([*table([]).splitlines()[:2], totals("csmith", rows)])
-        for cost, observation in (
-            (COSTS[0][0], "IrInstructionCount"),
-            (COSTS[1][0], "ObjectTextSizeBytes"),
-        ):
+        for cost, observation in LINKED:
             rows = [linked(env, uri, cost, observation) for uri in bundled(env)]
             yield f"linked-{cost}", linked_table(rows)
 

@@ -4,11 +4,12 @@
 
 #include "bindings.h"
 #include "compiler_gym/llvm/codegen.h"
+#include "compiler_gym/llvm/retarget.h"
 
 namespace compiler_gym::python {
 
 void bind_machine(nb::module_& m) {
-  m.attr("MCA_PROCESSOR") = llvm::mca_processor;
+  m.attr("MCA_PROCESSOR") = llvm::simulated_processor("x86_64");
   m.def(
       "object_instruction_count",
       [](llvm::Module& module) { return llvm::machine_instructions_of(module.object_code()); },
@@ -45,6 +46,14 @@ void bind_machine(nb::module_& m) {
         return unlocked_bytes([&] { return llvm::object_code_with_blocks_of(module.bitcode()); });
       },
       "module"_a, "The object file with a map of its blocks.");
+  m.def(
+      "object_code_in_sections",
+      [](llvm::Module& module) {
+        return unlocked_bytes([&] { return llvm::object_code_in_sections_of(module.bitcode()); });
+      },
+      "module"_a,
+      "The position-independent object file with a section for each function and variable, for\n"
+      "a linker that drops and folds them.");
   m.def("let_assembly_read_files", &llvm::let_assembly_read_files, "may"_a,
         "Say whether inline assembly may read files when code is made; it may not at first.");
 }

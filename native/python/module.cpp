@@ -107,6 +107,12 @@ void bind_module(nb::module_& m) {
           "what libraries may call, and `keep`. Raise `BenchmarkInitError` where there is neither\n"
           "`main` nor `keep`, or where `keep` names what the module does not define.")
       .def(
+          "retarget", &Module::retarget, "target"_a, Unlocked(),
+          "Make it a module for a machine of `machines()` or a triple of one; return whether that\n"
+          "changed it. Raise `BenchmarkInitError`, and change nothing, for another machine and "
+          "for\n"
+          "what means nothing there: inline assembly, intrinsics and types of x86.")
+      .def(
           "autophase",
           [](Module& self) { return unlocked_bytes([&] { return self.autophase(); }); },
           "The 56 AutoPhase features as little-endian int64.")

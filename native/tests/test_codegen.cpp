@@ -15,8 +15,16 @@ TEST_CASE("object code is ELF with machine code in it") {
   CHECK(size < 200);
 }
 
+TEST_CASE("an object in sections is another with the same functions") {
+  const auto plain = object_code_of(compiler_gym::tests::loop);
+  const auto object = object_code_in_sections_of(compiler_gym::tests::loop);
+  CHECK(object.find(".text.sum") != std::string::npos);
+  CHECK(plain.find(".text.sum") == std::string::npos);
+  CHECK(text_size_of(object) == text_size_of(plain));
+}
+
 TEST_CASE("foreign targets and foreign bytes are refused") {
-  CHECK_THROWS_AS(object_code_of("target triple = \"riscv64\"\ndefine void @f() { ret void }"),
+  CHECK_THROWS_AS(object_code_of("target triple = \"armv7\"\ndefine void @f() { ret void }"),
                   UnsupportedError);
   CHECK_THROWS_AS(object_code_of("nonsense"), InitError);
   CHECK_THROWS_AS(text_size_of("nonsense"), InitError);

@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-
-LLVM_VERSION: str = '22.1.8'
+LLVM_VERSION: str = "22.1.8"
 
 OUT_OF_MEMORY_STATUS: int = 86
 
 def start() -> None:
     """Register targets and error handlers now rather than at the first use."""
+
+def machines() -> list[str]:
+    """The machines that code is made for, x86_64 first."""
+
+def machine_of(triple: str) -> str:
+    """The one of `machines()` that a triple means; empty for none."""
+
+def simulated_processor(machine: str) -> str:
+    """The processor whose cycles are counted for one of `machines()`."""
 
 def exit_on_out_of_memory(enabled: bool) -> None:
     """
@@ -145,7 +153,7 @@ def split_functions(data: bytes) -> list[tuple[str, bytes]]:
 def strip_noop_bitcasts(data: bytes) -> bytes:
     """The same module without casts from a type to itself."""
 
-MCA_PROCESSOR: str = 'skylake'
+MCA_PROCESSOR: str = "skylake"
 
 def object_instruction_count(module: Module) -> int:
     """
@@ -164,6 +172,12 @@ def machine_blocks(module: Module) -> list[tuple[bytes, int, int, int, float, fl
 def object_code_with_blocks(module: Module) -> bytes:
     """The object file with a map of its blocks."""
 
+def object_code_in_sections(module: Module) -> bytes:
+    """
+    The position-independent object file with a section for each function and variable, for
+    a linker that drops and folds them.
+    """
+
 def let_assembly_read_files(may: bool) -> None:
     """
     Say whether inline assembly may read files when code is made; it may not at first.
@@ -172,7 +186,7 @@ def let_assembly_read_files(may: bool) -> None:
 class Module:
     """One LLVM module, changed in place by passes."""
 
-    def __init__(self, data: bytes, name: str = '') -> None:
+    def __init__(self, data: bytes, name: str = "") -> None:
         """Read bitcode or textual IR, or raise `BenchmarkInitError`."""
 
     def run(self, pipeline: str) -> bool:
@@ -189,7 +203,9 @@ class Module:
         return whether the IR changed, exactly.
         """
 
-    def run_watched(self, pipeline: str) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
+    def run_watched(
+        self, pipeline: str
+    ) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
         """
         The same, slower: what `run` returns, whether hashes of all of the IR differ,
         whether what was kept for later runs is true, and how often a pass of which class said
@@ -243,6 +259,13 @@ class Module:
         Make local what nothing outside the program can name; return what stays visible: `main`,
         what libraries may call, and `keep`. Raise `BenchmarkInitError` where there is neither
         `main` nor `keep`, or where `keep` names what the module does not define.
+        """
+
+    def retarget(self, target: str) -> bool:
+        """
+        Make it a module for a machine of `machines()` or a triple of one; return whether that
+        changed it. Raise `BenchmarkInitError`, and change nothing, for another machine and for
+        what means nothing there: inline assembly, intrinsics and types of x86.
         """
 
     def autophase(self) -> bytes:
@@ -335,7 +358,6 @@ class Marks:
     """Decisions in a module, and what passes are told of them."""
 
     def __init__(self, module: Module) -> None: ...
-
     def number(self) -> None:
         """Give an id to every call site, loop and function that has none."""
 
@@ -353,7 +375,9 @@ class Marks:
     def ids(self, kind: int) -> int:
         """One more than the highest id of that kind in the module."""
 
-def run_recorded(module: Module, pipeline: str, options: Sequence[tuple[str, str]] = []) -> dict[str, Any]:
+def run_recorded(
+    module: Module, pipeline: str, options: Sequence[tuple[str, str]] = []
+) -> dict[str, Any]:
     """
     Run a pipeline as Module.run() does, or run_with() where there are options, and return
     what it did, remarks included.

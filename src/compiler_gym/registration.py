@@ -121,6 +121,8 @@ class Compiler:
     """What a task on this compiler takes unless it says otherwise, by the field's name."""
     tuner: str = ""
     """``"package.module:Class"`` of what tunes a project that this compiler builds."""
+    tuner_takes_program: bool = False
+    """Whether `tuner` is made with the name of an installed program, such as ``cc-12``."""
     demonstration: str = ""
     """``"package.module:Class"`` of what `compiler-gym demo` shows: the main job, end to end."""
 

@@ -30,6 +30,7 @@ __all__ = [
     "NamedDiscreteSpec",
     "ObservationSpec",
     "OpaqueSpec",
+    "PartSpec",
     "PermutationSpec",
     "ScalarSpec",
     "SequenceSpec",
@@ -73,10 +74,19 @@ class CommandlineSpec(Struct, frozen=True, tag="commandline"):
     style: str = "words"
 
 
+class PartSpec(Struct, frozen=True):
+    """What one number of several says, for people: its name, its values, what it is for."""
+
+    name: str
+    values: str = ""
+    description: str = ""
+
+
 class MultiDiscreteSpec(Struct, frozen=True, tag="multi_discrete"):
-    """Several integers, the i-th in ``[0, nvec[i])``."""
+    """Several integers, the i-th in ``[0, nvec[i])``; `parts`, if given, says what each is."""
 
     nvec: tuple[int, ...]
+    parts: tuple[PartSpec, ...] = ()
 
 
 class MultiBinarySpec(Struct, frozen=True, tag="multi_binary"):

@@ -59,6 +59,11 @@ ALLOWED = {
     "sandbox/box.py": ({"opt"}, "a folder of the system"),
     "sandbox/ways.py": ({"opt"}, "a folder of the system"),
     "_old_paths.py": ({"gcc", "llvm"}, DOCUMENTED),
+    "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
+    "builds/recording.py": (
+        {"clang", "clang++", "clang++-22", "clang-22", "g++", "gcc"},
+        "the names that builds call them by",
+    ),
     "datasets/bundled.py": ({".bc"}, FORMATS),
     "datasets/importers.py": ({".bc", ".ll"}, FORMATS),
     "datasets/readers.py": ({".bc", ".ll"}, FORMATS),

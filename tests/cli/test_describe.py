@@ -63,3 +63,17 @@ def test_a_long_name_leaves_the_others_room_for_their_descriptions(cli: Run) -> 
     assert all(line.endswith(">") for line in wide)  # a name that is typed, whole
     assert wide
     assert any("loop-deletion" in line and "Delete loops" in line for line in lines)
+
+
+def test_actions_without_names_are_described_by_what_they_choose(cli: Run) -> None:
+    described = cli("describe", "llvm-v0", "--json").json
+    spaces = {space["name"]: space for space in described["action_spaces"]}
+    codegen = {part["name"]: part for part in spaces["Codegen"]["parts"]}
+    assert codegen["regalloc"]["values"] == "default, basic"
+    assert all(part["description"] for part in codegen.values())
+    parameters = [part["name"] for part in spaces["Parameters"]["parts"]]
+    assert parameters.index("licm allowspeculation") == parameters.index("licm") + 1
+    assert spaces["Passes"]["parts"] == []
+    found = cli("describe", "llvm-v0", "--filter", "allowspeculation").output
+    assert "licm allowspeculation" in found
+    assert "false, true" in found

@@ -3,6 +3,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import compiler_gym
 
 from .conftest import SOURCE, Run
@@ -92,3 +94,28 @@ def test_a_program_on_standard_input_needs_a_terminal_for_commands(cli: Run) -> 
     ran = cli("explore", "-", stdin=SOURCE.encode())
     assert ran.status == 2
     assert "name a file" in ran.errors
+
+
+@pytest.mark.parametrize(
+    ("space", "letters", "listed"),
+    [
+        ("Codegen", "regalloc", "regalloc"),
+        ("Parameters", "allowspec", "licm allowspeculation"),
+        ("Marks", "call:1", "call:1"),
+    ],
+)
+def test_what_an_action_chooses_is_listed(cli: Run, space: str, letters: str, listed: str) -> None:
+    lines = f"list {letters}\nhill_climb 3\nhistory\n"
+    words = ("explore", "cbench-v1/crc32", "--action-space", space, "--json")
+    said = [json.loads(line) for line in cli(*words, stdin=lines.encode()).output.splitlines()]
+    assert listed in [part["name"] for part in said[1]["parts"]]
+    assert not any("error" in answer for answer in said)
+    assert listed in cli(*words[:-1], stdin=f"list {letters}\n".encode()).output
+
+
+def test_marks_are_applied_by_name_and_told(cli: Run) -> None:
+    lines = "call:0=never\n-Oz\nundo\nhistory\n"
+    words = ("explore", "cbench-v1/crc32", "--action-space", "Marks", "--json")
+    said = [json.loads(line) for line in cli(*words, stdin=lines.encode()).output.splitlines()]
+    assert said[2]["actions"] == ["call:0=never", "-Oz"]
+    assert [step["action"] for step in said[-1]["history"]] == ["call:0=never"]

@@ -38,6 +38,42 @@ def test_a_search_is_never_worse_than_oz_and_can_be_repeated(
         assert env.multistep(result["actions"])[1] == pytest.approx(result["reward"])
 
 
+@pytest.mark.parametrize(
+    ("env", "space"),
+    [
+        ("llvm-v0", "PassesAndPipelines"),
+        ("llvm-v0", "Codegen"),
+        ("llvm-v0", "Marks"),
+        ("llvm-v0", "Parameters"),
+        ("llvm-inline-v0", ""),
+    ],
+)
+def test_what_a_search_wrote_can_be_validated_replayed_and_run(
+    cli: Run, env: str, space: str
+) -> None:
+    spaces = ("--action-space", space) if space else ()
+    # From options of the code generator there is no level to start from: random ones will do.
+    ways = ("--algorithm", "random") if space == "Codegen" else ()
+    searched = cli(
+        "search", PROGRAM, "--env", env, *spaces, *ways, "--reward", "ObjectTextSizeOz",
+        "--steps", "25", "--seed", "1", "--output", "found.json",
+        "--json",
+    )  # fmt: skip
+    (result,) = searched.json["results"]
+    validated = cli("validate", "found.json", "--rungs", "replay")
+    assert validated.status == 0, validated.errors
+    assert "1 states, 0 wrong" in validated.output
+    replayed = cli("replay", "found.json")
+    assert replayed.status == 0, replayed.errors
+    again = cli(
+        "run", "--env", env, "--action-space", result["action_space"],
+        "--reward", result["reward_space"], "--json", PROGRAM, "--", *result["action_names"],
+    )  # fmt: skip
+    assert again.status == 0, again.errors
+    assert again.json["rewards"]["ObjectTextSizeOz"] == pytest.approx(result["reward"])
+    assert again.json["commandline"] == result["commandline"]
+
+
 def test_several_programs_and_standard_input_are_searched_in_one_run(cli: Run) -> None:
     ran = cli("search", PROGRAM, "-", "--steps", "20", "--json", stdin=SOURCE.encode()).json
     assert [result["benchmark"] for result in ran["results"]] == [

@@ -116,6 +116,49 @@ def test_a_damaged_file_says_where(text: str, message: str) -> None:
         read(text)
 
 
+FOUND: dict[str, Any] = {
+    "env": "llvm-v0",
+    "algorithm": "local",
+    "results": [
+        {"benchmark": "cbench-v1/sha", "commandline": "opt -O1", "reward": 0.5, "seconds": 9.0,
+         "action_space": "Passes", "reward_space": "Cost", "actions": [1], "action_names": ["a"]},
+        {"benchmark": "cbench-v1/qsort", "commandline": "", "reward": 0.0},
+    ],
+}  # fmt: skip
+
+
+def test_what_a_search_wrote_is_read_as_the_states_it_found() -> None:
+    assert read(json.dumps(FOUND, indent=2)) == [
+        CompilerEnvState("cbench-v1/sha", "opt -O1", 0.0, 0.5, "Passes", "Cost", "llvm-v0"),
+        CompilerEnvState("cbench-v1/qsort", "", 0.0, 0.0, environment="llvm-v0"),
+    ]
+    (first, _) = read(json.dumps(FOUND, indent=2))
+    assert (first.action_space, first.reward_space, first.environment) == (
+        "Passes", "Cost", "llvm-v0",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({**FOUND, "results": {}}, r"no file of states.*search --output.*env, algorithm, results"),
+        ({**FOUND, "results": [1]}, "result 1 is no state: expected a JSON object"),
+        ({**FOUND, "results": [{"reward": 1.0}]}, "result 1 is no state: .*names its benchmark"),
+        ({"a": 1}, r"no file of states.*found a JSON object with a$"),
+    ],
+)
+def test_a_document_that_holds_no_results_says_what_is_read(
+    document: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StateFileError, match=message):
+        read(json.dumps(document, indent=2))
+
+
+def test_a_document_that_was_cut_says_where() -> None:
+    with pytest.raises(StateFileError, match="line 5 is damaged or cut short"):
+        read("\n".join(json.dumps(FOUND, indent=2).splitlines()[:5]))
+
+
 def test_what_stands_before_the_damage_is_handed_out() -> None:
     states = iter(CompilerEnvStateReader(io.StringIO(written(STATES) + "cut,sho")))
     assert [next(states), next(states)] == STATES

@@ -47,11 +47,11 @@ def test_the_engine_works_where_llvm_is_hidden(corpus, tmp_path):
     assert int(done.stdout) > 0
 
 
-def test_the_extension_adds_about_20_mb_to_a_wheel(tmp_path):
+def test_the_extension_adds_about_24_mb_to_a_wheel(tmp_path):
     assert _llvm.__file__ is not None
     with zipfile.ZipFile(tmp_path / "wheel.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(_llvm.__file__)
-    assert 5e6 < (tmp_path / "wheel.zip").stat().st_size < 22e6
+    assert 5e6 < (tmp_path / "wheel.zip").stat().st_size < 26e6
 
 
 def test_no_symbol_of_llvm_leaves_the_extension():

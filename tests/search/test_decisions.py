@@ -79,17 +79,33 @@ def make_env() -> CompilerEnv:
     )
 
 
-def test_marks_become_one_move_and_passes_stay_single() -> None:
+def test_marks_and_the_pass_behind_them_become_one_move() -> None:
     with make_env() as env:
         env.reset(benchmark="cbench-v1/crc32")
         moves = Moves(env.action_space, seed=0)
         marks = [env.action_space[f"call:{n}=never"] for n in (0, 1)]
         level = env.action_space["-Oz"]
-        packed = moves.pack([*marks, level, marks[0]])
+        packed = moves.pack([*marks, level, 0, marks[0]])
         assert len(packed) == 3
-        assert packed[1:] == (level, marks[0])
-        assert moves.actions(packed) == [*marks, level, marks[0]]
-        assert moves.name(packed[0]) == "call:0=never call:1=never"
+        assert packed[1:] == (0, marks[0])
+        assert moves.actions(packed) == [*marks, level, 0, marks[0]]
+        assert moves.name(packed[0]) == "call:0=never call:1=never -Oz"
+
+
+def test_options_of_the_code_generator_are_decisions_too() -> None:
+    with compiler_gym.make("llvm-v0", action_space="MarksAndCodegen") as env:
+        env.reset(benchmark="cbench-v1/crc32")
+        space = env.action_space
+        found = {decision.name: decision for decision in space.decisions()}
+        assert found["regalloc"].groups == ("codegen",)
+        assert found["regalloc"].kinds[0] == "regalloc=default"
+        assert [space.name_of(move) for move in found["regalloc"].choices] == [
+            *found["regalloc"].kinds
+        ]
+        assert "call:0" in found
+        moves = Moves(space, seed=0)
+        together = [space[name] for name in ("call:0=never", "regalloc=basic", "-Oz")]
+        assert len(moves.pack(together)) == 1
 
 
 def test_a_search_of_marks_is_never_worse_than_its_start_and_replays() -> None:

@@ -35,6 +35,7 @@ def test_a_page_is_filled_between_its_marks_alone() -> None:
     filled = fill(page, {"one": "new"})
     assert filled == "a\n<!-- baselines one -->\n\nnew\n\n<!-- end baselines -->\nb\n"
     assert fill(filled, {"one": "new"}) == filled
+    assert fill(filled, {"other": "new"}) == filled
 
 
 @pytest.mark.parametrize("name", ["bundled", "csmith", "linked"])
@@ -42,3 +43,8 @@ def test_the_page_has_figures_of_each_kind(name: str) -> None:
     for cost in ("IrInstructionCount", "ObjectTextSize"):
         part = PAGE.read_text().partition(f"<!-- baselines {name}-{cost} -->")[2]
         assert part.partition("<!-- end baselines -->")[0].count("|") > 10
+
+
+def test_the_page_has_sizes_of_linked_programs() -> None:
+    part = PAGE.read_text().partition("<!-- baselines linked-LinkedTextSize -->")[2]
+    assert part.partition("<!-- end baselines -->")[0].count("cbench-v1/") == 23

@@ -50,4 +50,4 @@ def test_somebody_may_stop_it() -> None:
 @pytest.mark.parametrize("bounds", [{}, {"seconds": -1}, {"compilations": -1}])
 def test_bounds_without_sense_are_refused(bounds: dict[str, int]) -> None:
     with pytest.raises(InvalidParameterError, match=r"expected"):
-        Allowance(**bounds)
+        Allowance(seconds=bounds.get("seconds"), compilations=bounds.get("compilations"))

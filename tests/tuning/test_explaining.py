@@ -88,7 +88,7 @@ def test_functions_are_found_by_source_also_as_copies(tmp_path: Path) -> None:
     found = Found(
         BinaryPlan("p", "program"), paths["tuned"],
         {"plain": paths["plain"], "fair": paths["fair"]}, 0, 1,
-        {"a.c": Path("a.o"), "b.c": Path("b.o")},
+        objects={"a.c": Path("a.o"), "b.c": Path("b.o")},
     )  # fmt: skip
     assert sizes_by_function(found) == (
         FunctionSize("big", "a.c", 38, 20),

@@ -6,8 +6,10 @@
 #include "closed_thread.h"
 #include "compiler_gym/llvm/codegen_options.h"
 #include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/retarget.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -34,7 +36,7 @@ struct Compilation {
 };
 
 // What an object holds beside what llc writes.
-enum class Extra { None, Blocks };
+enum class Extra { None, Blocks, Sections };
 
 bool is_scalable(const ::llvm::Value* value) { return value->getType()->isScalableTy(); }
 
@@ -103,6 +105,17 @@ bool tried_to_read(const std::string& errors) {
                                 errors.find("Could not find include file") != std::string::npos);
 }
 
+// Where a linker of RISC-V may shorten code, the assembler leaves it to tell how long a block is.
+void leave_nothing_to_the_linker(::llvm::Module& module) {
+  for (auto& function : module) {
+    auto features = function.getFnAttribute("target-features").getValueAsString().str();
+    const auto at = features.find("+relax");
+    if (at == std::string::npos) continue;
+    features[at] = '-';
+    function.addFnAttr("target-features", features);
+  }
+}
+
 std::string emit(std::string_view bitcode, Extra extra) {
   start();
   const UsualOptions usual;
@@ -116,13 +129,15 @@ std::string emit(std::string_view bitcode, Extra extra) {
     // bytes so that the result follows from them alone.
     module = read_module(bitcode, "", context);
     const OptionsInForce in_force(chosen_options_of(*module));
-    machine = target_machine_for(*module, in_force.machine().relocation,
-                                 ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
+    machine = target_machine_for(
+        *module, extra == Extra::Sections ? ::llvm::Reloc::PIC_ : in_force.machine().relocation,
+        ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
     if (!machine) {
-      throw UnsupportedError("this build makes code for x86 only, the module's target is '" +
-                             module->getTargetTriple().str() + "'");
+      throw UnsupportedError("this build makes code for " + ::llvm::join(machines(), ", ") +
+                             " only, the module's target is '" + module->getTargetTriple().str() +
+                             "'");
     }
-    refuse_scalable_vectors(*module);
+    if (module->getTargetTriple().isX86()) refuse_scalable_vectors(*module);
     if (extra == Extra::Blocks) {
       const auto& triple = module->getTargetTriple();
       if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
@@ -130,8 +145,12 @@ std::string emit(std::string_view bitcode, Extra extra) {
             "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
             "'");
       }
+      if (triple.isRISCV()) leave_nothing_to_the_linker(*module);
       machine->Options.BBAddrMap = true;
       set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
+    }
+    if (extra == Extra::Sections) {
+      machine->Options.FunctionSections = machine->Options.DataSections = true;
     }
     module->setDataLayout(machine->createDataLayout());
     passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
@@ -160,6 +179,10 @@ std::string emit(std::string_view bitcode, Extra extra) {
 void let_assembly_read_files(bool may) { assembly_may_read = may; }
 
 std::string object_code_of(std::string_view bitcode) { return emit(bitcode, Extra::None); }
+
+std::string object_code_in_sections_of(std::string_view bitcode) {
+  return emit(bitcode, Extra::Sections);
+}
 
 std::string object_code_with_blocks_of(std::string_view bitcode) {
   return emit(bitcode, Extra::Blocks);

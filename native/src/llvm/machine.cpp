@@ -23,8 +23,8 @@ std::unique_ptr<ObjectFile> open(std::string_view object) {
   const ::llvm::MemoryBufferRef buffer(::llvm::StringRef(object.data(), object.size()), "object");
   auto file = ObjectFile::createObjectFile(buffer);
   if (!file) throw InitError(::llvm::toString(file.takeError()));
-  if (!(*file)->isELF() || !(*file)->makeTriple().isX86()) {
-    throw UnsupportedError("machine code is read for x86 only, found " +
+  if (!(*file)->isELF()) {
+    throw UnsupportedError("machine code is read from ELF objects only, found one for " +
                            (*file)->makeTriple().str());
   }
   return std::move(*file);
@@ -61,6 +61,45 @@ Names names_of(const ObjectFile& file) {
   return names;
 }
 
+using ::llvm::object::BBAddrMap;
+
+// Where the functions of a map begin, in its order. LLVM's reader takes what a relocation adds for
+// the address, which is true only where relocations name sections, and RISC-V's name functions.
+std::vector<std::uint64_t> starts_in(const ELFObjectFileBase& file, std::uint64_t section) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
+  for (const ::llvm::object::SectionRef relocated : file.sections()) {
+    auto place = relocated.getRelocatedSection();
+    if (!place) throw InitError(::llvm::toString(place.takeError()));
+    if (*place == file.section_end() ||
+        ::llvm::object::ELFSectionRef(**place).getType() != ::llvm::ELF::SHT_LLVM_BB_ADDR_MAP) {
+      continue;
+    }
+    for (const ::llvm::object::ELFRelocationRef relocation : relocated.relocations()) {
+      const auto symbol = relocation.getSymbol();
+      auto home = symbol->getSection();
+      auto value = symbol->getValue();
+      auto added = relocation.getAddend();
+      if (!home || !value || !added) throw InitError("the object's relocations cannot be read");
+      if ((*home)->getIndex() != section) continue;
+      found.emplace_back(relocation.getOffset(), *value + *added);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::uint64_t> starts;
+  for (const auto& [offset, start] : found) starts.push_back(start);
+  return starts;
+}
+
+void put_in_place(std::vector<BBAddrMap>& maps, const std::vector<std::uint64_t>& starts) {
+  std::size_t next = 0;
+  for (auto& map : maps) {
+    for (auto& range : map.BBRanges) {
+      if (next == starts.size()) throw InitError("the object's map of blocks names no functions");
+      range.BaseAddress = starts[next++];
+    }
+  }
+}
+
 std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator) {
   std::vector<Code> found;
   const Names names = names_of(file);
@@ -69,6 +108,7 @@ std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator)
     std::vector<::llvm::object::PGOAnalysisMap> frequencies;
     auto maps = file.readBBAddrMap(section.getIndex(), &frequencies);
     if (!maps) throw InitError(::llvm::toString(maps.takeError()));
+    if (file.makeTriple().isRISCV()) put_in_place(*maps, starts_in(file, section.getIndex()));
     const auto bytes = bytes_of(section);
     for (const auto& [map, frequency] : ::llvm::zip_equal(*maps, frequencies)) {
       if (frequency.BBEntries.empty()) continue;

@@ -8,6 +8,7 @@
 #include "change_detector.h"
 #include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/retarget.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "compiler_gym/llvm/whole_program.h"
 #include "llvm/ADT/StringRef.h"
@@ -339,6 +340,16 @@ std::vector<std::string> Module::internalize(const std::vector<std::string>& kee
   return with_state([&](State& state) {
     state.forget();
     return llvm::internalize(*state.module, keep);
+  });
+}
+
+bool Module::retarget(const std::string& target) {
+  return with_state([&](State& state) {
+    if (!llvm::retarget(*state.module, target)) return false;
+    state.forget();
+    state.detector.reset();
+    state.kept_runner.reset();  // it asks the machine that was
+    return true;
   });
 }
 

@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
+#include "target.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -37,7 +38,10 @@ std::unique_ptr<::llvm::Module> parse(std::string_view data, const std::string& 
       ::llvm::MemoryBuffer::getMemBufferCopy(::llvm::StringRef(data.data(), data.size()), name);
   ::llvm::SMDiagnostic complaint;
   auto module = ::llvm::parseIR(buffer->getMemBufferRef(), complaint, context);
-  if (module) return module;
+  if (module) {
+    prepare_target(module->getTargetTriple());
+    return module;
+  }
   std::string message;
   ::llvm::raw_string_ostream out(message);
   complaint.print(nullptr, out, /*ShowColors=*/false);

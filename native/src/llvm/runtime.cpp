@@ -8,7 +8,7 @@
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/TargetSelect.h"
+#include "target.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -27,11 +27,7 @@ void on_bad_alloc(void*, const char*, bool) {
 void start() {
   static std::once_flag once;
   std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();
+    register_targets();
     ::llvm::install_fatal_error_handler(on_fatal_error);
     ::llvm::install_bad_alloc_error_handler(on_bad_alloc);
   });

@@ -2,13 +2,14 @@
 
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/machine.h"
+#include "compiler_gym/llvm/retarget.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MCA/Context.h"
 #include "llvm/MCA/CustomBehaviour.h"
 #include "llvm/MCA/InstrBuilder.h"
 #include "llvm/MCA/Pipeline.h"
 #include "llvm/MCA/SourceMgr.h"
-#include "llvm/Support/TargetSelect.h"
+#include "target.h"
 
 namespace compiler_gym::llvm {
 
@@ -48,26 +49,18 @@ class QuietAnalysis : public ::llvm::MCInstrAnalysis {
   std::unique_ptr<MCInstrAnalysis> real_;
 };
 
-void register_tools() {
-  static const bool once = [] {
-    LLVMInitializeX86Disassembler();
-    LLVMInitializeX86TargetMCA();
-    return true;
-  }();
-  (void)once;
-}
-
 }  // namespace
 
 Simulator::Simulator(const ::llvm::Triple& triple) {
-  register_tools();
+  const auto processor = simulated_processor_of(triple);
+  prepare_tools(triple);
   std::string complaint;
   target_ = ::llvm::TargetRegistry::lookupTarget(triple, complaint);
   if (!target_) throw UnsupportedError(complaint);
   registers_.reset(target_->createMCRegInfo(triple));
   assembly_.reset(target_->createMCAsmInfo(*registers_, triple, ::llvm::MCTargetOptions()));
   instructions_.reset(target_->createMCInstrInfo());
-  processor_.reset(target_->createMCSubtargetInfo(triple, mca_processor, ""));
+  processor_.reset(target_->createMCSubtargetInfo(triple, processor, ""));
   context_ = std::make_unique<::llvm::MCContext>(triple, assembly_.get(), registers_.get(),
                                                  processor_.get());
   disassembler_.reset(target_->createMCDisassembler(*processor_, *context_));

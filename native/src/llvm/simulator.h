@@ -1,4 +1,4 @@
-// llvm-mca's simulation of an x86 processor, and the disassembler it needs.
+// llvm-mca's simulation of a processor, and the disassembler it needs.
 #pragma once
 
 #include <memory>

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CodeGen.h"
@@ -10,6 +11,35 @@
 #include "llvm/Target/TargetOptions.h"
 
 namespace compiler_gym::llvm {
+
+// A machine that code can be made for, and what clang says of one that was not named closer.
+struct KnownMachine {
+  const char* name;
+  ::llvm::Triple::ArchType arch;
+  const char* triple;
+  const char* processor;
+  const char* features;   // which choose the ABI too
+  const char* simulated;  // the processor whose cycles are counted
+};
+
+const std::vector<KnownMachine>& known_machines();
+
+// Null for none. What is not ELF, or not of 64 bits, is none.
+const KnownMachine* known_machine(const ::llvm::Triple& triple);
+
+// The processor whose cycles are counted for `triple`. Throws UnsupportedError for a machine that
+// is not known.
+const char* simulated_processor_of(const ::llvm::Triple& triple);
+
+// Register the names of all targets and the whole of x86's: `start` does.
+void register_targets();
+
+// Have what makes code for `triple` registered, if this build has it. Whether a process read a
+// module of another machine before must not matter, so whoever reads one says so.
+void prepare_target(const ::llvm::Triple& triple);
+
+// The same for what reads machine code and simulates it.
+void prepare_tools(const ::llvm::Triple& triple);
 
 // Null when this build holds no code generator for the module's triple: passes
 // then run without a target, as in opt.

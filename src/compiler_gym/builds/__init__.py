@@ -4,8 +4,9 @@
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
 ``archives`` what lies in an archive, ``elf`` how large a linked file is, ``link_map`` what of it
 is where. ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command
-(``watch`` stands in for the compilers), ``binaries`` says what each linked file was made of. No
-compiler is named here, and nothing of a project is changed in its place.
+(``watch`` stands in for the compilers), ``binaries`` says what each linked file was made of,
+``relinking`` how another compiler makes it again. No compiler is named here, and nothing of a
+project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         map_beside,
     )
     from compiler_gym.builds.recording import Event, Recording, record_build
+    from compiler_gym.builds.relinking import Driver, Place, run_command
     from compiler_gym.builds.shell import shell_text
     from compiler_gym.builds.tree import copy_tree
 
@@ -45,10 +47,12 @@ __all__ = [
     "SOURCE_LANGUAGES",
     "Binary",
     "CompilerCommand",
+    "Driver",
     "Event",
     "Input",
     "LinkedFunction",
     "Mode",
+    "Place",
     "Recording",
     "Sizes",
     "Source",
@@ -66,6 +70,7 @@ __all__ = [
     "members_of",
     "needed_symbols",
     "record_build",
+    "run_command",
     "shell_text",
     "sizes_of",
 ]
@@ -77,6 +82,7 @@ _WHERE = {
     "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "elf": ("Sizes", "exported_symbols", "function_sizes", "needed_symbols", "sizes_of"),
     "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
+    "relinking": ("Driver", "Place", "run_command"),
     "recording": ("Event", "Recording", "record_build"),
     "shell": ("shell_text",),
     "tree": ("copy_tree",),

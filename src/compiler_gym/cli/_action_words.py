@@ -32,6 +32,9 @@ def find_action(space: Any, word: str) -> Any:
         if int(word) in space:
             return int(word)
         raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
+    named: list[str] = list(getattr(space, "move_names", ()))  # as searches call some actions
+    if word in named:
+        return space.moves()[named.index(word)]
     if not names and (written := _written(space, word)) is not None:
         return written
     known = "the name or number of one" if names else "one as JSON, a list or an object"

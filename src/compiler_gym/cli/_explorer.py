@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.table import Table
 
@@ -19,7 +19,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.registration import program_formats
-from compiler_gym.spaces import action_descriptions, action_names
+from compiler_gym.spaces import action_descriptions, action_name, action_names, action_parts
 
 __all__ = ["Explorer"]
 
@@ -134,14 +134,30 @@ class Explorer:
 
     def list_actions(self, words: list[str]) -> Reply:
         """list [LETTERS]: list the actions, or those that hold the letters in order."""
-        found = close_names(self._names, " ".join(words)) if words else self._names
-        descriptions = dict(
-            zip(self._names, action_descriptions(self._env.action_space), strict=False)
-        )
+        space, letters = self._env.action_space, " ".join(words)
+        found = close_names(self._names, letters) if words else self._names
+        descriptions = dict(zip(self._names, action_descriptions(space), strict=False))
+        all_parts = {part.name: part for part in action_parts(space)}
+        parts = close_names(all_parts, letters) if words else list(all_parts)
+        data = {"actions": found, "parts": [all_parts[name]._asdict() for name in parts]}
+        if not found and not parts:
+            return Reply("no such action", data)
         rows = table("#", "Action", "Description", right=("#",), typed=("Action",))
         for name in found:
             rows.add_row(str(self._names.index(name)), name, descriptions.get(name, ""))
-        return Reply(rows if found else "no such action", {"actions": found})
+        for name in parts:
+            _, values, description = all_parts[name]
+            rows.add_row("", name, ": ".join(filter(None, (values, description))))
+        if not self._names:
+            rows.caption = f"an action is JSON without blanks: {self._example()}"
+        return Reply(rows, data)
+
+    def _example(self) -> str:
+        space: Any = self._env.action_space
+        plain: Any = to_plain(getattr(space, "to_plain", to_plain)(space.sample()))
+        if isinstance(plain, list):
+            return f"a list of {len(cast('list[Any]', plain))} numbers, one for each row, from 0"
+        return f"such as {json.dumps(plain, separators=(',', ':'))}"
 
     def observe(self, words: list[str]) -> Reply:
         """observe [NAME...]: show observations, or list their names."""
@@ -212,7 +228,7 @@ class Explorer:
         """hill_climb [N]: try a random action, N times (1), and keep each that earns."""
         done: list[str] = []
         for _ in range(self._number(words, 1)):
-            action = int(self._env.action_space.sample())
+            action = self._env.action_space.sample()
             if self._would_earn(action) > 0:
                 self._step(action)
                 done.append(self._name(action))
@@ -280,7 +296,7 @@ class Explorer:
 
     # -- helpers -----------------------------------------------------------------------------
 
-    def _step(self, action: int) -> tuple[float | None, dict[str, Any]]:
+    def _step(self, action: Any) -> tuple[float | None, dict[str, Any]]:
         """Return the reward of `action`; after a failure go back to where we were."""
         before = self._env.actions
         _, reward, _, _, info = self._env.step(action)
@@ -290,7 +306,7 @@ class Explorer:
         self._rewards.append(float(reward or 0.0))
         return self._rewards[-1], info
 
-    def _would_earn(self, action: int) -> float:
+    def _would_earn(self, action: Any) -> float:
         """Return what `action` would earn; less than anything if it fails or changes nothing."""
         with self._env.fork() as fork:
             _, reward, _, truncated, info = fork.step(action)
@@ -326,7 +342,7 @@ class Explorer:
         }
         return Reply(f"{what}\n  {'   '.join(parts)}", data)
 
-    def _find(self, word: str) -> int:
+    def _find(self, word: str) -> Any:
         """Return the action called `word`, or the only one that its letters fit."""
         try:
             return find_action(self._env.action_space, word)
@@ -337,8 +353,8 @@ class Explorer:
                 return self._names.index(inside[0])
             raise
 
-    def _name(self, action: int) -> str:
-        return self._names[action] if self._names else str(action)
+    def _name(self, action: Any) -> str:
+        return action_name(self._env.action_space, action)
 
     def _number(self, words: list[str], default: int) -> int:
         if not words:

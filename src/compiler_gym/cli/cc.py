@@ -58,18 +58,19 @@ def _plan_in(arguments: list[str]) -> "tuple[Plan | None, list[str]]":
 
 
 def _apply(plan: "Plan", words: list[str]) -> None:
-    from compiler_gym.tuning import apply_plan
+    from compiler_gym.tuning import apply_plan, tuner_named
 
     def say(text: str) -> None:
         sys.stderr.write(f"compiler-gym cc: {text}\n")
 
     name = plan.compiler.partition(" ")[0]
-    compiler = compilers().get(name)
-    if compiler is None or not compiler.tuner:
+    try:
+        tuner = tuner_named(name)
+    except UnknownNameError:
         say(f"the plan is for {plan.compiler}, which nothing here can apply")
         return
     try:
-        apply_plan(plan, named(compiler.tuner)(), words, Path.cwd(), say=say)
+        apply_plan(plan, tuner, words, Path.cwd(), say=say)
     except Exception as error:  # the build must go on, whatever this is
         say(f"the plan is not applied: {type(error).__name__}: {error}")
 

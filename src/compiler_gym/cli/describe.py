@@ -18,6 +18,8 @@ _SHOWN = 12
 _TEXT_WIDTH = 40
 """What the number of an action and its description take of a line beside its name."""
 _LEAST_NAME_WIDTH = 24
+_ROWS = ("actions", "parts")
+"""What an action space lists."""
 _KINDS = ("observation_spaces", "reward_spaces", "datasets")
 
 
@@ -91,7 +93,13 @@ def _description(id: str, env: "CompilerEnv") -> dict[str, Any]:
 
 
 def _action_space(space: Any) -> dict[str, Any]:
-    from compiler_gym.spaces import action_descriptions, action_flags, action_names, space_name
+    from compiler_gym.spaces import (
+        action_descriptions,
+        action_flags,
+        action_names,
+        action_parts,
+        space_name,
+    )
 
     parts = action_names(space), action_flags(space), action_descriptions(space)
     return {
@@ -101,6 +109,7 @@ def _action_space(space: Any) -> dict[str, Any]:
             {"index": i, "name": name, "flag": flag, "description": description}
             for i, (name, flag, description) in enumerate(zip(*parts, strict=True))
         ],
+        "parts": [part._asdict() for part in action_parts(space)],
     }
 
 
@@ -113,20 +122,21 @@ def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
     for kind in _KINDS:
         found[kind] = [row for row in description[kind] if _holds(row, text)]
     spaces = [
-        {**space, "actions": [row for row in space["actions"] if _holds(row, text)]}
+        {**space, **{kind: [row for row in space[kind] if _holds(row, text)] for kind in _ROWS}}
         for space in description["action_spaces"]
     ]
-    found["action_spaces"] = [space for space in spaces if space["actions"]]
+    found["action_spaces"] = [space for space in spaces if any(space[kind] for kind in _ROWS)]
     if not any(found[kind] for kind in (*_KINDS, "action_spaces")):
         names = [row["name"] for kind in _KINDS for row in description[kind]]
-        names += [row["name"] for space in description["action_spaces"] for row in space["actions"]]
+        spaces = description["action_spaces"]
+        names += [row["name"] for space in spaces for kind in _ROWS for row in space[kind]]
         hint = did_you_mean(text, names) or "try a shorter text"
         raise UnknownNameError(f"nothing of {description['id']} holds {text!r}: {hint}")
     return found
 
 
 def _holds(row: dict[str, Any], text: str) -> bool:
-    texts = (row["name"], row.get("flag") or "", row["description"] or "")
+    texts = (row["name"], row.get("flag") or row.get("values") or "", row["description"] or "")
     return any(text.lower() in one.lower() for one in texts)
 
 
@@ -137,7 +147,7 @@ def _without_repetition(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for space in spaces:
         fresh = [row for row in space["actions"] if row["name"] not in seen]
         seen.update(row["name"] for row in fresh)
-        if fresh:
+        if fresh or space["parts"]:
             kept.append({**space, "actions": fresh})
     return kept
 
@@ -156,6 +166,7 @@ def _show(
         show(rows, console)
     for space in spaces if every_action or is_filtered else spaces[:1]:
         _show_actions(space, console, most=None if every_action or is_filtered else _SHOWN)
+        _show_parts(space, console)
     _show_rows(
         console, ("Observation", "Space", "Description"),
         [(s["name"], _short(s["space"]), s["description"])
@@ -211,6 +222,28 @@ def _show_actions(space: dict[str, Any], console: "Console", *, most: int | None
     if rest:
         more = f"... and {rest} more: add --actions, or --filter TEXT"
         console.print(styled(more, "dim"), soft_wrap=True)
+
+
+def _show_parts(space: dict[str, Any], console: "Console") -> None:
+    if not space["parts"]:
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    rows = table(
+        "Part", "Values", "Description", title=f"What actions of {space['name']} choose",
+        typed=("Part",),
+    )  # fmt: skip
+    wide: list[dict[str, str]] = []
+    for part in space["parts"]:
+        if len(part["name"]) > max(console.width - _TEXT_WIDTH, _LEAST_NAME_WIDTH):
+            wide.append(part)
+        else:
+            rows.add_row(part["name"], part["values"], part["description"])
+    show(rows, console)
+    for part in wide:  # they would leave the others no room
+        console.print(Text(f" {part['name']}"))
+        console.print(Padding(Text(f"{part['values']}: {part['description']}"), (0, 0, 0, 7)))
 
 
 def _plain_name(name: str) -> str:

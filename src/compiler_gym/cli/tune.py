@@ -10,7 +10,7 @@ import typer
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import Json, errors, print_json
-from compiler_gym.errors import InvalidParameterError, ProjectError, UnknownNameError
+from compiler_gym.errors import InvalidParameterError, ProjectError
 
 if TYPE_CHECKING:
     from compiler_gym.tuning import Request, Summary, Tuner
@@ -43,6 +43,10 @@ def tune(
     run: Annotated[
         str | None, typer.Option(help="A command that does the program's work, run in the tree.")
     ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(help="A run to learn from where the goal is speed [default: --run]."),
+    ] = None,
     check: Annotated[
         str | None, typer.Option(help="A command that tests the project, as 'make check'.")
     ] = None,
@@ -53,7 +57,9 @@ def tune(
         Path, typer.Option("--output", help="The folder for everything; new or to resume.")
     ] = Path("tuned"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on where it was ended.")] = False,
-    compiler: Annotated[str, typer.Option(help="llvm, or a GCC such as gcc-12.")] = "llvm",
+    compiler: Annotated[
+        str | None, typer.Option(help="Which compiler to tune with [default: the first that can].")
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
     require_better: Annotated[
         bool,
@@ -69,7 +75,7 @@ def tune(
     """
     from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
-    from compiler_gym.tuning import Request
+    from compiler_gym.tuning import Request, tuner_named
 
     if context.args[:1] == [_DIFF]:
         from compiler_gym.cli._tune_diff import run_diff
@@ -88,9 +94,9 @@ def tune(
     request = Request(
         build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.resolve(), goal, seconds,
         budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
-        _fraction(max_slowdown), resume,
+        _fraction(max_slowdown), resume, train,
     )  # fmt: skip
-    summary = _tuned(request, _tuner(compiler), is_quiet=json)
+    summary = _tuned(request, tuner_named(compiler), is_quiet=json)
     if json:
         print_json(summary.to_json())
     else:
@@ -128,16 +134,6 @@ def _tuned(request: "Request", tuner: "Tuner", *, is_quiet: bool) -> "Summary":
 
 def _where_to_go_on(request: "Request") -> str:
     return f"nothing is handed over yet: --resume goes on with what lies in {request.output}"
-
-
-def _tuner(name: str) -> "Tuner":
-    from compiler_gym.lazy import named
-    from compiler_gym.registration import compilers
-
-    tuners = {compiler.name: compiler.tuner for compiler in compilers().values() if compiler.tuner}
-    if name not in tuners:
-        raise UnknownNameError(f"no compiler {name!r} tunes: expected one of {', '.join(tuners)}")
-    return named(tuners[name])()
 
 
 def _seconds(text: str) -> float:

@@ -372,11 +372,15 @@ class Episode:
         assert program is not None
         reply = self._starting(program, history.action_space, []).reply()
         self._require_started(reply, history.benchmark)
+        assert isinstance(reply, Started)
+        listed = reply.action_space
         if history.actions:
-            reply = self._call(Step(list(history.actions), []))
-        assert isinstance(reply, (Started, Stepped))
-        if reply.action_space is not None:
-            self.selection.replace_actions(reply.action_space)
+            replayed = self._call(Step(list(history.actions), []))
+            assert isinstance(replayed, Stepped)
+            # A session says nothing where what it listed at the start is still true.
+            listed = replayed.action_space or listed
+        if listed is not None:
+            self.selection.replace_actions(listed)
 
     def _follow(self, reply: Stepped, count: int) -> None:
         """Take over what a reply says of the episode, besides its observations."""

@@ -327,7 +327,11 @@ _KINDS = dict(
         _row(CommandlineSpec, _command_line, lambda spec: _integer),
         _row(
             MultiDiscreteSpec,
-            lambda spec, name, styles: spaces.MultiDiscrete(spec.nvec, name),
+            lambda spec, name, styles: spaces.MultiDiscrete(
+                spec.nvec,
+                name,
+                parts=[spaces.ActionPart(p.name, p.values, p.description) for p in spec.parts],
+            ),
             lambda spec: _array_decoder((len(spec.nvec),), "int64"),
         ),
         _row(

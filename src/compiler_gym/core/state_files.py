@@ -3,7 +3,8 @@
 
 CSV holds the program, the reward, the time and the command line and nothing else,
 so that old tools read it. A reader takes either, and says at which line a file is
-damaged or cut short; what stands before that line has been handed out by then.
+damaged or cut short; what stands before that line has been handed out by then. What
+``compiler-gym search --output`` writes is read too: the state that each result is.
 """
 
 import csv
@@ -81,7 +82,7 @@ class CompilerEnvStateWriter:
 
 
 class CompilerEnvStateReader:
-    """Read states from an open file of CSV or JSON lines.
+    """Read states from an open file of CSV or JSON lines, or of what a search wrote.
 
     Raises `StateFileError` at the first line that holds no state.
 
@@ -107,7 +108,10 @@ class CompilerEnvStateReader:
         if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # users may
             raise StateFileError(f"{name} gives bytes: expected a file that is opened as text")
         text = text.removeprefix("\ufeff")
-        parse = _json_lines if text.lstrip().startswith("{") else _csv_rows
+        begin = text.lstrip()
+        parse = _json_lines if begin.startswith("{") else _csv_rows
+        if begin.partition("\n")[0].rstrip() == "{":  # a document that is laid out over lines
+            parse = _search_results
         yield from parse(text, name)
 
     def __enter__(self) -> Self:
@@ -169,6 +173,30 @@ def _json_lines(text: str, name: str) -> Iterator[CompilerEnvState]:
             raise StateFileError(f"{where} is no state: expected a JSON object")
         fields = cast("dict[str, Any]", document)
         yield _state({key: value for key, value in fields.items() if key in _FIELDS}, where)
+
+
+def _search_results(text: str, name: str) -> Iterator[CompilerEnvState]:
+    """Yield the states that the results of a search are; its seconds are none of an episode's."""
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        reason = getattr(error, "msg", error)
+        raise StateFileError(f"{name}, line {line} is damaged or cut short: {reason}") from error
+    results = document.get("results")
+    if not isinstance(results, list):
+        found = ", ".join(document)[:_SHOWN] or "nothing"
+        raise StateFileError(
+            f"{name} is no file of states: expected CSV, JSON lines, or what `compiler-gym search "
+            f"--output` writes; found a JSON object with {found}"
+        )
+    for number, result in enumerate(cast("list[Any]", results), start=1):
+        where = f"{name}, result {number}"
+        if not isinstance(result, dict):
+            raise StateFileError(f"{where} is no state: expected a JSON object")
+        fields = cast("dict[str, Any]", result)
+        known = {key: value for key, value in fields.items() if key in _FIELDS}
+        yield _state({"environment": document.get("env"), **known}, where)
 
 
 def _csv_rows(text: str, name: str) -> Iterator[CompilerEnvState]:

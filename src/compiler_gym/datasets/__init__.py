@@ -31,7 +31,12 @@ from compiler_gym.datasets.export import export_parquet
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
 from compiler_gym.datasets.managing import activate, deactivate, delete, require
-from compiler_gym.datasets.measured import MeasuredRuns, counter_identity, known_run
+from compiler_gym.datasets.measured import (
+    MeasuredRuns,
+    counter_identity,
+    counting_command,
+    known_run,
+)
 from compiler_gym.datasets.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
@@ -77,6 +82,7 @@ __all__ = [
     "ValidationCallback",
     "activate",
     "counter_identity",
+    "counting_command",
     "deactivate",
     "delete",
     "download",

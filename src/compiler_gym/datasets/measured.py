@@ -7,9 +7,11 @@ prints something else is an `ObservationError` that says so. Nothing is compiled
 
 import os
 import re
+import shlex
 import shutil
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +23,13 @@ from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, ObservationError, UnknownNameError
 from compiler_gym.files import tool_identity
 
-__all__ = ["MeasuredRuns", "counter_identity", "known_run"]
+__all__ = [
+    "CountingCommand",
+    "MeasuredRuns",
+    "counter_identity",
+    "counting_command",
+    "known_run",
+]
 
 _BUNDLED = "benchmark://cbench-v1"
 _TIMED_SIZES = ("ref", "default", "small", "test")
@@ -145,6 +153,34 @@ class MeasuredRuns:
 def counter_identity() -> str:
     """Return a text that changes when what counts instructions does."""
     return tool_identity(_counter()[0][0])
+
+
+@dataclass(frozen=True, slots=True)
+class CountingCommand:
+    """Words of a shell that come before a program whose instructions are counted."""
+
+    text: str
+    pattern: bytes
+    """Finds the number in what they write."""
+
+    def total(self, written: Iterable[bytes]) -> int | None:
+        """Return the sum over the files written, or None where no number is in them."""
+        found = [re.search(self.pattern, text) for text in written]
+        counts = [int(match[1].replace(b",", b"")) for match in found if match]
+        return sum(counts) if counts else None
+
+
+def counting_command(prefix: str) -> CountingCommand:
+    """Return what counts the instructions of each process of a program, a file of `prefix` each.
+
+    Raises `ObservationError` where neither perf nor valgrind can.
+    """
+    words, pattern, _ = _counter()
+    text = shlex.join(words)
+    if "valgrind" in Path(words[0]).name:
+        return CountingCommand(f"{text} --log-file={shlex.quote(prefix)}%p", pattern)
+    stat, end = text.removesuffix("--"), "--"
+    return CountingCommand(f'{stat} -o {shlex.quote(prefix)}"$$" {end}', pattern)
 
 
 def _problem(report: RunReport, case: RunCase) -> str:

@@ -50,13 +50,14 @@ class DecisionSearch:
         self._tail: MoveSequence = ()
         self._reward = float("-inf")
         self._starts: Sequence[MoveSequence] = [(), *moves.starts]
+        self._place_of = {m: place for place, d in enumerate(self._decisions) for m in d.choices}
         self._asked: list[tuple[_Made, int, str]] = []
         self._next: list[_Made] = []
 
     def ask(self) -> Sequence[MoveSequence]:
         """Return the starts alone, then decisions before the best of them."""
         if self._starts:
-            return self._starts
+            return [self._moves.pack(start) for start in self._starts]
         self._asked = [(made, -1, "") for made in self._next]
         self._next = []
         while len(self._asked) < _BATCH:
@@ -84,13 +85,18 @@ class DecisionSearch:
             self._combine(before, gained)
 
     def _begin(self, walks: Sequence[Walk]) -> None:
-        best = max(walks, key=lambda walk: (walk.last.reward, -len(walk.requested)))
-        self._starts = ()
-        self._tail, self._reward = best.requested, best.last.reward
+        """Take the best start as the tail, and what it decides as the base."""
+        best = max(
+            range(len(walks)), key=lambda at: (walks[at].last.reward, -len(self._starts[at]))
+        )
+        start, self._starts = self._starts[best], ()
+        self._reward = walks[best].last.reward
+        self._tail = tuple(move for move in start if move not in self._place_of)
+        self._base = {self._place_of[move]: move for move in start if move in self._place_of}
 
     def _sequence(self, made: _Made) -> MoveSequence:
         marks = [made[place] for place in sorted(made)]
-        return (*self._moves.pack(marks), *self._tail)
+        return self._moves.pack((*marks, *self._tail))
 
     def _learn(self, size: int, kind: str, gain: float) -> None:
         if size < 0:

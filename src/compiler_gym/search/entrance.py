@@ -18,6 +18,7 @@ from compiler_gym.nearest import unknown_name
 from compiler_gym.search.answers import AnswerSearch
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
+from compiler_gym.search.decision_sweep import DecisionSweep, EpsilonDecisionSweep
 from compiler_gym.search.decisions import DecisionSearch
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
 from compiler_gym.search.known import default_starts, level_sequences, move_names
@@ -55,6 +56,13 @@ ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
     }
 )
 """Every algorithm by name."""
+_OF_DECISIONS: Mapping[str, MakeStrategy] = {
+    "greedy": DecisionSweep,
+    "e-greedy": EpsilonDecisionSweep,
+    "local": DecisionSearch,
+    "portfolio": DecisionSearch,
+}
+"""What the algorithms are where a program offers decisions; ``random`` draws from them too."""
 
 
 def available_jobs() -> int:
@@ -90,10 +98,11 @@ def run_search(
     `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
     best of the levels, and a step is one compilation. Where a program offers decisions, they
-    look for those to make before the best of the starts; ``random`` draws from them too, and
-    the others take the remaining actions alone. Where actions are answers to the compiler's
-    questions, with one that leaves the rest to it, all but ``random`` change a few from what
-    the compiler answers itself, and a step is one episode: only its end counts.
+    look for those to make before the best of the starts; ``greedy`` and ``e-greedy`` try every
+    choice of one decision after another there, and ``random`` draws from them too. Where actions
+    are answers to the compiler's questions, with one that leaves the rest to it, all but
+    ``random`` change a few from what the compiler answers itself, and a step is one episode: only
+    its end counts.
 
     A state that several sequences set out from is kept as a process of its own, which is
     forked for each. There are at most `kept_processes`, and they hold about `kept_bytes` at
@@ -170,8 +179,8 @@ def _with_decisions(moveset: Moveset, space: gymnasium.Space[Any]) -> Moveset:
 
 def _maker(algorithm: str, moves: Moveset) -> MakeStrategy:
     """Return what makes the strategy: sequences of settings are no sequences of steps."""
-    if moves.decisions and algorithm in ("local", "portfolio"):
-        return DecisionSearch
+    if moves.decisions and algorithm in _OF_DECISIONS:
+        return _OF_DECISIONS[algorithm]
     if moves.sets and algorithm in ("local", "portfolio"):
         return SettingsSearch
     if moves.rest is not None and algorithm != "random":

@@ -4,13 +4,13 @@
 import random
 import threading
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from typing import Any
 
 import gymnasium
 
 from compiler_gym.search.known import level_sequences, move_names
 from compiler_gym.search.strategy import MoveSequence
+from compiler_gym.spaces import action_text
 
 __all__ = ["Moves"]
 
@@ -58,6 +58,7 @@ class Moves:
         """The standard levels, which take as long as all of a compiler."""
         if self.rest is not None:
             self.levels |= {self.rest}
+        self._options: range = getattr(space, "options", range(0))
         self.depend_on_program = dense is not None
         """Whether there are further actions, whose numbers stand for themselves."""
         self._groups: list[MoveSequence] = []
@@ -69,16 +70,25 @@ class Moves:
     def pack(self, moves: Sequence[int]) -> MoveSequence:
         """Return `moves` as one move, if they are settings or answers; otherwise as they are.
 
-        Decisions that follow one another become one too.
+        Decisions that follow one another become one too, with the step behind them, so that
+        what they alone would make is not looked at.
         """
         flat = self.flat(moves)
         if self.sets or self.rest is not None:
             return self._group(flat)
         if not self.depend_on_program:
             return flat
-        size = len(self)
-        runs = [tuple(run) for _, run in groupby(flat, key=lambda move: move >= size)]
-        return tuple(m for run in runs for m in (self._group(run) if run[0] >= size else run))
+        packed: list[int] = []
+        run: list[int] = []
+        for move in flat:
+            run.append(move)
+            if not self._is_decision(move):
+                packed += self._group(tuple(run))
+                run = []
+        return (*packed, *self._group(tuple(run)))
+
+    def _is_decision(self, move: int) -> bool:
+        return move >= len(self) or move in self._options
 
     def _group(self, flat: MoveSequence) -> MoveSequence:
         if len(flat) < 2:
@@ -137,4 +147,4 @@ class Moves:
             return " ".join(map(self.name, self.flat([move])))
         if self._name_of is not None:
             return self._name_of(move)
-        return self._names[move] if move < len(self._names) else str(self._actions[move])
+        return self._names[move] if move < len(self._names) else action_text(self._actions[move])

@@ -5,11 +5,12 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from compiler_gym.errors import CacheError
 from compiler_gym.files import write_whole
 from compiler_gym.search.watching import Improvement
+from compiler_gym.spaces import to_plain
 
 __all__ = ["FailureReason", "ProgressLog", "SearchResult", "write_json", "write_results"]
 
@@ -118,7 +119,6 @@ class ProgressLog:
 
 
 def _plain(action: Any) -> Any:
-    if isinstance(action, (str, bool, int, float)):
-        return action
-    tolist = getattr(action, "tolist", None)
-    return tolist() if tolist is not None else str(action)
+    plain: Any = to_plain(action)
+    is_json = isinstance(plain, (str, bool, int, float, list, dict))
+    return cast("Any", plain) if is_json else str(plain)

@@ -22,8 +22,11 @@ from compiler_gym.spaces.action_names import (
     action_flags,
     action_name,
     action_names,
+    action_parts,
+    action_text,
     space_name,
 )
+from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.action_space import ActionSpace
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
@@ -41,6 +44,7 @@ from compiler_gym.spaces.sequence import Sequence
 from compiler_gym.spaces.space_sequence import SpaceSequence
 
 __all__ = [
+    "ActionPart",
     "ActionSpace",
     "Box",
     "Commandline",
@@ -66,6 +70,8 @@ __all__ = [
     "action_flags",
     "action_name",
     "action_names",
+    "action_parts",
+    "action_text",
     "array_of",
     "space_name",
     "to_plain",

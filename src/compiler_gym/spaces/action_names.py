@@ -5,14 +5,26 @@ Spaces whose actions are numbers may name them, write them as flags and describe
 Gymnasium's own do none of this, so these functions answer for every space.
 """
 
+import json
 from collections.abc import Sequence
 from typing import Any, cast
 
 import gymnasium
+import numpy as np
 
+from compiler_gym.spaces._plain import to_plain
+from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.commandline import CommandlineFlag
 
-__all__ = ["action_descriptions", "action_flags", "action_name", "action_names", "space_name"]
+__all__ = [
+    "action_descriptions",
+    "action_flags",
+    "action_name",
+    "action_names",
+    "action_parts",
+    "action_text",
+    "space_name",
+]
 
 
 def action_names(space: gymnasium.Space[Any]) -> Sequence[str]:
@@ -31,7 +43,18 @@ def action_name(space: gymnasium.Space[Any], action: Any) -> str:
     '2'
     """
     names = action_names(space)
-    return names[int(action)] if names else str(action)
+    return names[int(action)] if names else action_text(action)
+
+
+def action_text(action: Any) -> str:
+    """Return how an action without a name is written: settings and arrays are JSON.
+
+    >>> action_text({"pass": "inline", "inline-threshold": np.int64(25)})
+    '{"pass": "inline", "inline-threshold": 25}'
+    """
+    if isinstance(action, (dict, list, tuple, np.ndarray)):
+        return json.dumps(to_plain(action), default=str)
+    return str(action)
 
 
 def action_flags(space: gymnasium.Space[Any]) -> Sequence[str]:
@@ -56,6 +79,15 @@ def action_descriptions(space: gymnasium.Space[Any]) -> Sequence[str]:
     ['', '']
     """
     return getattr(space, "descriptions", None) or [""] * len(action_names(space))
+
+
+def action_parts(space: gymnasium.Space[Any]) -> Sequence[ActionPart]:
+    """Return what can be chosen in an action beside, or instead of, its name.
+
+    >>> action_parts(gymnasium.spaces.Discrete(3))
+    ()
+    """
+    return getattr(space, "parts", ())
 
 
 def space_name(space: gymnasium.Space[Any] | None) -> str | None:

@@ -4,6 +4,7 @@
 Booleans and floats are no members, although Python and numpy would convert them.
 """
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import gymnasium
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from compiler_gym.spaces._arrays import array_of
 from compiler_gym.spaces._named import NamedSpace
 from compiler_gym.spaces._plain import value_from_json
+from compiler_gym.spaces.action_part import ActionPart
 
 __all__ = ["Discrete", "MultiBinary", "MultiDiscrete"]
 
@@ -79,15 +81,20 @@ class MultiDiscrete(_Arrays, gymnasium.spaces.MultiDiscrete):
     (True, False)
     """
 
+    parts: tuple[ActionPart, ...] = ()
+
     def __init__(
         self,
         nvec: ArrayLike,
         name: str,
         *,
         seed: int | np.random.Generator | None = None,
+        parts: Iterable[ActionPart] = (),
     ) -> None:
         super().__init__(np.asarray(nvec, dtype=np.int64), seed=seed)
         self.name = name
+        self.parts = tuple(parts)
+        """What each of the numbers is, as far as somebody said."""
 
     def _bounds(self) -> tuple[Any, Any]:
         return self.start, self.start + self.nvec - 1

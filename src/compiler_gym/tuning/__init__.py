@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.report import write_report
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
     from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
+    from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
     "Allowance",
@@ -58,6 +59,7 @@ __all__ = [
     "read_plan",
     "read_tuned",
     "share",
+    "tuner_named",
     "write_plan",
     "write_report",
 ]
@@ -73,6 +75,7 @@ _WHERE = {
     "report": ("write_report",),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
     "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),
+    "tuners": ("tuner_named",),
 }
 
 __getattr__ = door(

@@ -17,6 +17,7 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.comparing import compare_in_turns
 from compiler_gym.tuning.explaining import explained
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand, put, run_check
@@ -26,6 +27,8 @@ from compiler_gym.version import __version__
 
 __all__ = ["Job", "Request", "Result", "Watcher"]
 
+_ROUNDS = 10
+"""How often two builds run in turns where decisions were taken back."""
 _SCRIPT = """#!/bin/sh
 # Makes the tuned binaries again, with the compiler's own tools alone.
 #
@@ -37,6 +40,7 @@ set -eu
 ROOT=$(cd "${{1:-.}}" && pwd -P)
 mkdir -p "${{2:-reproduced}}"
 OUT=$(cd "${{2:-reproduced}}" && pwd -P)
+HERE=$(cd "$(dirname "$0")" && pwd -P)
 """
 
 
@@ -63,6 +67,8 @@ class Request:
     max_slowdown: float | None = None
     """How much slower the run may become, as a fraction."""
     resume: bool = False
+    train: str | None = None
+    """A command to learn from, where it is not `run`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +141,15 @@ class Job:
         request = self.request
         if not request.project.is_dir():
             raise ProjectError(f"expected the folder of a project, found none: {request.project}")
+        if request.goal == "speed" and request.run is None:
+            raise ProjectError(
+                "speed is measured, never guessed: expected a command that does the program's "
+                "work, as in --run './bench input'"
+            )
+        if request.train is not None and request.goal != "speed":
+            raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
+        if request.max_slowdown is not None and request.goal != "size":
+            raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
         marker = request.output / "tuning.json"
         if request.output.exists() and any(request.output.iterdir()):
             if not marker.is_file():
@@ -243,9 +258,14 @@ class Job:
         if request.run is not None:
             run = RunCommand(request.run, recording.tree, binary.path)
             self._require_steady(run, original)
+        train = None
+        if request.train is not None:
+            train = RunCommand(request.train, recording.tree, binary.path)
+            self._require_steady(train, original)
         self._watcher.says(f"tuning {binary.name}")
         subject = Subject(
-            binary, folder, request.goal, allowance, request.jobs, request.seed, run,
+            binary, folder, request.goal, allowance, request.jobs, request.seed, run, train,
+            request.max_slowdown,
             lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             lambda rivals: self._watcher.rivals(
                 binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
@@ -253,6 +273,7 @@ class Job:
         )  # fmt: skip
         found = self._tuner.tune(subject)
         found, taken_back = self._proven(found, subject, original)
+        speed = self._speed_without(found, subject) if taken_back and found.speed else found.speed
         self._watcher.says(f"measuring what each decision won for {binary.name}")
         found = explained(found, self._tuner, subject)
         put(original, binary.path)
@@ -262,7 +283,14 @@ class Job:
             for name, path in made.items()
         }
         found = replace(found, plan=replace(found.plan, sizes=sizes))
-        return Result(found, binary, sizes, taken_back)
+        return Result(found, binary, sizes, taken_back, speed)
+
+    def _speed_without(self, found: Found, subject: Subject) -> Mapping[str, float]:
+        """Return how fast `found` is now that decisions of it were taken back."""
+        assert subject.run is not None
+        fair = list(found.rivals.values())[-1]
+        now, _ = compare_in_turns(subject.run, fair, found.path, _ROUNDS)
+        return {"speedup": now.speedup, "low": now.low, "high": now.high}
 
     def _require_steady(self, run: RunCommand, original: Path) -> None:
         self._watcher.says(f"running {run.text}")
@@ -324,14 +352,23 @@ class Job:
             target = output / "bin" / result.binary.name
             target.parent.mkdir(parents=True, exist_ok=True)
             put(result.found.path, target)
-            plans.append(result.found.plan)
-            scripts.append(self._tuner.script(result.binary, result.found.plan))
+            plan = self._with_profile(result.found.plan)
+            plans.append(plan)
+            scripts.append(self._tuner.script(result.binary, plan))
         write_plan(
             output / "tuned.toml",
             Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
         )
         write_whole(output / "reproduce.sh", "\n".join(scripts).encode())
         (output / "reproduce.sh").chmod(0o755)
+
+    def _with_profile(self, plan: BinaryPlan) -> BinaryPlan:
+        """Return `plan` with its profile, if it has one, kept beside it."""
+        if not plan.profile:
+            return plan
+        name = f"profiles/{plan.name.replace('/', '_')}.profdata"
+        write_whole(self.request.output / name, Path(plan.profile).read_bytes())
+        return replace(plan, profile=name)
 
 
 def _named(name: str, found: Sequence[Binary]) -> Binary:

@@ -56,19 +56,25 @@ class BinaryPlan:
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
     sources: tuple[SourceFile, ...] = ()
+    profile: str = ""
+    """What runs of the program said of its branches and calls: a file of the compiler's, from
+    the folder of the plan; empty where nobody ran it."""
 
     def decisions(self) -> tuple[str, ...]:
         """Return everything that was decided, by name: what is left out is the default."""
         flags = (f"flag {flag}" for flag in self.flags)
         options = (f"option {name}={value}" for name, value in self.options.items())
         linker = (f"linker {flag}" for flag in self.linker)
-        return (*(("passes",) if self.passes else ()), *options, *flags, *linker)
+        profile = ("profile",) if self.profile else ()
+        passes = ("passes",) if self.passes else ()
+        return (*passes, *profile, *options, *flags, *linker)
 
     def only(self, decisions: Collection[str]) -> "BinaryPlan":
         """Return the plan with no other than `decisions`."""
         return replace(
             self,
             passes=self.passes if "passes" in decisions else "",
+            profile=self.profile if "profile" in decisions else "",
             options={
                 name: value
                 for name, value in self.options.items()
@@ -113,7 +119,10 @@ def write_plan(path: Path, plan: Plan) -> Path:
 
 
 def read_plan(path: Path) -> Plan:
-    """Return the plan in the file `path`; raise `PlanError` with what is wrong with it."""
+    """Return the plan in the file `path`; raise `PlanError` with what is wrong with it.
+
+    Its profiles are named from where `path` lies.
+    """
     try:
         read = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -126,9 +135,17 @@ def read_plan(path: Path) -> Plan:
             f"{path} is of version {version!r}: this library reads {VERSION}: make the plan again"
         )
     try:
-        return msgspec.convert(read, Plan)
+        return _placed(msgspec.convert(read, Plan), path.absolute().parent)
     except msgspec.ValidationError as error:
         raise PlanError(f"{path} is no plan: {error}") from error
+
+
+def _placed(plan: Plan, folder: Path) -> Plan:
+    binaries = [
+        replace(binary, profile=str(folder / binary.profile)) if binary.profile else binary
+        for binary in plan.binaries
+    ]
+    return replace(plan, binaries=tuple(binaries))
 
 
 def _plain(plan: Plan) -> dict[str, Any]:

@@ -39,6 +39,10 @@ class Subject:
     seed: int
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
+    train: RunCommand | None = None
+    """A run to learn from, where it is not the one to measure by."""
+    max_slowdown: float | None = None
+    """How much slower than the fair rival a smaller binary may be, as a fraction."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
 
@@ -68,6 +72,11 @@ class Found:
     """The bytes that the search began with, by its own measure."""
     tried: int
     """How many compilations were measured."""
+    speed: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Against the fair rival, where it was measured: ``speedup`` and the 95 % interval from
+    ``low`` to ``high``, and ``instructions``, how many times as many the rival executes."""
+    notes: tuple[str, ...] = ()
+    """What the user should be told, a sentence each."""
     objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
     """An object of each source, by the source's path, as some rival was linked of them: the
     linker's map beside that rival says which function is from which source."""

@@ -121,7 +121,7 @@ EDGE_MODULES: dict[str, str] = {
     "scalable vectors": SCALABLE,
     "rare instructions": RARE,
     "no triple": "define i32 @f(i32 %0) {\n  ret i32 %0\n}\n",
-    "foreign triple": 'target triple = "aarch64-unknown-linux-gnu"\n'
+    "foreign triple": 'target triple = "armv7-unknown-linux-gnueabihf"\n'
     "define i32 @f(i32 %0) {\n  ret i32 %0\n}\n",
     "large function": _large(50_000),
 }

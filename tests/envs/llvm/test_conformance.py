@@ -33,6 +33,57 @@ class TestMarks(EnvironmentConformance):
     steps = 5
 
 
+class TestMarksAndCodegen(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32",
+        "action_space": "MarksAndCodegen",
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOz",
+    }
+    action_spaces = ("MarksAndCodegen",)
+    observations = ("IrHash", "CallSites", "CodegenChoices", "ObjectTextSizeBytes")
+    steps = 5
+
+
+class TestCodegen(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32",
+        "action_space": "Codegen",
+        "observation_space": "CodegenChoices",
+        "reward_space": "IrInstructionCountOz",
+    }
+    action_spaces = ("Codegen", "CodegenOptions", "PassesAndCodegen", "PipelinesAndCodegen")
+    observations = ("IrHash", "CodegenChoices", "ObjectTextSizeBytes")
+    steps = 3
+
+
+class TestWholeProgram(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32?scope=program",
+        "action_space": "PassesAndPipelines",
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOptOz",
+    }
+    action_spaces = ("PassesAndPipelines", "Marks", "Parameters")
+    observations = ("IrHash", "IrInstructionCount", "ObjectTextSizeBytes")
+    steps = 3
+
+
+class TestAnotherMachine(EnvironmentConformance):
+    env_id = "llvm-v0"
+    kwargs: ClassVar = {
+        "benchmark": "benchmark://cbench-v1/crc32?target=riscv64",
+        "observation_space": "Autophase",
+        "reward_space": "IrInstructionCountOz",
+    }
+    action_spaces = ("Passes", "PassesAndCodegen")
+    observations = ("IrHash", "ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles")
+    steps = 3
+
+
 def test_a_fork_writes_bitcode_to_a_file_of_its_own() -> None:
     with make("llvm-v0", benchmark="benchmark://cbench-v1/crc32") as env:
         env.reset()

@@ -12,7 +12,11 @@ namespace compiler_gym::llvm {
 // no code generator for the module's target.
 std::string object_code_of(std::string_view bitcode);
 
-// The same object with a map of its blocks and of how often LLVM thinks each runs, for
+// The position-independent object for a linker that drops and folds: each function and each
+// variable is a section of its own, as lld makes it for itself at link-time optimisation.
+std::string object_code_in_sections_of(std::string_view bitcode);
+
+// The object of object_code_of with a map of its blocks and of how often LLVM thinks each runs, for
 // machine.h. The machine code is the same.
 std::string object_code_with_blocks_of(std::string_view bitcode);
 

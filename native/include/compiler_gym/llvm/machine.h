@@ -1,4 +1,4 @@
-// What an x86 object file says about its speed without being run.
+// What an object file says about its speed without being run.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace compiler_gym::llvm {
 
 // The instructions that `llvm-objdump -d` lists: of all code sections, padding included.
-// Throws UnsupportedError for an object of another processor.
+// Throws UnsupportedError for an object of a processor that is not known here.
 std::uint64_t machine_instructions_of(std::string_view object);
 
 // One block of machine code and what llvm-mca thinks of it.
@@ -25,7 +25,6 @@ struct MachineBlock {
 };
 
 inline constexpr unsigned mca_iterations = 100;
-inline constexpr const char* mca_processor = "skylake";
 
 // The blocks of an object that object_code_with_blocks_of made. Cold blocks, those beyond
 // the hottest that make up 99 % of all executed instructions, get what their instructions

@@ -95,6 +95,9 @@ class Module {
   // See whole_program.h.
   std::vector<std::string> internalize(const std::vector<std::string>& keep);
 
+  // See retarget.h.
+  bool retarget(const std::string& target);
+
   // Let `work` change the IR by other means than a pipeline. Throws DiagnosticError as run() does.
   void change(const std::function<void(::llvm::Module&)>& work);
 

@@ -5,7 +5,7 @@
 
 namespace compiler_gym::llvm {
 
-// Register the X86 target and the error handlers, once per process; every
+// Register the X86 target, the names of the others and the error handlers, once per process; every
 // entry point of the engine calls it.
 void start();
 

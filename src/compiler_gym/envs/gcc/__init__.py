@@ -5,7 +5,8 @@ Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
 are made from the options that a compiler says it has, ``datasets`` are the
 programs. ``programs`` is how one comes to be, ``machine`` the compiler as it was
-found and is run, ``validation`` the proof that a program still does its job.
+found and is run, ``validation`` the proof that a program still does its job,
+``tuning`` the search for a whole project's options.
 """
 
 from typing import TYPE_CHECKING
@@ -58,6 +59,8 @@ gcc = Compiler(
         ),
     ),
     formats=(C_SOURCE, CXX_SOURCE),
+    tuner="compiler_gym.envs.gcc.tuning.gcc_tuner:GccTuner",
+    tuner_takes_program=True,
 )
 """What the entry point names."""
 

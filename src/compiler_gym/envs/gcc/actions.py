@@ -18,6 +18,7 @@ from compiler_gym.session import (
     DiscreteSpec,
     FlagSpec,
     MultiDiscreteSpec,
+    PartSpec,
 )
 
 __all__ = [
@@ -108,7 +109,10 @@ def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
         ),
         ActionSpaceSpec(
             CHOICES,
-            MultiDiscreteSpec(tuple(len(option) + 1 for option in options)),
+            MultiDiscreteSpec(
+                tuple(len(option) + 1 for option in options),
+                parts=tuple(_part(option) for option in options),
+            ),
             "Every option at once: 0 leaves it to the compiler, n is its setting number n - 1",
         ),
         ActionSpaceSpec(
@@ -202,6 +206,12 @@ def _bumped(option: Option, choice: int, step: int) -> int:
     if step < 0 and choice == 0:
         return ABSENT
     return min(max(start + step, 0), len(option) - 1)
+
+
+def _part(option: Option) -> PartSpec:
+    count = len(option)
+    shown = ", ".join(option) if count <= SMALL else f"{option[0]}, ..., {option[count - 1]}"
+    return PartSpec(option.name, shown, f"{count} settings")
 
 
 def _flag(options: Sequence[Option], move: Set | Bump) -> FlagSpec:

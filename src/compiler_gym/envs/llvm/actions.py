@@ -21,6 +21,7 @@ from compiler_gym.session import (
     DictSpec,
     FlagSpec,
     MultiDiscreteSpec,
+    PartSpec,
 )
 
 __all__ = [
@@ -37,8 +38,8 @@ __all__ = [
 LEGACY = "CompilerGymV0"
 """The action space of CompilerGym 0.2.5."""
 
-MARKS = "Marks"
-"""The action space of decisions finer than a pass."""
+MARKS = ("Marks", "MarksAndCodegen")
+"""The action spaces of decisions finer than a pass."""
 
 _SEES_IDS = ("mergefunc",)
 """Passes that compare what has ids: they would do less where there are some."""
@@ -98,6 +99,28 @@ def _space(
     return ActionSpaceSpec(name, CommandlineSpec(items, style=style), description, _varying(items))
 
 
+def _marks() -> tuple[ActionSpaceSpec, ...]:
+    """Return the spaces of decisions: without the code generator's, and with them."""
+    items = tuple(i for i in _passes(risky=False) if i.name not in _SEES_IDS) + PIPELINES
+    alone, together = MARKS
+    return (
+        _space(
+            alone,
+            items,
+            "Passes, levels, and what LLVM is told to do with each call site, loop and function of "
+            "the program: `call:17=never`",
+            style="marks",
+        ),
+        _space(
+            together,
+            items + codegen_options.flags()[0],
+            "Everything that can be decided: Marks, and one option of the code generator set at a "
+            "time",
+            style="marks",
+        ),
+    )
+
+
 def _parameters() -> ActionSpaceSpec:
     """Return the passes that take parameters or none, each once, and the levels."""
     items = tuple(item for item in _passes(risky=False) if "<" not in item.name)
@@ -120,7 +143,13 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
     return (
         ActionSpaceSpec(
             CODEGEN,
-            MultiDiscreteSpec(tuple(len(o.values) for o in codegen_options.OPTIONS)),
+            MultiDiscreteSpec(
+                tuple(len(o.values) for o in codegen_options.OPTIONS),
+                parts=tuple(
+                    PartSpec(o.name, ", ".join(o.values), o.description)
+                    for o in codegen_options.OPTIONS
+                ),
+            ),
             "Every option of the code generator at once: 0 is its default, n its value number n",
         ),
         ActionSpaceSpec(
@@ -159,12 +188,7 @@ ACTION_SPACES = (
         style="opt-flags",  # its flags are the names that they had
     ),
     _parameters(),
-    _space(
-        MARKS,
-        tuple(i for i in _passes(risky=False) if i.name not in _SEES_IDS) + PIPELINES,
-        "Passes, levels, and what LLVM is told to do with each call site, loop and function of "
-        "the program: `call:17=never`",
-        style="marks",
-    ),
+    _marks()[0],
     *_codegen(),
+    _marks()[1],
 )

@@ -50,6 +50,7 @@ from compiler_gym.sandbox import sandboxed
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
+from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.observations.typed import LlvmObservationView
@@ -183,8 +184,8 @@ class LlvmEnv(RunnableEnv):
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
       ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them;
       ``Marks`` adds decisions on each call site, loop and function. Options of the code
-      generator: ``Codegen``, ``CodegenOptions``, ``PassesAndCodegen`` and
-      ``PipelinesAndCodegen``.
+      generator: ``Codegen``, ``CodegenOptions``, ``PassesAndCodegen``,
+      ``PipelinesAndCodegen``, and ``MarksAndCodegen``, which has everything but values.
     - Observations: text, bitcode, counts, graphs, vectors and records of the module; size and
       speed of the program it becomes.
     - Rewards: instructions or bytes of code saved, plain or against -O3, -Oz and what
@@ -197,6 +198,8 @@ class LlvmEnv(RunnableEnv):
     ``minsize optsize`` at reset, ``benchmark://cbench-v1/qsort?goal=speed`` takes
     the marks off. ``?scope=program`` makes local what nothing outside the module can
     name (``main`` stays, and ``&keep=name,name``), and compares with ``clang -flto``.
+    ``?target=aarch64`` or ``riscv64`` makes the module one for that machine: passes,
+    sizes, cycles and baselines are then of it, and nothing of the program is run.
 
         >>> import compiler_gym
         >>> with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
@@ -224,7 +227,7 @@ class LlvmEnv(RunnableEnv):
         for reward in (cost, *(f"{prefix}{variant}" for variant in ("Norm", "O3", "Oz", "OptOz")))
     )
     state_observation: ClassVar[str | None] = "IrHash"
-    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal", "keep", "scope")
+    uri_keys: ClassVar[tuple[str, ...] | None] = ("goal", "keep", "scope", "target")
     listing: ClassVar[Listing] = Listing(
         "llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"
     )
@@ -345,6 +348,33 @@ class LlvmEnv(RunnableEnv):
     def _is_codegen(self) -> bool:
         return self.episode.selection.action_space_name == CODEGEN
 
+    def apply(self, state: CompilerEnvState) -> None:
+        """Reset to the program of `state` and apply its command line; see `CompilerEnv.apply`.
+
+        Raises `InvalidActionError` too where marks lead to another program than this version
+        recorded: then they are ids of another program than `state` names. The episode that is
+        there then begins anew, without actions.
+        """
+        super().apply(state)
+        if not self._has_marks or not state.state_hash or not state.is_repeatable:
+            return
+        made_by = (state.version, state.compiler_version)
+        if made_by != (__version__, self.compiler_version):
+            return
+        found = self._state_hash()
+        if found != state.state_hash:
+            self.reset(benchmark=self.benchmark)
+            raise InvalidActionError(
+                f"the marks of this state are not of {state.benchmark}: expected the program "
+                f"{state.state_hash}, they make {found}: ids of call sites, loops and functions "
+                "mean something in the program that they were recorded in alone"
+            )
+
+    @property
+    def _has_marks(self) -> bool:
+        space: Any = self.action_space
+        return isinstance(space, MarksSpace) and any(map(space.mark_of, self.actions))
+
     def write_ir(self, path: str | Path) -> Path:
         """Write the module as text to `path` and return it."""
         path = Path(path).expanduser()
@@ -361,8 +391,10 @@ class LlvmEnv(RunnableEnv):
         """Write the module as it was after the episode's last mark, and return the ``opt`` command
         of the passes since.
 
-        In other action spaces than ``Marks`` that is the module at reset. What ``opt`` makes of
-        it is the module of this episode, to the byte.
+        In action spaces without marks that is the module at reset. What ``opt`` makes of
+        it is the module of this episode, to the byte where no pass came before the last mark, and
+        otherwise as it is when it is read: reading gives declarations of intrinsics LLVM's own
+        attributes again. In ``MarksAndCodegen`` the options of the code generator are in it too.
         """
         path, actions = Path(path).expanduser(), self.actions
         name = self.episode.require().action_space
@@ -509,7 +541,8 @@ def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
         raise MinimizationError(
             f"a report is about passes: expected another action space than {space.name}"
         )
-    is_mark = [space.mark_of(action) is not None for action in actions]
+    # What opt would not take: marks, and options of the code generator.
+    is_mark = [space.mark_of(a) is not None or a in space.options for a in actions]
     first = len(actions) - is_mark[::-1].index(True) if any(is_mark) else 0
     if first:
         *_, info = start.multistep(actions[:first])

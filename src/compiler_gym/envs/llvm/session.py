@@ -85,7 +85,7 @@ class LlvmSession(CompilerSession):
         self._pipelines, self._names = ((), ()) if self._is_codegen else _texts_of(action_space)
         self._flags = dict(zip(self._names, self._pipelines, strict=True))
         self._marking: Marking | None = None
-        if action_space.name == MARKS:
+        if action_space.name in MARKS:
             self._marking = Marking(self.subject.module, action_space)
             self.subject.has_ids = True
             self.initial_action_space = self._marking.listing()

@@ -12,7 +12,12 @@ import pytest
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm import make_benchmark_from_source
 from compiler_gym.envs.llvm.machine import build
-from compiler_gym.envs.llvm.machine.build import Builder, linker_identity
+from compiler_gym.envs.llvm.machine.build import (
+    FOLDED,
+    Builder,
+    folding_linker_identity,
+    linker_identity,
+)
 from compiler_gym.errors import BenchmarkInitError, ObservationError
 from tests.envs.llvm.running_programs import MakeEnv, program, started
 
@@ -42,7 +47,7 @@ def test_a_program_without_main_is_no_program(make_env: MakeEnv) -> None:
     assert env.observation["IsRunnable"] is False
     for name in ("Buildtime", "Runtime"):
         assert env.observation[name].tolist() == []
-    for name in ("TextSizeBytes", "RuntimeInstructions"):
+    for name in ("TextSizeBytes", "LinkedTextSizeBytes", "LinkedSizeBytes", "RuntimeInstructions"):
         with pytest.raises(ObservationError, match="does not link"):
             _ = env.observation[name]
 
@@ -111,6 +116,95 @@ def test_the_code_of_a_program_is_what_llvm_readelf_lists(tool: Tool, tmp_path: 
     listed = tool("llvm-readelf-22", "-SW", built.path).decode()
     sizes = re.findall(r"\] \S+ +\w+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +\w*X\w* ", listed)
     assert built.text_size == sum(int(size, 16) for size in sizes) > 0
+
+
+@pytest.mark.parametrize("program", ["crc32", "gsm"])
+@pytest.mark.parametrize(
+    ("query", "flags"),
+    [("", ("-ffunction-sections", "-fdata-sections")), ("?scope=program", ("-flto",))],
+)
+@pytest.mark.parametrize("level", ["Oz", "O2"])
+def test_linked_sizes_are_those_of_clang_and_lld(
+    make_env: MakeEnv, tool: Tool, tmp_path: Path, program: str, query: str,
+    flags: tuple[str, ...], level: str,
+) -> None:  # fmt: skip
+    env = make_env()
+    goal = "size" if level == "Oz" else "speed"
+    env.reset(benchmark=f"cbench-v1/{program}?goal={goal}")
+    path = env.write_bitcode(tmp_path / "module.bc")
+    env.reset(benchmark=f"cbench-v1/{program}{query}")
+    linked = tmp_path / "linked"
+    tool("clang-22", f"-{level}", *flags, "-c", "-x", "ir", path, "-o", tmp_path / "module.o")
+    tool("clang-22", f"-{level}", *flags, "-fuse-ld=lld-22", "-Wl,--gc-sections,--icf=all", "-s",
+         tmp_path / "module.o", "-o", linked)  # fmt: skip
+    # At link-time optimisation lld puts functions in another order, which pads them otherwise.
+    padding = 2e-3 if query else 0.0
+    size, whole = code_size(tool, linked), linked.stat().st_size
+    assert env.observation[f"LinkedTextSize{level}"] == pytest.approx(size, rel=padding, abs=0)
+    assert env.observation[f"LinkedSize{level}"] == pytest.approx(whole, rel=padding, abs=0)
+
+
+def code_size(tool: Tool, program: Path) -> int:
+    listed = tool("llvm-readelf-22", "-SW", program).decode()
+    sizes = re.findall(r"\] \S+ +\w+ +[0-9a-f]+ [0-9a-f]+ ([0-9a-f]+) [0-9a-f]+ +\w*X\w* ", listed)
+    return sum(int(size, 16) for size in sizes)
+
+
+def test_a_folded_program_has_one_of_two_equal_functions_and_none_that_nobody_calls(
+    make_env: MakeEnv,
+) -> None:
+    body = "int {}(int x) {{ for (int i = 0; i < 9; i++) x = x * 7 ^ i; return x; }}\n"
+    names = ("twice", "again", "unused")
+    main = "int main(int n, char **w) { return twice(n) - again(n); }\n"
+    sizes: list[int] = []
+    for count in (1, 2, 3):
+        source = "".join(map(body.format, names[:count])) + main
+        source = source if count > 1 else source.replace("again(n)", "twice(n)")
+        env = started(make_env, program(source))
+        sizes.append(env.observation["LinkedTextSizeBytes"])
+        assert env.observation["LinkedSizeBytes"] > sizes[-1]
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert env.observation["TextSizeBytes"] > sizes[0]
+
+
+def test_the_choices_of_code_generation_count_in_linked_sizes(make_env: MakeEnv) -> None:
+    env = make_env(action_space="CodegenOptions", reward_space="LinkedTextSizeOz")
+    env.reset(benchmark="cbench-v1/gsm")
+    before = env.observation["LinkedTextSizeBytes"]
+    best = env.observation["LinkedTextSizeOz"]
+    start = env.observation["LinkedTextSizeInitial"]
+    reward = env.step(env.action_space["enable-machine-outliner=always"])[1]
+    after = env.observation["LinkedTextSizeBytes"]
+    assert before == start
+    assert after != before
+    assert reward == pytest.approx((before - after) / (start - best))
+
+
+def test_a_folded_program_still_runs(tmp_path: Path) -> None:
+    built = Builder(lambda: tmp_path, (), linking=FOLDED).build(module())
+    assert subprocess.run([built.path], check=False).returncode == 3
+    assert built.text_size < built.size == built.path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("present", "missing"), [((), "clang-22 lld-22"), (("clang-22",), "lld-22")]
+)
+def test_linked_sizes_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: tuple[str, ...], missing: str
+) -> None:
+    for name in present:
+        (tmp_path / name).symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("COMPILER_GYM_CLANG", raising=False)
+    build._folding_linker.cache_clear()
+    folding_linker_identity.cache_clear()
+    try:
+        with pytest.raises(ObservationError, match=f"not available here.*apt install {missing}`"):
+            Builder(lambda: tmp_path, (), linking=FOLDED).build(module())
+        with pytest.raises(ObservationError, match="not available here"):
+            folding_linker_identity()
+    finally:
+        build._folding_linker.cache_clear()
 
 
 def test_what_the_linker_says_is_passed_on(tmp_path: Path) -> None:

@@ -23,7 +23,15 @@ RUNS = {"Runtime", "RuntimeComparison", "RuntimeInstructions", "IsRunnable", "Bu
 QUICK = [name for name in SPACES if name not in BASELINES | RUNS]
 PROGRAMS = [str(uri).rsplit("/", 1)[-1] for uri in BundledPrograms().benchmark_uris()]
 NEEDS_A_VOCABULARY = {"Inst2vec", "Inst2vecEmbeddingIndices", "Inst2vecUnknownShare"}
-NEEDS_MAIN = {"TextSizeBytes", "Buildtime", "Runtime", "RuntimeComparison", "RuntimeInstructions"}
+NEEDS_MAIN = {
+    "TextSizeBytes",
+    "LinkedTextSizeBytes",
+    "LinkedSizeBytes",
+    "Buildtime",
+    "Runtime",
+    "RuntimeComparison",
+    "RuntimeInstructions",
+}
 IN_PYTHON = {"LexedIr", "LexedIrTuple", "Programl", "ProgramlJson", "Inst2vecPreprocessedText"}
 NEEDS_X86 = {"ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles"}
 

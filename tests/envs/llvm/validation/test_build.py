@@ -15,6 +15,7 @@ from compiler_gym.envs.llvm.validation.build import (
     built,
     find_opt,
     link_program,
+    other_machine,
     reference_of,
     run_tool,
 )
@@ -84,3 +85,18 @@ def test_opt_is_found_or_named_with_what_to_install(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(EnvironmentNotSupported, match=r"needs opt-22: .*apt install llvm-22"):
         find_opt()
+
+
+@pytest.mark.parametrize(
+    ("query", "machine"),
+    [
+        ("", ""),
+        ("?goal=speed", ""),
+        ("?target=x86_64", ""),
+        ("?target=x86_64-linux-gnu", ""),
+        ("?target=aarch64", "aarch64"),
+        ("?target=riscv64-linux-gnu", "riscv64-linux-gnu"),
+    ],
+)
+def test_a_program_of_another_machine_is_known_by_its_address(query: str, machine: str) -> None:
+    assert other_machine(Benchmark(f"benchmark://demo/1{query}", MODULE)) == machine

@@ -39,7 +39,7 @@ class LlvmInlineSession(LlvmSession):
         self.inlining = _llvm.Inlining(self.subject.module, LEVEL_OF[self.subject.goal])
         """The pipeline that is under way."""
         self._told = hashlib.sha256(benchmark.contents)
-        self._told.update(f"\0{self.subject.goal}\0".encode())
+        self._told.update(f"\0{self.subject.goal}\0{self.subject.target.key}".encode())
         self._own: dict[str, Callable[[], Any]] = {
             "InlineFeatures": self.inlining.features,
             "CallSite": self.inlining.call_site,

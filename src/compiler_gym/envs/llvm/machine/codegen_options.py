@@ -21,6 +21,7 @@ __all__ = [
     "CodegenOption",
     "flags",
     "folded",
+    "is_choice",
     "llc_words",
     "numbers_of",
     "pipeline_of",
@@ -141,6 +142,15 @@ def split_choices(pipelines: Iterable[str]) -> tuple[list[str], dict[str, str]]:
             continue
         chosen = folded(chosen, text.removeprefix(_PASS).removesuffix(_END).split(";"))
     return passes, chosen
+
+
+def is_choice(pipeline: str) -> bool:
+    """Return whether a pipeline sets options and runs no pass.
+
+    >>> is_choice("codegen<regalloc=basic>"), is_choice("function(dce)")
+    (True, False)
+    """
+    return pipeline.startswith(_PASS)
 
 
 def folded(chosen: Mapping[str, str], texts: Iterable[str]) -> dict[str, str]:

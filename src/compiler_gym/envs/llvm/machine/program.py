@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.machine.build import Builder, linker_identity
+from compiler_gym.envs.llvm.machine.build import (
+    FOLDED,
+    Builder,
+    folding_linker_identity,
+    linker_identity,
+    require_here,
+)
 from compiler_gym.envs.llvm.machine.running import Running, counter_identity, run_spec_in
 from compiler_gym.errors import InvalidParameterError, ObservationError
 from compiler_gym.session import BenchmarkSpec
@@ -42,12 +48,16 @@ class Program:
         self._builder = Builder(directory, flags, spare=spare)
         self._reference = Builder(lambda: directory() / "reference", flags, spare=spare)
         self._others = Builder(lambda: directory() / "baseline", flags, spare=spare)
+        self._folder = Builder(lambda: directory() / "folded", flags, spare=spare, linking=FOLDED)
+        self._other_folder = Builder(
+            lambda: directory() / "folded-baseline", flags, spare=spare, linking=FOLDED
+        )
         self._settings = dict(_COUNTS)
 
     def beside(self) -> "Program":
         """Return the same, which builds in a directory of its own: this one's is kept."""
         twin = copy.copy(self)
-        twin._builder = self._others
+        twin._builder, twin._folder = self._others, self._other_folder
         return twin
 
     def is_buildable(self, module: _llvm.Module) -> bool:
@@ -64,6 +74,7 @@ class Program:
 
     def build_times(self, module: _llvm.Module) -> list[float]:
         """Return how long code generation and linking take; nothing if it does not link."""
+        require_here(module)
         count = self._settings["buildtime_observation_count"]
         try:
             return [self._builder.build_again(module).seconds for _ in range(count)]
@@ -72,6 +83,7 @@ class Program:
 
     def times(self, module: _llvm.Module) -> list[float]:
         """Return the wall-clock times of its largest case, in seconds; none if it cannot be run."""
+        require_here(module)
         if not self._running.is_known or not self.is_buildable(module):
             return []
         return self._running.times(module, self._builder)
@@ -84,6 +96,14 @@ class Program:
         """Return the bytes of its machine code."""
         return self._builder.build(module).text_size
 
+    def linked_text_size(self, module: _llvm.Module) -> int:
+        """Return the bytes of its machine code, linked to be small."""
+        return self._folder.build(module).text_size
+
+    def linked_size(self, module: _llvm.Module) -> int:
+        """Return the bytes of its file, linked to be small and stripped."""
+        return self._folder.build(module).size
+
     def instructions(self, module: _llvm.Module) -> int:
         """Return the instructions that it retires on a small case."""
         return self._running.instructions(module, self._builder)
@@ -92,6 +112,8 @@ class Program:
         """Return a text that changes when a tool does on which the cost `measured` depends."""
         if measured == "instructions":
             return f"{linker_identity()} {_or_nothing(counter_identity)}"
+        if measured in ("linked_text_size", "linked_size"):
+            return folding_linker_identity()
         return linker_identity()
 
     def set(self, key: str, value: str) -> str:
@@ -115,7 +137,9 @@ class Program:
 
     def forget_files(self) -> None:
         """Build again when something is next asked for: the files have moved."""
-        for builder in (self._builder, self._reference, self._others):
+        for builder in (
+            self._builder, self._reference, self._others, self._folder, self._other_folder,
+        ):  # fmt: skip
             builder.forget()
 
 

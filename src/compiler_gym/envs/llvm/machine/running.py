@@ -7,9 +7,9 @@ from typing import Any
 from compiler_gym import _llvm
 from compiler_gym.datasets import MeasuredRuns, RunSpec, counter_identity, known_run
 from compiler_gym.envs.llvm.machine.build import Builder
-from compiler_gym.envs.llvm.machine.timing import compare
 from compiler_gym.errors import ObservationError
 from compiler_gym.session import BenchmarkSpec
+from compiler_gym.timing import compare
 
 __all__ = ["Running", "counter_identity", "run_spec_in"]
 

@@ -4,18 +4,21 @@
 import copy
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, Self, SupportsIndex, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.envs.llvm.machine import codegen_options
 from compiler_gym.envs.llvm.marks.choices import BLOCK, CHOICES, KINDS, Mark, mark_at, mark_named
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import CommandlineFlag, Decision, Discrete, NamedDiscrete
+from compiler_gym.spaces import ActionPart, CommandlineFlag, Decision, Discrete, NamedDiscrete
 
 __all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
 
-_COMMAND = ("compiler-gym", "run", "--action-space", "Marks", "--write-bitcode", "output.bc", "--")
+_COMMAND = ("compiler-gym", "run", "--action-space")
+_OUTPUT = ("--write-bitcode", "output.bc", "--")
 _SHOWN = 3
 
 
@@ -70,21 +73,29 @@ class MarksSpace(Discrete):
     ) -> None:
         given = list(items)
         self.items = [item for item in given if item.flag]
-        """The passes and levels, by number."""
+        """The passes and levels, then options of the code generator if it has them, by number."""
         self._ids, self._listed = _read(item for item in given if not item.flag)
         self._passes = NamedDiscrete((item.name for item in self.items), name)
         self._legal: NDArray[np.int64] | None = None
+        chosen = [n for n, i in enumerate(self.items) if codegen_options.is_choice(i.flag)]
+        self.options = range(chosen[0], chosen[-1] + 1) if chosen else range(0)
+        """The actions that set an option of the code generator: they are decisions as well."""
         super().__init__(len(self.items) + BLOCK * self._ids, name, seed=seed)
 
     @property
     def dense(self) -> int:
-        """How many actions are numbers from 0 on without a gap: the passes and levels."""
+        """How many actions are numbers from 0 on without a gap: all but marks."""
         return len(self.items)
 
     @property
     def points(self) -> list[DecisionPoint]:
         """What can be decided now: call sites, loops, functions, each by id."""
         return list(self._listed.values())
+
+    @property
+    def parts(self) -> list[ActionPart]:
+        """What can be decided now, for people."""
+        return [ActionPart(p.name, ", ".join(p.choices), p.label) for p in self.points]
 
     @property
     def calls(self) -> list[DecisionPoint]:
@@ -165,7 +176,8 @@ class MarksSpace(Discrete):
     def decisions(self) -> tuple[Decision, ...]:
         """Return what can be decided now, for a search: those that have a choice.
 
-        Peeling is none: it is done at once, and nothing takes it back.
+        Options of the code generator come last. Peeling is none: it is done at once, and
+        nothing takes it back.
         """
         found: list[Decision] = []
         for point in self.points:
@@ -173,7 +185,15 @@ class MarksSpace(Discrete):
             names = tuple(f"{m.kind} {CHOICES[m.kind][m.choice]}" for m in marks)
             choices = tuple(self.action_of(mark) for mark in marks)
             found.append(Decision(point.name, choices, names, _groups(point)))
-        return tuple(decision for decision in found if len(decision.choices) > 1)
+        return (*(decision for decision in found if len(decision.choices) > 1), *self._settings())
+
+    def _settings(self) -> Iterator[Decision]:
+        """Yield a decision for each option of the code generator."""
+        options = groupby(self.options, lambda action: self.items[action].name.partition("=")[0])
+        for option, actions in options:
+            choices = tuple(actions)  # the table has the default first
+            kinds = tuple(self.items[action].name for action in choices)
+            yield Decision(option, choices, kinds, ("codegen",))
 
     def legal(self) -> NDArray[np.int64]:
         """Return the numbers of all actions that there are now, in order."""
@@ -211,7 +231,7 @@ class MarksSpace(Discrete):
         for one of ``opt``."""
         several = [actions] if isinstance(actions, SupportsIndex) else list(actions)
         words = [self.name_of(int(action.__index__())) for action in several]
-        return shlex.join([*_COMMAND, program, *words])
+        return shlex.join([*_COMMAND, self.name, *_OUTPUT, program, *words])
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of a command, or of names alone.
@@ -308,7 +328,8 @@ def command_words_of(text: str) -> list[str]:
         return words
     if "--" not in words:
         raise InvalidActionError(
-            f"expected {' '.join(_COMMAND)} PROGRAM ACTIONS, found {text!r:.80}"
+            f"expected {' '.join((*_COMMAND, 'SPACE', *_OUTPUT))} PROGRAM ACTIONS, "
+            f"found {text!r:.80}"
         )
     return words[words.index("--") + 2 :]
 

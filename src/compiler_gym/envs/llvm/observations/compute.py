@@ -131,6 +131,8 @@ ENGINE: dict[str, Computation] = {
     "program.times": lambda s: s.program.times(s.module),
     "program.comparison": lambda s: s.program.comparison(s.module),
     "program.text_size": lambda s: s.program.text_size(s.module),
+    "program.linked_text_size": lambda s: s.program.linked_text_size(s.module),
+    "program.linked_size": lambda s: s.program.linked_size(s.module),
     "program.instructions": lambda s: s.program.instructions(s.module),
 }
 """From what a row of the table names to the plain value of its observation."""
@@ -146,9 +148,9 @@ def _baseline(cost: str, level: str, of: str, compute: Computation, subject: Sub
     # What may not be optimised has no frequencies: the program at reset stands for -O0 there.
     if level == AT_RESET.option or (of, level) == ("mca_cycles", "O0"):
         cost, make = f"{cost}-{subject.goal}", subject.load
-    elif subject.scope.is_program:
+    elif subject.scope.is_program or subject.target.asked:
         make = partial(subject.at_level, level)
-    cost += subject.scope.key
+    cost += subject.scope.key + subject.target.key
     if of.startswith("program."):
         tools = subject.program.tools_of(of.removeprefix("program."))
         cost = f"{cost}-{hashlib.sha256(tools.encode()).hexdigest()[:16]}"

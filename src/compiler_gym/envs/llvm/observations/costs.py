@@ -73,7 +73,8 @@ COSTS_OF_IR: tuple[Observation | Cost, ...] = (
         "ObjectTextSize",
         "ObjectTextSizeBytes",
         "Module.object_text_size",
-        "The size in bytes of the code sections of the module's x86-64 object file.",
+        "The size in bytes of the code sections of the module's object file, for x86-64 or the "
+        "machine that ``?target=`` names.",
         unit="bytes",
     ),
 )
@@ -88,17 +89,34 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         unit="bytes",
     ),
     *_cost(
+        "LinkedTextSize",
+        "LinkedTextSizeBytes",
+        "program.linked_text_size",
+        "The bytes of machine code of the stripped program that clang and lld link with "
+        "``--gc-sections --icf=all``. Position-independent, as clang links by itself; an error "
+        "where the program does not link, or lld-22 is not installed.",
+        unit="bytes",
+    ),
+    *_cost(
+        "LinkedSize",
+        "LinkedSizeBytes",
+        "program.linked_size",
+        "The bytes of the file of that program: code, data, and what loads it.",
+        unit="bytes",
+    ),
+    *_cost(
         "ObjectInstructionCount",
         "ObjectInstructionCount",
         "object_instruction_count",
-        "The machine instructions of the module's x86-64 object file. As llvm-objdump lists them.",
+        "The machine instructions of the module's object file. As llvm-objdump lists them.",
         unit="instructions",
     ),
     *_cost(
         "McaCycles",
         "McaCycles",
         "mca_cycles",
-        "Cycles for one run of the program on a Skylake, by llvm-mca. Blocks count as often as "
+        "Cycles for one run of the program on a Skylake, by llvm-mca (with ``?target=`` on a "
+        "Neoverse N1 or a SiFive U74). Blocks count as often as "
         "LLVM's static frequencies and the calls of their function say; a call counts as its "
         "own instructions only. Code that clang -O0 makes has no frequencies: McaCyclesO0 is of "
         "the program at reset.",

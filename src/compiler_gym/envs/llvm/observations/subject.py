@@ -13,6 +13,7 @@ from compiler_gym import _llvm
 from compiler_gym.envs.llvm.observations.baselines import Baselines
 from compiler_gym.envs.llvm.observations.pass_history import PassHistory
 from compiler_gym.envs.llvm.observations.scope import Scope
+from compiler_gym.envs.llvm.observations.target import Target
 from compiler_gym.session import BenchmarkSpec
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class Subject:
         self.benchmark = benchmark
         self.goal = goal
         """What the program is optimised for."""
+        self.target = Target.of(benchmark)
+        """Which machine it is for."""
         self.scope = Scope.of(benchmark)
         """What of the module others may see."""
         self.directory = directory
@@ -105,7 +108,9 @@ class Subject:
             self._program.forget_files()
 
     def _fresh(self) -> _llvm.Module:
-        return _llvm.Module(self.benchmark.contents, self.benchmark.uri)
+        module = _llvm.Module(self.benchmark.contents, self.benchmark.uri)
+        self.target.apply(module)
+        return module
 
     def close(self) -> None:
         """Free the module at once: what it lends its methods to forms a cycle with it.

@@ -5,23 +5,26 @@ Everything is written to a folder of ours; of the project's tree only sources, h
 what nobody recorded are read.
 """
 
-import shlex
 import shutil
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Input, Unit, map_beside
+from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
+from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import ProjectError
+from compiler_gym.tuning import BinaryPlan
 
 __all__ = [
+    "FAST",
     "FOLDING",
     "QUIET",
+    "SMALL",
     "Linker",
     "compile_words",
+    "link_time_flags",
     "link_words",
     "refused_flags",
     "require_linker",
@@ -30,11 +33,9 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
+SMALL, FAST = "link-time", "link-time fast"
+"""Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 QUIET = ("-Qunused-arguments", "-w")
-_SECONDS = 1800.0
-Place = Callable[[Input], Sequence[str]]
-"""What stands on the command line for one known input."""
-_SHOWN = 3000
 _BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
 
@@ -67,13 +68,12 @@ class Linker:
         folder.mkdir(parents=True, exist_ok=True)
         units = self.binary.units
         paths = [folder / f"{number}-{unit.path.stem}.o" for number, unit in enumerate(units)]
+
+        def compile_one(unit: Unit, path: Path) -> None:
+            run(compile_words(unit, flags, path), unit.command.cwd)
+
         with ThreadPoolExecutor(self.jobs) as pool:
-            list(
-                pool.map(
-                    lambda unit, path: run(compile_words(unit, flags, path), unit.command.cwd),
-                    units, paths,
-                )
-            )  # fmt: skip
+            list(pool.map(compile_one, units, paths))
         return dict(zip(units, paths, strict=True))
 
     def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
@@ -104,47 +104,28 @@ class Linker:
 
 def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     """Return the command that compiles `unit`, with `flags` after its own."""
-    own = unit.command.arguments(unit.source)
-    return [*clang_command(), *QUIET, *own[:-1], *flags, "-c", own[-1], "-o", str(output)]
+    return _driver().compile_words(unit, flags, output)
+
+
+def link_time_flags(plan: BinaryPlan) -> list[str]:
+    """Return what compiling and linking are told by a plan that clang's own way carries out."""
+    level = "-O3" if plan.method == FAST else "-Oz"
+    profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
+    return [level, "-flto", *profile, *plan.flags]
 
 
 def link_words(
     binary: Binary, place: Place, flags: Sequence[str], output: Path, *, strip: bool = True
 ) -> list[str]:
     """Return the command that links `binary` to `output` with lld; `place` puts known inputs."""
-    command = binary.command
-    words = [*clang_command(), *(("--driver-mode=g++",) if binary.is_cxx else ()), *QUIET]
-    words += [flag for flag in command.flags if not flag.startswith(_BOUND)]
-    inputs = {input.word: input for input in binary.inputs}
-    seen = set[str]()
-    for source in command.sources:
-        words += place(inputs[source.name])
-    for word in command.link_words:
-        known = inputs.get(word)
-        if known is None or not known.units:
-            words.append(word)
-        elif word not in seen:
-            words += place(known)
-            seen.add(word)
-    stripped = ("-Wl,--strip-all",) if strip else ()
-    return [*words, "-fuse-ld=lld", *flags, *stripped, "-o", str(output)]
+    return _driver().link_words(binary, place, flags, output, strip=strip)
 
 
-def run(words: Sequence[str], cwd: Path) -> None:
-    """Run one command of a build; raise `ProjectError` with what it says where it fails."""
-    try:
-        done = subprocess.run(
-            words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
-            check=False,
-            start_new_session=True,  # a Ctrl-C is for the search, which hands over what it has
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise ProjectError(f"no end within {_SECONDS:g} s: {shlex.join(words)}") from None
-    except OSError as error:
-        raise ProjectError(f"cannot run {words[0]} in {cwd}: {error.strerror}") from error
-    if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_SHOWN:]
-        raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")
+def _driver() -> Driver:
+    clang = clang_command()
+    return Driver(
+        tuple(clang), (*clang, "--driver-mode=g++"), QUIET, ("-fuse-ld=lld",), left_out=_BOUND
+    )
 
 
 def _strip() -> str:

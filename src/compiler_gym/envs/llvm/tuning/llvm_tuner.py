@@ -8,10 +8,19 @@ from pathlib import Path
 
 from compiler_gym.builds import Binary, Unit, bytes_by_file, sizes_of
 from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.envs.llvm.tuning.linking import FOLDING, Linker, refused_flags, require_linker
+from compiler_gym.envs.llvm.tuning.linking import (
+    FAST,
+    FOLDING,
+    SMALL,
+    Linker,
+    refused_flags,
+    require_linker,
+)
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.script import script_of
 from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
+from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
+from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
@@ -20,6 +29,7 @@ from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject,
 __all__ = ["LlvmTuner"]
 
 FAIR = "clang -Oz -flto, --gc-sections --icf=all"
+FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=all"
 _POSITION_INDEPENDENT = 3
 """The type of an ELF file that may be loaded anywhere."""
 
@@ -41,56 +51,89 @@ class LlvmTuner:
         return clang, [*clang, "--driver-mode=g++"]
 
     def tune(self, subject: Subject) -> Found:
-        """Return the smallest of what the search and the rivals make."""
-        binary = subject.binary
-        _require_honoured(binary)
-        linker = Linker(binary, subject.folder, subject.jobs)
-        objects = linker.compile("Oz-o", ["-Oz"])
-        rivals = _size_rivals(linker, objects)
-        subject.watch_rivals(rivals)
-        outside = _outside(rivals["clang -Oz"], objects)
-
-        def watch(stage: str, best: Tried) -> None:
-            subject.watch(stage, replace(best, cost=best.cost + outside))
-
-        whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-        is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
-        benchmark = whole.benchmark()
-        key = f"{subject.goal} {benchmark.uri}"
-        search = SizeSearch(
-            benchmark, is_pic, subject.allowance,
-            Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest()),
-            subject.jobs, subject.seed, watch,
-        )  # fmt: skip
-        best = search.run()
-        passes, options = split(best.actions)
-        plan = BinaryPlan(
-            binary.name, "program", _pipeline(passes), options, (), FOLDING, _scope(whole),
-            {}, _sources(whole, subject),
-        )  # fmt: skip
-        path = Maker(linker, whole, plan).make("tuned")
-        if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
-            plan = BinaryPlan(
-                binary.name, "link-time", "", {}, (), FOLDING, sources=_sources(whole, subject)
-            )
-            path = rivals[FAIR]
-        return Found(
-            plan, path, rivals, search.first, search.count,
-            {binary.name_of(unit): made for unit, made in objects.items()},
-        )  # fmt: skip
+        """Return the smallest, or the fastest, of what the search and the rivals make."""
+        _require_honoured(subject.binary)
+        linker = Linker(subject.binary, subject.folder, subject.jobs)
+        return _fast(linker, subject) if subject.goal == "speed" else _small(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
         linker = Linker(binary, folder, jobs)
-        if plan.method == "link-time":
-            objects = linker.compile("link-time-o", ["-Oz", "-flto"])
-            return linker.link("link-time", objects, ["-Oz", "-flto", *plan.linker])
+        if plan.method in (SMALL, FAST):
+            return build_plan(linker, plan)
         whole = make_whole(binary, binary.path, jobs=jobs)
         return Maker(linker, whole, plan).make("built")
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
         return script_of(binary, plan)
+
+
+def _small(linker: Linker, subject: Subject) -> Found:
+    binary = subject.binary
+    objects = linker.compile("Oz-o", ["-Oz"])
+    rivals = _size_rivals(linker, objects)
+    subject.watch_rivals(rivals)
+    outside = _outside(rivals["clang -Oz"], objects)
+
+    def watch(stage: str, best: Tried) -> None:
+        subject.watch(stage, replace(best, cost=best.cost + outside))
+
+    whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
+    is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
+    benchmark = whole.benchmark()
+    key = f"{subject.goal} {benchmark.uri}"
+    search = SizeSearch(
+        benchmark, is_pic, subject.allowance,
+        Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest()),
+        subject.jobs, subject.seed, watch,
+    )  # fmt: skip
+    best = search.run()
+    passes, options = split(best.actions)
+    plan = BinaryPlan(
+        binary.name, "program", _pipeline(passes), options, (), FOLDING, _scope(whole),
+        {}, _sources(whole.units, subject),
+    )  # fmt: skip
+    path = Maker(linker, whole, plan).make("tuned")
+    if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
+        plan = BinaryPlan(
+            binary.name, SMALL, "", {}, (), FOLDING, sources=_sources(whole.units, subject)
+        )
+        path = rivals[FAIR]
+    plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
+    return Found(
+        plan, path, rivals, search.first, search.count, speed, notes,
+        objects={binary.name_of(unit): made for unit, made in objects.items()},
+    )  # fmt: skip
+
+
+def _not_too_slow(
+    linker: Linker, subject: Subject, whole: Whole, plan: BinaryPlan, path: Path, fair: Path
+) -> tuple[BinaryPlan, Path, dict[str, float], tuple[str, ...]]:
+    if subject.max_slowdown is None or path == fair:
+        return plan, path, {}, ()
+    bound = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
+    kept = bound.within(plan, path)
+    if kept is None or sizes_of(kept[1]).text >= sizes_of(fair).text:
+        plan = BinaryPlan(plan.name, SMALL, linker=FOLDING, sources=plan.sources)
+        return plan, fair, {}, (*bound.notes, "the fair rival stays")
+    return *kept, bound.speed, tuple(bound.notes)
+
+
+def _fast(linker: Linker, subject: Subject) -> Found:
+    objects = linker.compile("O3-o", ["-O3"])
+    rivals = _speed_rivals(linker, objects)
+    subject.watch_rivals(rivals)
+    fair = rivals[FAIR_FAST]
+    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()}"
+    journal = Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest())
+    search = SpeedSearch(linker, subject, fair, journal)
+    plan, path, speed = search.run()
+    plan = replace(plan, sources=_sources(subject.binary.units, subject))
+    return Found(
+        plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes),
+        objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
+    )  # fmt: skip
 
 
 def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
@@ -110,6 +153,19 @@ def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
     """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
     ours = {str(path) for path in objects.values()}
     return sum(size for file, size in bytes_by_file(linked).items() if file not in ours)
+
+
+def _speed_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
+    plain = linker.link("O3", plain_objects, [])
+    objects = linker.compile("O3-flto-o", ["-O3", "-flto"])
+    lto = linker.link("O3-flto", objects, ["-O3", "-flto"])
+    fair = linker.link("O3-flto-folded", objects, ["-O3", "-flto", *FOLDING])
+    return {
+        "own flags": linker.stripped("own", linker.folder / "original"),
+        "clang -O3": plain,
+        "clang -O3 -flto": lto,
+        FAIR_FAST: fair,
+    }
 
 
 def _require_honoured(binary: Binary) -> None:
@@ -138,8 +194,8 @@ def _scope(whole: Whole) -> str:
         return env.send_param("llvm.get_scope_pipeline", "")
 
 
-def _sources(whole: Whole, subject: Subject) -> tuple[SourceFile, ...]:
+def _sources(units: Sequence[Unit], subject: Subject) -> tuple[SourceFile, ...]:
     return tuple(
         SourceFile(subject.binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
-        for unit in whole.units
+        for unit in units
     )

@@ -6,10 +6,17 @@ bytes the plan was measured with.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary, Input, Unit, shell_text
-from compiler_gym.envs.llvm.tuning.linking import compile_words, link_words
+from compiler_gym.envs.llvm.tuning.linking import (
+    FAST,
+    SMALL,
+    compile_words,
+    link_time_flags,
+    link_words,
+)
 from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
 from compiler_gym.envs.llvm.tuning.whole import FRONT_END
 from compiler_gym.tuning import BinaryPlan
@@ -18,6 +25,8 @@ __all__ = ["script_of"]
 
 _OUT = "/@OUT@"
 """Stands for the folder of what is made until all words are quoted."""
+_HERE = "/@HERE@"
+"""Stands for the folder of the script."""
 _CLEAR = "invalidate<all>"
 
 
@@ -26,7 +35,7 @@ def script_of(binary: Binary, plan: BinaryPlan) -> str:
     out = Path(_OUT)
     target = out / binary.name
     lines = [f"# {binary.name}", f'mkdir -p "$(dirname {_shell([str(target)], binary)})"']
-    if plan.method == "link-time":
+    if plan.method in (SMALL, FAST):
         lines += _link_time(binary, plan, out, target)
     else:
         lines += _program(binary, plan, out, target)
@@ -34,7 +43,8 @@ def script_of(binary: Binary, plan: BinaryPlan) -> str:
 
 
 def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
-    flags = ["-Oz", "-flto", *plan.flags]
+    profile = f"{_HERE}/{plan.profile}" if plan.profile else ""
+    flags = link_time_flags(replace(plan, profile=profile))
     units = binary.units
     objects = {unit: out / f"{number}.o" for number, unit in enumerate(units)}
     lines = [_in(unit, compile_words(unit, flags, objects[unit]), binary) for unit in units]
@@ -81,7 +91,7 @@ def _at(folder: Path, words: Sequence[str], binary: Binary) -> str:
 
 def _shell(words: Sequence[str], binary: Binary) -> str:
     named = [_tool(word) for word in words]
-    return shell_text(named, {str(binary.root): "ROOT", _OUT: "OUT"})
+    return shell_text(named, {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"})
 
 
 def _tool(word: str) -> str:

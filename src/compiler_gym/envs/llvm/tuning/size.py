@@ -17,7 +17,7 @@ from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.machine.codegen_options import DEFAULT, OPTIONS
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
-from compiler_gym.search import Budget, known_sequences, run_search
+from compiler_gym.search import Budget, Improvement, Progress, known_sequences, run_search
 from compiler_gym.tuning import Allowance, Journal, Tried
 
 __all__ = ["SizeSearch"]
@@ -53,7 +53,7 @@ class SizeSearch:
     def run(self) -> Tried:
         """Return the best actions by name, and the bytes they leave; stop when the time is up."""
         for tried in self.journal.tried():
-            self._consider("resumed", tried)
+            self.consider("resumed", tried)
         with ExitStack() as stack:
             self._benches = [_Bench(stack.enter_context(self._make())) for _ in range(self.jobs)]
             with ThreadPoolExecutor(self.jobs) as self._pool:
@@ -69,10 +69,15 @@ class SizeSearch:
         env.reset(benchmark=self.benchmark)
         return env
 
+    def measure(self, actions: Sequence[str]) -> float:
+        """Return the bytes of machine code that `actions` leave; infinite where they fail."""
+        return self._benches[0].cost(actions)
+
     def _fixed(self) -> tuple[str, ...]:
         return (f"{_FIXED}=pic",) if self.is_position_independent else ()
 
-    def _consider(self, stage: str, tried: Tried) -> bool:
+    def consider(self, stage: str, tried: Tried) -> bool:
+        """Take `tried` for the best if it is; return whether it was."""
         self.count += 1
         if tried.actions[:1] == ("-Oz",) and not self.first and tried.cost < math.inf:
             self.first = int(tried.cost)
@@ -123,7 +128,7 @@ class SizeSearch:
             tuple(names[n] for n in known) for known in known_sequences(names)
         ]  # fmt: skip
         for tried in self._try_all(stage, [_ordered(s + self._fixed()) for s in sequences], part):
-            self._consider(stage, tried)
+            self.consider(stage, tried)
 
     def _options(self, stage: str, part: Allowance) -> None:
         """Set one option after the other, those first that won most elsewhere."""
@@ -137,7 +142,7 @@ class SizeSearch:
             for choice, tried in zip(batch, self._try_all(stage, sequences, part), strict=False):
                 if tried.cost < before.cost:
                     won.append((tried.cost, choice))
-                self._consider(stage, tried)
+                self.consider(stage, tried)
             # What else helped is tried again, together with the best of its batch.
             waiting = [choice for _, choice in sorted(won)[1:] if choice not in missed] + waiting
             missed += [choice for _, choice in sorted(won)[1:]]
@@ -149,7 +154,7 @@ class SizeSearch:
             seconds=None if part.seconds is None else max(part.seconds_left, 0.1),
             steps=part.compilations_left,
         )
-        watcher = _Watcher(self, stage, part)
+        watcher = _Watcher(self, stage, part, space.names)
         found = run_search(
             self._make,
             [self.benchmark],
@@ -162,23 +167,29 @@ class SizeSearch:
         )[0]
         part.take([()] * (found.steps - watcher.steps))
         actions = _ordered(found.action_names)
-        tried = Tried(actions, self._benches[0].cost(actions))
+        tried = Tried(actions, self.measure(actions))
         self.journal.add(stage, tried)
-        self._consider(stage, tried)
+        self.consider(stage, tried)
 
 
 class _Watcher:
-    """Passes on what a search of ours finds."""
+    """Writes down what a search of ours finds, so that an end at any time keeps it."""
 
-    def __init__(self, owner: SizeSearch, stage: str, part: Allowance) -> None:
-        self._owner, self._stage, self._part = owner, stage, part
+    def __init__(self, owner: SizeSearch, stage: str, part: Allowance, names: list[str]) -> None:
+        self._owner, self._stage, self._part, self._names = owner, stage, part, names
+        self._at_reset = owner.measure(())
         self.steps = 0
         """Those that are counted already."""
 
-    def improved(self, improvement: Any) -> None:
-        """Take note of nothing: what is found is measured at the end."""
+    def improved(self, improvement: Improvement) -> None:
+        """Keep a better sequence: its reward is what it saves of the code at reset."""
+        actions = _ordered([self._names[number] for number in improvement.actions])
+        tried = Tried(actions, self._at_reset - improvement.reward)
+        if self._owner.journal.cost(actions) is None:
+            self._owner.journal.add(self._stage, tried)
+        self._owner.consider(self._stage, tried)
 
-    def tick(self, seconds: float, programs: Sequence[Any]) -> None:
+    def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
         """Show that it goes on; end it where somebody wants to stop."""
         steps = sum(program.steps for program in programs)
         self._part.take([()] * (steps - self.steps))

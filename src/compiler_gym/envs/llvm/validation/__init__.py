@@ -6,11 +6,12 @@ from functools import partial
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.envs.llvm.validation.alive import check_proofs
+from compiler_gym.envs.llvm.validation.build import other_machine
 from compiler_gym.envs.llvm.validation.checksums import check_checksums, is_of_csmith
 from compiler_gym.envs.llvm.validation.generated import check_generated, has_inputs
 from compiler_gym.envs.llvm.validation.runs import check_more, check_runs, check_steps, has_more
 from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
-from compiler_gym.validation import Rung, ValidationResult, choose_rungs, climb
+from compiler_gym.validation import Rung, Subject, ValidationResult, choose_rungs, climb
 
 __all__ = ["QUICK", "RUNGS", "validate"]
 
@@ -20,6 +21,12 @@ _QUESTIONS = {
     "msan": "Is every value that decides something initialised?",
 }
 
+
+def _here(applies: Callable[[Subject], bool] = lambda subject: True) -> Callable[[Subject], bool]:
+    """Return `applies` for programs that can be run: those of other machines cannot."""
+    return lambda subject: not other_machine(subject.benchmark) and applies(subject)
+
+
 RUNGS = (
     Rung("verify", "Is the module valid IR after every step?", check_steps, is_semantic=False),
     Rung("run", "Does the program do on its inputs what a -O0 build does?", check_runs),
@@ -27,25 +34,26 @@ RUNGS = (
         "checksums",
         "Does a program of csmith print the checksum that other builds print?",
         check_checksums,
-        applies=is_of_csmith,
+        applies=_here(is_of_csmith),
     ),
     Rung(
         "more",
         "Does it do so on longer inputs, and on many that were never recorded?",
         check_more,
-        applies=has_more,
+        applies=_here(has_more),
     ),
     Rung(
         "generated",
         "Does it do so on inputs changed to reach what the known ones do not?",
         check_generated,
-        applies=has_inputs,
+        applies=_here(has_inputs),
     ),
     *(
         Rung(
             sanitizer.name,
             f"{_QUESTIONS[sanitizer.name]} (where the unoptimised program is clean)",
             partial(check_sanitizer, sanitizer),
+            applies=_here(),
         )
         for sanitizer in SANITIZERS
     ),

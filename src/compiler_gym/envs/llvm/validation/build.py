@@ -16,7 +16,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
+from compiler_gym.datasets import Benchmark, BenchmarkUri, RunLimits, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.errors import (
     BenchmarkInitError,
@@ -27,7 +27,16 @@ from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.sandbox import run_tool_boxed
 from compiler_gym.validation import Reference
 
-__all__ = ["AS_IT_IS", "REFERENCE", "built", "find_opt", "link_program", "reference_of", "run_tool"]
+__all__ = [
+    "AS_IT_IS",
+    "REFERENCE",
+    "built",
+    "find_opt",
+    "link_program",
+    "other_machine",
+    "reference_of",
+    "run_tool",
+]
 
 AS_IT_IS = ("-O1", "-Xclang", "-disable-llvm-passes")
 """Generate code for the module and change nothing in it."""
@@ -112,6 +121,12 @@ def find_opt() -> str:
     if found is None:
         raise EnvironmentNotSupported("needs opt-22: install it with `apt install llvm-22`")
     return found
+
+
+def other_machine(benchmark: Benchmark) -> str:
+    """Return the machine that the address of `benchmark` makes it for, unless it runs here."""
+    asked = BenchmarkUri.from_string(str(benchmark.uri)).parameters.get("target", "")
+    return "" if asked.split("-")[0] in ("", "x86_64", "amd64") else asked
 
 
 _lock = threading.Lock()

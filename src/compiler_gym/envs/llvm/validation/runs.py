@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
-from compiler_gym.envs.llvm.validation.build import built, reference_of
+from compiler_gym.envs.llvm.validation.build import built, other_machine, reference_of
 from compiler_gym.errors import BenchmarkInitError, InvalidIrError
 from compiler_gym.spaces import action_names
 from compiler_gym.validation import (
@@ -88,6 +88,8 @@ def compare_module(
 
     `cases` are by default the shortest that are known.
     """
+    if machine := other_machine(benchmark):
+        return Finding.unknown(f"the program is made for {machine}: it is not run here")
     spec = benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")

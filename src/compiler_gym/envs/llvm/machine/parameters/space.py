@@ -27,7 +27,7 @@ from compiler_gym.envs.llvm.machine.parameters.table import (
 )
 from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import Dict
+from compiler_gym.spaces import ActionPart, Dict
 
 __all__ = ["ParameterSpace"]
 
@@ -64,6 +64,19 @@ class ParameterSpace(Dict):
     def parameters(self) -> Mapping[str, tuple[Parameter, ...]]:
         """The parameters of each pass that has some; see `Parameter`."""
         return PARAMETERS
+
+    @property
+    def parts(self) -> list[ActionPart]:
+        """Each pass, and each parameter behind its pass, for people."""
+        passes: Any = self["pass"]
+        found: list[ActionPart] = []
+        for item in passes.items:
+            found.append(ActionPart(item.name, "", item.description))
+            found += [
+                ActionPart(f"{item.name} {p.name}", p.legend, p.description)
+                for p in PARAMETERS.get(item.name, ())
+            ]
+        return found
 
     def action(self, name: str, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the action of the pass `name` with these values, as an agent gives it.

@@ -38,7 +38,7 @@ _ENGINE = "compiler_gym._llvm"
 _NEEDED = re.compile(rb"\0(libLLVM[-.][\w.-]*)(?=\0)")
 _EXTENDED = ("Passes", "PassesAll", "PassesAndPipelines", "PassesAndCodegen", "Parameters")
 """The action spaces that get the passes, behind what they have."""
-_WITHOUT = ("Marks",)
+_WITHOUT = ("Marks", "MarksAndCodegen")
 """Those whose command lines load no plug-in."""
 
 

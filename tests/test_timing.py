@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.envs.llvm.machine.timing import compare, without_outliers
+from compiler_gym.timing import compare, without_outliers
 
 
 def test_an_interval_is_that_of_students_distribution() -> None:

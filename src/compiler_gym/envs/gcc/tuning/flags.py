@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""The options of a GCC that may be changed without changing what a program means.
+
+Each is listed: what a newer GCC brings is left alone until somebody has read its manual. What
+stays out of the list stays out for a reason, `REFUSED` says for which.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from compiler_gym.envs.gcc.machine.options import GccFlagAlignOption, GccFlagOption, Option
+
+__all__ = ["FLAGS", "LEVELS", "LINK_TIME", "REFUSED", "SECTIONS", "choices", "option_of"]
+
+LEVELS = ("-Oz", "-O2", "-O1")
+"""Levels that are tried in the place of -Os."""
+LINK_TIME = ("-flto", "-flto-partition=one")
+"""One program instead of single objects. ``-fwhole-program`` is not among them: the linker's plugin
+says what is used from outside, and a name that a program exports would be lost."""
+SECTIONS = ("-ffunction-sections", "-fdata-sections")
+"""Let the linker leave out single functions and data."""
+
+FLAGS = (
+    # How much is copied into callers, or taken out of them, decides most about the size.
+    "inline-small-functions", "inline-functions-called-once", "inline-functions",
+    "early-inlining", "indirect-inlining", "partial-inlining", "ipa-cp", "ipa-cp-clone",
+    "ipa-sra", "ipa-icf", "ipa-icf-functions", "ipa-icf-variables", "ipa-ra", "ipa-pta",
+    "ipa-vrp", "ipa-bit-cp", "ipa-modref", "ipa-pure-const", "ipa-reference",
+    "ipa-reference-addressable", "ipa-profile", "ipa-stack-alignment", "ipa-strict-aliasing",
+    "devirtualize", "devirtualize-speculatively", "inline",
+    # Code that the middle end copies, moves or merges.
+    "tree-ch", "ivopts", "tree-switch-conversion", "jump-tables", "bit-tests", "tree-pre",
+    "tree-partial-pre", "code-hoisting", "tree-sra", "tree-dominator-opts", "tree-vrp",
+    "tree-fre", "tree-ter", "tree-loop-im", "tree-loop-ivcanon", "tree-loop-optimize",
+    "tree-loop-distribute-patterns", "tree-loop-distribution", "tree-loop-if-convert",
+    "tree-scev-cprop", "tree-sink", "tree-slsr", "tree-tail-merge", "tree-reassoc",
+    "tree-phiprop", "tree-coalesce-vars", "tree-copy-prop", "tree-ccp", "tree-bit-ccp",
+    "tree-forwprop", "tree-dse", "tree-dce", "tree-pta", "tree-cselim", "tree-lrs",
+    "tree-builtin-call-dce", "tree-slp-vectorize", "tree-loop-vectorize", "ssa-phiopt",
+    "ssa-backprop", "store-merging", "optimize-strlen", "printf-return-value", "split-loops",
+    "split-paths", "split-ivs-in-unroller", "unswitch-loops", "thread-jumps",
+    "hoist-adjacent-loads",
+    "isolate-erroneous-paths-dereference", "aggressive-loop-optimizations", "move-loop-stores",
+    "predictive-commoning", "peel-loops", "version-loops-for-strides", "stdarg-opt", "tracer",
+    "guess-branch-probability", "expensive-optimizations", "allocation-dce",
+    # Registers and instructions.
+    "ira-algorithm=priority", "ira-region=all", "ira-region=mixed", "ira-hoist-pressure",
+    "ira-loop-pressure", "ira-share-save-slots", "ira-share-spill-slots", "lra-remat",
+    "live-range-shrinkage", "caller-saves", "omit-frame-pointer", "shrink-wrap",
+    "shrink-wrap-separate", "conserve-stack", "combine-stack-adjustments", "defer-pop",
+    "split-wide-types", "split-wide-types-early", "rename-registers", "web", "cprop-registers",
+    "forward-propagate", "if-conversion", "if-conversion2", "gcse", "gcse-lm", "gcse-sm",
+    "gcse-las", "gcse-after-reload", "rerun-cse-after-loop", "cse-follow-jumps", "crossjumping",
+    "move-loop-invariants", "auto-inc-dec", "branch-count-reg", "compare-elim", "dce", "dse",
+    "ree", "function-cse", "peephole", "peephole2", "schedule-insns", "schedule-insns2",
+    "schedule-fusion", "sched-pressure", "sched-interblock", "sched-spec", "sched-spec-load",
+    "sched-spec-insn-heuristic", "sched-critical-path-heuristic", "sched-dep-count-heuristic",
+    "sched-group-heuristic", "sched-last-insn-heuristic", "sched-rank-heuristic",
+    "sched-stalled-insns", "sched-stalled-insns-dep", "selective-scheduling",
+    "selective-scheduling2", "modulo-sched", "modulo-sched-allow-regmoves",
+    # Where blocks and functions lie.
+    "reorder-blocks", "reorder-blocks-algorithm=stc", "reorder-blocks-algorithm=simple",
+    "reorder-blocks-and-partition", "reorder-functions", "toplevel-reorder", "section-anchors",
+    "align-functions", "align-jumps", "align-labels", "align-loops",
+    "limit-function-alignment",
+)  # fmt: skip
+"""Names after ``-f``, those first that decide most about sizes."""
+
+REFUSED: Mapping[str, tuple[str, ...]] = {
+    "changes what floating point computes": (
+        "fast-math", "unsafe-math-optimizations", "associative-math", "reciprocal-math",
+        "finite-math-only", "signed-zeros", "trapping-math", "math-errno", "rounding-math",
+        "signaling-nans", "single-precision-constant", "float-store", "excess-precision",
+        "fp-contract", "fp-int-builtin-inexact", "cx-fortran-rules", "cx-limited-range",
+    ),
+    "changes how data lie or functions are called, which other objects rely on": (
+        "pack-struct", "short-enums", "short-wchar", "reg-struct-return", "plt",
+        "patchable-function-entry", "fold-simple-inlines",
+    ),
+    "is a promise about the program, or takes one back, that its author must make": (
+        "delete-null-pointer-checks", "strict-aliasing", "strict-enums", "wrapv",
+        "wrapv-pointer", "trapv", "finite-loops", "lifetime-dse", "allow-store-data-races",
+        "strict-volatile-bitfields", "unconstrained-commons", "nothrow-opt",
+        "semantic-interposition", "isolate-erroneous-paths-attribute", "keep-gc-roots-live",
+        "delete-dead-exceptions", "trivial-auto-var-init", "sched-spec-load-dangerous",
+    ),
+    "is needed to unwind, to catch or to know a type": (
+        "exceptions", "handle-exceptions", "non-call-exceptions", "asynchronous-unwind-tables",
+        "unwind-tables", "rtti", "no-threadsafe-statics",
+    ),
+    "is a guard that somebody chose": (
+        "stack-protector", "stack-protector-all", "stack-protector-explicit",
+        "stack-protector-strong", "stack-clash-protection", "stack-check", "harden-compares",
+        "harden-conditional-branches", "stack-reuse",
+    ),
+    "programs that recurse without end in their last call need it": ("optimize-sibling-calls",),
+    "calls a library that may not be there": ("inline-atomics",),
+    "starts threads": ("tree-parallelize-loops", "loop-parallelize-all"),
+    "needs a profile, or patches code as it runs": (
+        "branch-probabilities", "profile-partial-training", "profile-reorder-functions", "vpt",
+        "live-patching",
+    ),
+    "only makes code larger, or none": (
+        "unroll-loops", "unroll-all-loops", "unroll-completely-grow-size", "loop-interchange",
+        "loop-nest-optimize", "loop-unroll-and-jam", "graphite", "graphite-identity",
+        "prefetch-loop-arrays", "variable-expansion-in-unroller", "delayed-branch",
+        "simd-cost-model", "vect-cost-model", "sched2-use-superblocks", "tree-vectorize",
+        "sel-sched-pipelining", "sel-sched-pipelining-outer-loops",
+        "sel-sched-reschedule-pipelined", "reschedule-modulo-scheduled-loops",
+    ),
+    "is about messages or debuggers": (
+        "opt-info", "save-optimization-record", "var-tracking", "var-tracking-assignments",
+        "var-tracking-assignments-toggle", "var-tracking-uninit",
+    ),
+}  # fmt: skip
+"""Names after ``-f`` that are never changed, by the reason."""
+
+_PARAMS: Mapping[str, tuple[int, ...]] = {
+    "max-inline-insns-size": (1, 2, 4, 8),
+    "max-inline-insns-auto": (2, 5, 10, 30),
+    "max-inline-insns-small": (1, 2, 4, 8),
+    "early-inlining-insns": (0, 2, 4, 10),
+    "uninlined-function-insns": (0, 4, 8),
+    "max-inline-functions-called-once-insns": (100, 400, 1000),
+    "max-inline-functions-called-once-loop-depth": (1, 2, 3),
+    "large-function-growth": (0, 20, 300),
+    "large-function-insns": (500, 1500, 10000),
+    "large-stack-frame-growth": (100, 10000),
+    "inline-unit-growth": (0, 10),
+    "ipa-sra-ptr-growth-factor": (1, 4, 8),
+    "ipa-sra-max-replacements": (1, 4, 16),
+    "ipa-cp-eval-threshold": (50, 1000),
+    "case-values-threshold": (3, 5, 8, 12, 20),
+    "jump-table-max-growth-ratio-for-size": (100, 200, 500),
+    "switch-conversion-max-branch-ratio": (2, 16, 64),
+    "min-crossjump-insns": (1, 2, 3),
+    "max-crossjump-edges": (1000,),
+    "max-grow-copy-bb-insns": (1, 4, 16),
+    "max-goto-duplication-insns": (0, 2, 4, 16),
+    "max-jump-thread-duplication-stmts": (1, 5, 30),
+    "max-loop-header-insns": (1, 5, 40),
+    "gcse-unrestricted-cost": (0, 1, 6),
+    "gcse-cost-distance-ratio": (1, 5, 20),
+    "max-hoist-depth": (0, 1, 100),
+    "max-tail-merge-comparisons": (100,),
+    "max-tail-merge-iterations": (4,),
+    "max-combine-insns": (2, 3),
+    "max-cse-path-length": (1, 4, 30),
+    "max-rtl-if-conversion-insns": (0, 2, 5, 20),
+    "sra-max-scalarization-size-Osize": (0, 8, 32, 64),
+    "iv-consider-all-candidates-bound": (5, 100),
+    "iv-max-considered-uses": (2, 10, 1000),
+    "lim-expensive": (1, 5, 100),
+    "logical-op-non-short-circuit": (0, 1),
+    "ira-loop-reserved-regs": (0, 4, 8),
+    "ira-consider-dup-in-all-alts": (0, 1),
+    "lra-inheritance-ebb-probability-cutoff": (0, 20, 80, 100),
+    "sched-pressure-algorithm": (2,),
+    "sink-frequency-threshold": (0, 50, 100),
+    "store-merging-max-size": (4, 16),
+    "max-stores-to-merge": (2, 16),
+    "builtin-string-cmp-inline-length": (0, 8),
+    "partial-inlining-entry-probability": (30, 100),
+    "max-completely-peeled-insns": (0, 50),
+    "max-completely-peel-times": (0, 2),
+    "predictable-branch-outcome": (0, 20, 50),
+    "sccvn-max-alias-queries-per-access": (10, 10000),
+}
+"""Parameters that only weigh what to do, and values beside the compiler's own."""
+
+
+def choices(
+    options: Sequence[Option], states: Mapping[str, str], decided: Collection[str] = ()
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the flags and the parameters worth a try, of a GCC with `options`.
+
+    `states` are ``enabled`` or ``disabled`` by flag, as the level that is begun with has them:
+    only the other setting is a change. What `decided` names is left alone.
+    """
+    known = {option.name: option for option in options}
+    params = [
+        f"--param={name}={value}"
+        for name, values in _PARAMS.items()
+        for value in values
+        if _has(known.get(f"--param={name}="), f"--param={name}={value}")
+    ]
+    flags = _flags(known, states)
+    return (
+        tuple(flag for flag in flags if option_of(flag) not in decided),
+        tuple(param for param in params if option_of(param) not in decided),
+    )
+
+
+def option_of(flag: str) -> str:
+    """Return what `flag` sets: of two flags with the same, only the last counts.
+
+    >>> option_of("-fno-gcse"), option_of("--param=max-hoist-depth=1"), option_of("-Oz")
+    ('-fgcse', '--param=max-hoist-depth', '-O')
+    """
+    if flag.startswith("-O"):
+        return "-O"
+    if flag.startswith("-fno-"):
+        return f"-f{flag.removeprefix('-fno-')}"
+    return flag.rpartition("=")[0] if "=" in flag else flag
+
+
+def _flags(known: Mapping[str, Option], states: Mapping[str, str]) -> Iterator[str]:
+    for name in FLAGS:
+        word = f"-f{name}"
+        if "=" in name:
+            if _has(known.get(f"{word.partition('=')[0]}="), word):
+                yield word
+        elif isinstance(known.get(word), GccFlagOption | GccFlagAlignOption):
+            if states.get(word) != "enabled":
+                yield word
+            if states.get(word) != "disabled":
+                yield f"-fno-{name}"
+
+
+def _has(option: Option | None, setting: str) -> bool:
+    try:
+        return option is not None and option.index(setting) >= 0
+    except ValueError:
+        return False

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""GCC's part of a tuning: rivals by its levels, decisions by search over its own options."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from compiler_gym.builds import Binary, sizes_of
+from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of
+from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
+from compiler_gym.envs.gcc.tuning.script import script_of
+from compiler_gym.envs.gcc.tuning.size import LINKER, SizeSearch, ordered
+from compiler_gym.errors import PlanError, ProjectError
+from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject
+
+__all__ = ["FAIR", "GccTuner"]
+
+FAIR = "gcc -Os -flto, --gc-sections"
+METHOD = "gcc"
+_RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "gcc -Os": ((), ()),
+    "gcc -Os -flto": (("-flto",), ()),
+    FAIR: (ordered(("-flto", *SECTIONS)), LINKER),
+}
+"""Flags of the compiler and of the linker, the fair rival last."""
+_STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
+_DECIDING = tuple(flag for flag in LEFT_OUT if flag not in ("-fuse-ld", "-fuse-linker"))
+
+
+class GccTuner:
+    """Tunes one linked file at a time, with one installed GCC."""
+
+    def __init__(self, gcc: str = "gcc") -> None:
+        self._tools = Tools.of(gcc)
+
+    @property
+    def version(self) -> str:
+        """The compiler as it was named, and what it says of itself."""
+        return f"{self._tools.gcc} {self._spec.version.partition(' ')[2]}"
+
+    @property
+    def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The commands for C, and for C++."""
+        assert self._spec.version
+        return [self._tools.gcc], [self._tools.gxx]
+
+    def tune(self, subject: Subject) -> Found:
+        """Return the smallest of what the search and the rivals make."""
+        binary = subject.binary
+        if subject.goal != "size":
+            raise ProjectError(
+                f"{self._tools.gcc} tunes for size alone: leave --compiler out to tune for speed "
+                "with LLVM, or give --goal size"
+            )
+        _require_honoured(binary)
+        maker = Maker(self._tools, binary, subject.folder)
+        rivals = _rivals(maker, subject.jobs)
+        moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
+        sources = _sources(binary)
+        search = SizeSearch(
+            maker, moves, parameters, subject.allowance,
+            Journal(subject.folder / "tried.jsonl", self._key(binary, sources)),
+            subject.jobs, subject.seed, subject.watch,
+        )  # fmt: skip
+        best = search.run()
+        name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)
+        flags, linker = _RIVALS[name]
+        path = rivals[name]
+        if best.cost < sizes_of(path).text:
+            flags, linker = best.actions, LINKER
+            path = maker.make("tuned", flags, linker, jobs=subject.jobs)
+        maker.forget([])
+        plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
+        return Found(plan, path, rivals, search.first, search.count)
+
+    def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
+        """Return the stripped binary that `plan` makes of `binary`; raise `PlanError`."""
+        _require_ours(plan)
+        maker = Maker(self._tools, binary, folder)
+        try:
+            return maker.make("built", plan.flags, plan.linker, jobs=jobs)
+        except ProjectError as error:
+            raise PlanError(f"{self.version} does not make {plan.name}: {error}") from error
+        finally:
+            maker.forget([])
+
+    def script(self, binary: Binary, plan: BinaryPlan) -> str:
+        """Return GCC's own commands that make the same bytes."""
+        _require_ours(plan)
+        return script_of(self._tools, binary, plan)
+
+    @property
+    def _spec(self) -> GccSpec:
+        return get_spec(self._tools.gcc)
+
+    def _states(self) -> dict[str, str]:
+        """Return which flags the base level sets: the same again would be no change."""
+        listed = self._spec.gcc("-Q", BASE, "--help=optimizers")
+        return dict(_STATE.findall(listed))
+
+    def _key(self, binary: Binary, sources: Sequence[SourceFile]) -> str:
+        facts = [self._spec.identity, repr(binary.command.words)]
+        facts += [repr((unit.command.words, source)) for unit, source in
+                  zip(binary.units, sources, strict=True)]  # fmt: skip
+        return hashlib.sha256("\0".join(facts).encode()).hexdigest()
+
+
+def _rivals(maker: Maker, jobs: int) -> dict[str, Path]:
+    own = {"own flags": maker.stripped("own", maker.folder / "original")}
+    return own | {
+        name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
+        for number, (name, (flags, linker)) in enumerate(_RIVALS.items())
+    }
+
+
+def decided_by(binary: Binary) -> set[str]:
+    """Return the options that the project sets itself: their author had a reason."""
+    return {option_of(flag) for unit in binary.units for flag in unit.command.flags}
+
+
+def _require_honoured(binary: Binary) -> None:
+    for unit in binary.units:
+        refused = [word for word in unit.command.words if word.startswith(_DECIDING)]
+        if refused:
+            raise ProjectError(
+                f"{unit.source.name} is compiled with {' '.join(refused)}, which a plan cannot "
+                "honour: build the project without"
+            )
+
+
+def _require_ours(plan: BinaryPlan) -> None:
+    if plan.method != METHOD or plan.passes or plan.options:
+        raise PlanError(
+            f"the plan of {plan.name} is made by {plan.method!r}: expected {METHOD!r}, and flags "
+            "alone: make the plan again with this compiler"
+        )
+
+
+def _sources(binary: Binary) -> tuple[SourceFile, ...]:
+    return tuple(
+        SourceFile(binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
+        for unit in binary.units
+    )

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""A whole tuning for size: smaller, the same behaviour, the same bytes by other roads."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.builds import sizes_of
+from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner
+from compiler_gym.envs.llvm.tuning.size import split
+from compiler_gym.errors import ProjectError
+from compiler_gym.tuning import Job, Request, Result, read_plan
+from tests.envs.llvm.tuning.conftest import BUILD, needs_lld
+
+pytestmark = needs_lld
+
+
+def tune(project: Path, output: Path, **options: object) -> Result:
+    request = Request(
+        ("sh", "-ec", BUILD), project, output, seconds=None, compilations=60, jobs=2,
+        run="./numbers",
+    )  # fmt: skip
+    (result,) = Job(replace(request, **options), LlvmTuner()).run()
+    return result
+
+
+@pytest.fixture(scope="module")
+def tuned(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Result:
+    return tune(project, tmp_path_factory.mktemp("tuned") / "out")
+
+
+@pytest.fixture(scope="module")
+def output(tuned: Result) -> Path:
+    return next(path for path in tuned.found.path.parents if path.name == "out")
+
+
+def test_it_is_smaller_than_every_rival_and_does_the_same(tuned: Result, output: Path) -> None:
+    text = {name: sizes["text"] for name, sizes in tuned.sizes.items()}
+    assert text["tuned"] < text[FAIR] <= text["clang -Oz"]
+    original = output / "work" / "tree" / "numbers"
+    ran = [subprocess.run([path], capture_output=True, check=True).stdout
+           for path in (original, output / "bin" / "numbers")]  # fmt: skip
+    assert ran[0] == ran[1]
+
+
+def test_llvms_own_tools_make_the_same_bytes(tuned: Result, output: Path, tmp_path: Path) -> None:
+    script = ["sh", output / "reproduce.sh", output / "work" / "tree", tmp_path]
+    subprocess.run(script, check=True)
+    assert "compiler" not in (output / "reproduce.sh").read_text().partition("ROOT")[2]
+    assert (tmp_path / "numbers").read_bytes() == (output / "bin" / "numbers").read_bytes()
+
+
+def test_the_normal_build_makes_the_same_bytes(
+    tuned: Result, output: Path, project: Path, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    subprocess.run(["cp", "-r", project, tree], check=True)
+    cc = f"{sys.executable} -m compiler_gym.cli cc --plan {output / 'tuned.toml'}"
+    done = subprocess.run(
+        ["sh", "-ec", BUILD.replace("$CC", cc)], cwd=tree, check=True, capture_output=True
+    )
+    assert b"compiler-gym cc" not in done.stderr
+    assert (tree / "numbers").read_bytes() == (output / "bin" / "numbers").read_bytes()
+
+
+def test_the_same_compilations_give_the_same_plan(
+    tuned: Result, output: Path, project: Path, tmp_path: Path
+) -> None:
+    again = tune(project, tmp_path / "out", jobs=1)
+    assert again.found.plan == tuned.found.plan
+    one, two = (read_plan(path / "tuned.toml") for path in (output, tmp_path / "out"))
+    assert one == two
+
+
+def test_what_was_tried_is_not_tried_again(tuned: Result, output: Path, project: Path) -> None:
+    journal = next((output / "work").rglob("tried.jsonl"))
+    before = journal.read_bytes()
+    result = tune(project, output, resume=True, compilations=0)
+    assert journal.read_bytes() == before
+    assert result.found.plan == tuned.found.plan
+
+
+def test_a_plan_without_its_decisions_is_the_default(tuned: Result, tmp_path: Path) -> None:
+    bare = tuned.found.plan.only(())
+    path = LlvmTuner().build(tuned.binary, bare, tmp_path, jobs=1)
+    assert sizes_of(path).text >= tuned.sizes["tuned"]["text"]
+    subprocess.run([path], check=True, capture_output=True)
+
+
+def test_flags_that_cannot_be_honoured_are_named(project: Path, tmp_path: Path) -> None:
+    build = ("sh", "-ec", BUILD.replace("-O2", "-O2 -fsanitize=undefined"))
+    with pytest.raises(ProjectError, match=r"-fsanitize=undefined, which a plan cannot honour"):
+        tune(project, tmp_path / "out", build=build)
+
+
+def test_actions_are_passes_and_options() -> None:
+    actions = ("sroa<modify-cfg>", "simplifycfg<bonus-inst-threshold=4>", "regalloc=basic",
+               "disable-lsr=default")  # fmt: skip
+    assert split(actions) == (actions[:2], {"regalloc": "basic"})

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""A program is made faster by a run of it, and what is not faster for certain is not used."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.builds import find_binaries
+from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING
+from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
+from compiler_gym.envs.llvm.tuning.speed import CHOICES
+from compiler_gym.errors import ProjectError
+from compiler_gym.tuning import Allowance, BinaryPlan, Job, Request, RunCommand, Subject, read_plan
+from tests.builds.projects import record
+
+# The work is in a function that only a profile shows to be worth inlining and unrolling.
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+typedef unsigned (*step)(unsigned);
+unsigned often(unsigned), seldom(unsigned), never(unsigned);
+step steps[3];
+int main(int count, char **words) {
+  unsigned state = 1, sum = 0, rounds = count > 1 ? strtoul(words[1], 0, 10) : 20000000;
+  steps[0] = often; steps[1] = seldom; steps[2] = never;
+  for (unsigned i = 0; i < rounds; ++i) {
+    state = state * 1664525u + 1013904223u;
+    unsigned which = state >> 16;
+    sum += steps[which % 1000 ? 0 : which % 7 == 0 ? 2 : 1](sum + i);
+  }
+  printf("%u\\n", sum);
+  return 0;
+}
+"""
+STEPS = """
+unsigned often(unsigned n) { return n + 3; }
+unsigned seldom(unsigned n) { for (int i = 0; i < 9; ++i) n ^= n << (i & 3); return n; }
+unsigned never(unsigned n) { return n / 3 + n % 11; }
+"""
+BUILD = ("sh", "-c", "$CC -O2 -c main.c steps.c && $CC main.o steps.o -o program")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "main.c").write_text(MAIN)
+    (folder / "steps.c").write_text(STEPS)
+    return folder
+
+
+def request(project: Path, **more: object) -> Request:
+    wanted: dict[str, object] = {
+        "goal": "speed", "seconds": None, "compilations": 0, "run": "./program",
+    }  # fmt: skip
+    return Request(BUILD, project, project.parent / "out", **(wanted | more))  # type: ignore[arg-type]
+
+
+def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -> None:
+    asked = request(project, seconds=300.0, compilations=1, train="./program 2000000")
+    (result,) = Job(asked, LlvmTuner()).run()
+    assert list(result.sizes)[-2:] == [FAIR_FAST, "tuned"]
+    assert result.speed["low"] > 1
+    assert any("./program 2000000" in note for note in result.found.notes)
+    plan = read_plan(asked.output / "tuned.toml")
+    kept = plan.binaries[0]
+    assert Path(kept.profile).is_file()
+    assert 'profile = "profiles/program.profdata"' in (asked.output / "tuned.toml").read_text()
+    made = LlvmTuner().build(result.binary, kept, project.parent / "again", jobs=1)
+    assert made.read_bytes() == (asked.output / "bin/program").read_bytes()
+    tree = asked.output / "work/tree"
+    subprocess.run(["sh", asked.output / "reproduce.sh", tree, project.parent / "r"], check=True)
+    assert (project.parent / "r/program").read_bytes() == made.read_bytes()
+
+
+def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
+    asked = request(project, seconds=0.0, compilations=None, run="./program 1000")
+    (result,) = Job(asked, LlvmTuner()).run()
+    assert result.found.path.read_bytes() == result.found.rivals[FAIR_FAST].read_bytes()
+    assert result.speed == {"speedup": 1.0, "low": 1.0, "high": 1.0}
+    assert any("fair rival" in note for note in result.found.notes)
+    made = LlvmTuner().build(result.binary, result.found.plan, project.parent / "b", jobs=1)
+    assert made.read_bytes() == result.found.path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"run": None}, "--run"),
+        ({"run": "exit 3"}, "status 3 before anything was tuned"),
+        ({"train": "exit 4"}, "status 4 before anything was tuned"),
+        ({"max_slowdown": 0.1}, "--max-slowdown"),
+        ({"goal": "size", "train": "./program"}, "--train"),
+    ],
+)
+def test_what_cannot_be_measured_is_said_first(
+    project: Path, more: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ProjectError, match=said):
+        Job(request(project, **more), LlvmTuner()).run()
+
+
+def test_a_plan_without_its_profile_says_so(project: Path) -> None:
+    subject = _subject(project)
+    plan = BinaryPlan("program", FAST, linker=FOLDING, profile="/nowhere/program.profdata")
+    with pytest.raises(ProjectError, match=r"program\.profdata is missing"):
+        LlvmTuner().build(subject.binary, plan, subject.folder, jobs=1)
+    without = plan.only([name for name in plan.decisions() if name != "profile"])
+    assert not without.profile
+    assert LlvmTuner().build(subject.binary, without, subject.folder, jobs=1).is_file()
+
+
+def test_every_choice_links_and_the_program_answers_the_same(project: Path) -> None:
+    subject = _subject(project)
+    answers = set[bytes]()
+    for choice in CHOICES:
+        plan = BinaryPlan("program", FAST, flags=choice.flags, linker=choice.linker)
+        made = LlvmTuner().build(subject.binary, plan, subject.folder, jobs=1)
+        answers.add(subprocess.run([made, "1000"], check=True, capture_output=True).stdout)
+    assert len(answers) == 1
+
+
+def _subject(project: Path) -> Subject:
+    recording = record(project, project.parent / "record", *BUILD)
+    (binary,) = find_binaries(recording.events(), project)
+    folder = project.parent / "folder"
+    folder.mkdir()
+    run = RunCommand("./program", project, binary.path)
+    return Subject(binary, folder, "speed", Allowance(compilations=0), 1, 0, run)
