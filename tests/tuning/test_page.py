@@ -68,7 +68,8 @@ def test_names_of_a_project_are_no_html() -> None:
     evil = "<script>alert(1)</script>"
     summary = replace(
         with_binary(
-            name=evil, taken_back=(evil,), functions=(FunctionSize(evil, evil, 2, 1),), passes=evil
+            name=evil, taken_back=(evil,), functions=(FunctionSize(evil, evil, 2, 1),), passes=evil,
+            notes=(evil,),
         ),
         build=("sh", "-c", evil), check=evil, others=(evil,),
     )  # fmt: skip

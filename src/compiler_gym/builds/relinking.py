@@ -79,6 +79,7 @@ def run_command(words: Sequence[str], cwd: Path) -> None:
         done = subprocess.run(
             words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
             check=False,
+            start_new_session=True,  # a Ctrl-C is for the search, which hands over what it has
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise ProjectError(f"no end within {_SECONDS:g} s: {shlex.join(words)}") from None

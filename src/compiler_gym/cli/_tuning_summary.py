@@ -80,7 +80,7 @@ def _remarks(binary: "BinarySummary", goal: str) -> list[str]:
         won = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
         lines.append(f"Without one decision it would be larger by: {won}")
     lines += [f"taken back, for a test fails with it: {name}" for name in binary.taken_back]
-    return lines
+    return [*lines, *binary.notes]
 
 
 def _show_next(summary: "Summary") -> None:

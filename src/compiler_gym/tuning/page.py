@@ -58,11 +58,13 @@ def _head(binary: BinarySummary, summary: Summary) -> str:
         lead = f'<span class="better">faster</span> than {escape(binary.rival)}.'
     else:
         lead = f"Nothing better than {escape(binary.rival)} was found; this is what that makes."
+    notes = "".join(f"<p>{escape(note)}</p>\n" for note in binary.notes)
     end = " The search was ended early." if summary.is_interrupted else ""
     return (
         f'<header>\n<h1 class="wrap">{escape(binary.name)}</h1>\n'
         f'<p class="lead">{lead}</p>\n<p class="soft">Tuned for {escape(summary.goal)} with '
-        f"{escape(summary.compiler)}, {binary.tried:,} compilations measured.{end}</p>\n</header>"
+        f"{escape(summary.compiler)}, {binary.tried:,} compilations measured.{end}</p>\n"
+        f"{notes}</header>"
     )
 
 
@@ -198,8 +200,7 @@ def _sources(binary: BinarySummary) -> str:
     ]
     said = (
         "Bytes of code: of its object in a plain build, and of the functions that keep its names "
-        f"in {binary.rival} and in the tuned file. A function that becomes part of its caller "
-        "counts there."
+        f"in {binary.rival} and in the tuned file. What became part of its caller counts there."
     )
     head = ("Source", "Its object", "Fair rival", "Tuned")
     return _section("Sources", said, _table(head, rows))

@@ -62,6 +62,8 @@ class BinarySummary:
     speed: Mapping[str, float]
     sources: tuple[SourceSize, ...]
     functions: tuple[FunctionSize, ...]
+    notes: tuple[str, ...] = ()
+    """What the user should be told, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     return BinarySummary(
         result.binary.name, str(Path("bin") / result.binary.name), result.sizes, rival,
         _is_better(result, rival, request.goal), found.tried, found.plan.passes, decisions,
-        result.taken_back, result.speed, _sources(found), found.functions,
+        result.taken_back, result.speed, _sources(found), found.functions, found.notes,
     )  # fmt: skip
 
 

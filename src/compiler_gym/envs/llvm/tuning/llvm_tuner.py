@@ -103,7 +103,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, search.count, speed, notes,
-        {binary.name_of(unit): made for unit, made in objects.items()},
+        objects={binary.name_of(unit): made for unit, made in objects.items()},
     )  # fmt: skip
 
 
@@ -121,7 +121,8 @@ def _not_too_slow(
 
 
 def _fast(linker: Linker, subject: Subject) -> Found:
-    rivals = _speed_rivals(linker)
+    objects = linker.compile("O3-o", ["-O3"])
+    rivals = _speed_rivals(linker, objects)
     subject.watch_rivals(rivals)
     fair = rivals[FAIR_FAST]
     key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()}"
@@ -129,7 +130,10 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     search = SpeedSearch(linker, subject, fair, journal)
     plan, path, speed = search.run()
     plan = replace(plan, sources=_sources(subject.binary.units, subject))
-    return Found(plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes))
+    return Found(
+        plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes),
+        objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
+    )  # fmt: skip
 
 
 def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
@@ -145,8 +149,14 @@ def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str
     }
 
 
-def _speed_rivals(linker: Linker) -> dict[str, Path]:
-    plain = linker.link("O3", linker.compile("O3-o", ["-O3"]), [])
+def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
+    """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
+    ours = {str(path) for path in objects.values()}
+    return sum(size for file, size in bytes_by_file(linked).items() if file not in ours)
+
+
+def _speed_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
+    plain = linker.link("O3", plain_objects, [])
     objects = linker.compile("O3-flto-o", ["-O3", "-flto"])
     lto = linker.link("O3-flto", objects, ["-O3", "-flto"])
     fair = linker.link("O3-flto-folded", objects, ["-O3", "-flto", *FOLDING])
@@ -156,12 +166,6 @@ def _speed_rivals(linker: Linker) -> dict[str, Path]:
         "clang -O3 -flto": lto,
         FAIR_FAST: fair,
     }
-
-
-def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
-    """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
-    ours = {str(path) for path in objects.values()}
-    return sum(size for file, size in bytes_by_file(linked).items() if file not in ours)
 
 
 def _require_honoured(binary: Binary) -> None:
