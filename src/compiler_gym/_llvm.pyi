@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-LLVM_VERSION: str = "22.1.8"
+
+LLVM_VERSION: str = '22.1.8'
 
 OUT_OF_MEMORY_STATUS: int = 86
 
@@ -153,7 +154,7 @@ def split_functions(data: bytes) -> list[tuple[str, bytes]]:
 def strip_noop_bitcasts(data: bytes) -> bytes:
     """The same module without casts from a type to itself."""
 
-MCA_PROCESSOR: str = "skylake"
+MCA_PROCESSOR: str = 'skylake'
 
 def object_instruction_count(module: Module) -> int:
     """
@@ -186,7 +187,7 @@ def let_assembly_read_files(may: bool) -> None:
 class Module:
     """One LLVM module, changed in place by passes."""
 
-    def __init__(self, data: bytes, name: str = "") -> None:
+    def __init__(self, data: bytes, name: str = '') -> None:
         """Read bitcode or textual IR, or raise `BenchmarkInitError`."""
 
     def run(self, pipeline: str) -> bool:
@@ -203,9 +204,7 @@ class Module:
         return whether the IR changed, exactly.
         """
 
-    def run_watched(
-        self, pipeline: str
-    ) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
+    def run_watched(self, pipeline: str) -> tuple[bool, bool, bool, dict[tuple[str, bool, bool], int]]:
         """
         The same, slower: what `run` returns, whether hashes of all of the IR differ,
         whether what was kept for later runs is true, and how often a pass of which class said
@@ -358,6 +357,7 @@ class Marks:
     """Decisions in a module, and what passes are told of them."""
 
     def __init__(self, module: Module) -> None: ...
+
     def number(self) -> None:
         """Give an id to every call site, loop and function that has none."""
 
@@ -375,9 +375,7 @@ class Marks:
     def ids(self, kind: int) -> int:
         """One more than the highest id of that kind in the module."""
 
-def run_recorded(
-    module: Module, pipeline: str, options: Sequence[tuple[str, str]] = []
-) -> dict[str, Any]:
+def run_recorded(module: Module, pipeline: str, options: Sequence[tuple[str, str]] = []) -> dict[str, Any]:
     """
     Run a pipeline as Module.run() does, or run_with() where there are options, and return
     what it did, remarks included.

@@ -42,6 +42,7 @@ def test_a_makefile_builds_as_usual_and_leaves_its_programs(
 ) -> None:
     folder = project / "kept"
     monkeypatch.setenv("COMPILER_GYM_CC_OUTPUT", str(folder))
+    monkeypatch.setenv("COMPILER_GYM_SITE_DATA", str(project / "site"))  # no other test's business
     subprocess.run(["make", f"CC={CC}"], cwd=project, check=True, capture_output=True)
     assert subprocess.run([project / "run"], check=False).returncode == 42
     assert (project / "main.d").is_file()

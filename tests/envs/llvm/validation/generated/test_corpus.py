@@ -60,6 +60,7 @@ def test_what_was_made_is_kept_on_disk_and_damage_is_survived(
 ) -> None:
     few = replace(EFFORT, tries=20)
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
+    monkeypatch.setattr(corpus, "_memory", {})  # another test may have made the same
     first = corpus_of(right, few)
     (path,) = tmp_path.glob("generated-inputs/*.bin")
     monkeypatch.setattr(corpus, "_memory", {})
