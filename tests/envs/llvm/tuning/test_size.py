@@ -18,7 +18,8 @@ def search(folder: Path, compilations: int, **options: object) -> SizeSearch:
         benchmark = env.benchmark
     journal = Journal(folder / "tried.jsonl", "key")
     allowance = Allowance(compilations=compilations)
-    return SizeSearch(benchmark, False, allowance, journal, 2, 0, **options)  # type: ignore[arg-type]
+    is_pic = bool(options.pop("is_pic", False))
+    return SizeSearch(benchmark, is_pic, allowance, journal, 2, 0, **options)  # type: ignore[arg-type]
 
 
 def test_the_cost_is_the_code_that_the_environment_makes(tmp_path: Path) -> None:
@@ -77,3 +78,17 @@ def test_what_is_written_down_is_what_a_new_environment_measures(tmp_path: Path)
             env.reset()
             env.multistep([env.action_space[name] for name in one.actions])
             assert env.observation["ObjectTextSizeBytes"] == one.cost
+
+
+@pytest.mark.parametrize("is_pic", [False, True])
+def test_position_independence_is_not_chosen(tmp_path: Path, *, is_pic: bool) -> None:
+    found = search(tmp_path, 80, is_pic=is_pic)
+    best = found.run()
+    expected = {"relocation-model": "pic"} if is_pic else {}
+    for tried in [best, *Journal(tmp_path / "tried.jsonl", "key").tried()]:
+        _, options = split(tried.actions)
+        assert {k: v for k, v in options.items() if k == "relocation-model"} == expected
+    found.keep("passes", ["-Oz", "relocation-model=pic"])
+    found.keep("passes", ["-Oz", "relocation-model=default"])
+    _, options = split(found.best.actions)
+    assert options.get("relocation-model") == expected.get("relocation-model")

@@ -152,7 +152,8 @@ def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str
 def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
     """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
     ours = {str(path) for path in objects.values()}
-    return sum(size for file, size in bytes_by_file(linked).items() if file not in ours)
+    inside = sum(size for file, size in bytes_by_file(linked).items() if file in ours)
+    return sizes_of(linked).text - inside
 
 
 def _speed_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:

@@ -76,9 +76,18 @@ class SizeSearch:
         env.reset(benchmark=self.benchmark)
         return env
 
-    def measure(self, actions: Sequence[str]) -> float:
-        """Return the bytes of machine code that `actions` leave; infinite where they fail."""
-        return self._benches[0].cost(actions)
+    def keep(self, stage: str, names: Sequence[str]) -> None:
+        """Take actions that a search found, measured with the machine code that is linked.
+
+        A search may choose code that is no longer position-independent, because it is smaller.
+        """
+        chosen = [name for name in names if not name.startswith(f"{_FIXED}=")]
+        actions = _ordered((*chosen, *self._fixed()))
+        cost = self.journal.cost(actions)
+        if cost is None:
+            cost = self._benches[0].cost(actions)
+            self.journal.add(stage, Tried(actions, cost))
+        self.consider(stage, Tried(actions, cost))
 
     def _fixed(self) -> tuple[str, ...]:
         return (f"{_FIXED}=pic",) if self.is_position_independent else ()
@@ -187,10 +196,7 @@ class SizeSearch:
             watcher=watcher,
         )[0]
         part.take([()] * (found.steps - watcher.steps))
-        actions = _ordered(found.action_names)
-        tried = Tried(actions, self.measure(actions))
-        self.journal.add(stage, tried)
-        self.consider(stage, tried)
+        self.keep(stage, found.action_names)
 
 
 class _Watcher:
@@ -198,17 +204,12 @@ class _Watcher:
 
     def __init__(self, owner: SizeSearch, stage: str, part: Allowance, names: list[str]) -> None:
         self._owner, self._stage, self._part, self._names = owner, stage, part, names
-        self._at_reset = owner.measure(())
         self.steps = 0
         """Those that are counted already."""
 
     def improved(self, improvement: Improvement) -> None:
-        """Keep a better sequence: its reward is what it saves of the code at reset."""
-        actions = _ordered([self._names[number] for number in improvement.actions])
-        tried = Tried(actions, self._at_reset - improvement.reward)
-        if self._owner.journal.cost(actions) is None:
-            self._owner.journal.add(self._stage, tried)
-        self._owner.consider(self._stage, tried)
+        """Keep a better sequence, as it is with what is not to be chosen."""
+        self._owner.keep(self._stage, [self._names[number] for number in improvement.actions])
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
         """Show that it goes on; end it where somebody wants to stop."""
