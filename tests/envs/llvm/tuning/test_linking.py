@@ -38,3 +38,12 @@ def test_flags_that_a_plan_cannot_honour_are_found(binary: Binary, flag: str) ->
     assert refused_flags(unit) == []
     words = (*unit.command.words, flag)
     assert refused_flags(replace(unit, command=replace(unit.command, words=words))) == [flag]
+
+
+def test_a_static_program_of_another_linker_is_stripped(binary: Binary, tmp_path: Path) -> None:
+    source, linked = tmp_path / "main.c", tmp_path / "static"
+    source.write_text("int main(void) { return 3; }\n")
+    subprocess.run(["clang-22", "-static", source, "-o", linked], check=True)
+    stripped = Linker(binary, tmp_path).stripped("own", linked)
+    assert stripped.stat().st_size < linked.stat().st_size
+    assert subprocess.run([stripped], check=False).returncode == 3

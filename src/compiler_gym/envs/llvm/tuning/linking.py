@@ -5,6 +5,7 @@ Everything is written to a folder of ours; of the project's tree only sources, h
 what nobody recorded are read.
 """
 
+import contextlib
 import shutil
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -91,7 +92,13 @@ class Linker:
         """Return a copy of the file `linked` without symbols."""
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        run([_strip(), "-s", str(linked), "-o", str(output)], self.folder)
+        # llvm-strip refuses static programs that GNU ld linked; GNU strip takes them.
+        *others, last = _strips()
+        for strip in others:
+            with contextlib.suppress(ProjectError):
+                run([strip, "-s", str(linked), "-o", str(output)], self.folder)
+                return output
+        run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
     def _link(self, name: str, place: Place, flags: Sequence[str]) -> Path:
@@ -128,9 +135,9 @@ def _driver() -> Driver:
     )
 
 
-def _strip() -> str:
-    found = next(filter(None, map(shutil.which, ("llvm-strip-22", "strip"))), None)
-    if found is None:
+def _strips() -> list[str]:
+    found = [path for path in map(shutil.which, ("llvm-strip-22", "strip")) if path]
+    if not found:
         raise ProjectError("expected llvm-strip-22 or strip: `apt install llvm-22`")
     return found
 
