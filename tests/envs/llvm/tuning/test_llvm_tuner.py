@@ -100,3 +100,27 @@ def test_actions_are_passes_and_options() -> None:
     actions = ("sroa<modify-cfg>", "simplifycfg<bonus-inst-threshold=4>", "regalloc=basic",
                "disable-lsr=default")  # fmt: skip
     assert split(actions) == (actions[:2], {"regalloc": "basic"})
+
+
+def test_a_program_that_lists_itself_in_a_section_is_tuned(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "list.c").write_text(
+        """
+        #include <stdio.h>
+        typedef const char *name;
+        extern name __start_names[], __stop_names[];
+        #define LISTED(text) \\
+          static name text __attribute__((section("names"), used)) = #text;
+        LISTED(one) LISTED(two)
+        int main(void) {
+          for (name *at = __start_names; at < __stop_names; at++) puts(*at);
+          return 0;
+        }
+        """
+    )
+    build = ("sh", "-ec", "$CC -O1 list.c -o list")
+    result = tune(tree, tmp_path / "out", build=build, run="./list", compilations=8)
+    said = subprocess.run([tmp_path / "out" / "bin" / "list"], capture_output=True, check=True)
+    assert sorted(said.stdout.split()) == [b"one", b"two"]
+    assert result.taken_back == ()

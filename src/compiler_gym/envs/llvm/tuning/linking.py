@@ -36,6 +36,8 @@ FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
+_LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
+"""The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
 QUIET = ("-Qunused-arguments", "-w")
 _BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
@@ -130,9 +132,7 @@ def link_words(
 
 def _driver() -> Driver:
     clang = clang_command()
-    return Driver(
-        tuple(clang), (*clang, "--driver-mode=g++"), QUIET, ("-fuse-ld=lld",), left_out=_BOUND
-    )
+    return Driver(tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=_BOUND)
 
 
 def _strips() -> list[str]:
