@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A copy holds what the project is, and nothing that a build made of it."""
+"""A copy holds what the project is, and none of the objects that a build made of it."""
 
 import subprocess
 from pathlib import Path
@@ -21,8 +21,12 @@ def test_what_a_build_made_is_left_out(tmp_path: Path) -> None:
     (tree / "data.a").write_text("no archive")
     (tree / "link").symlink_to("main.c")
     copy_tree(tree, tmp_path / "copy")
-    expected = {"main.c", "twice.c", "Makefile", "data.a", "link"}
+    linked = {"program", "libtwice.a"}
+    expected = {"main.c", "twice.c", "Makefile", "data.a", "link", *linked}
     assert names(tmp_path / "copy") == expected
+    again = subprocess.run(["make"], cwd=tmp_path / "copy", check=True, capture_output=True).stdout
+    assert again.count(b" -c ") == 2
+    assert b"-o program" in again
     assert (tmp_path / "copy" / "link").is_symlink()
 
 
@@ -32,7 +36,19 @@ def test_objects_that_git_keeps_are_part_of_the_project(tmp_path: Path) -> None:
     for words in (["init", "-q"], ["add", "-f", "twice.o"]):
         subprocess.run(["git", *words], cwd=tree, check=True)
     copy_tree(tree, tmp_path / "copy")
-    assert names(tmp_path / "copy") == {"main.c", "twice.c", "Makefile", "twice.o"}
+    linked = {"program", "libtwice.a"}
+    assert names(tmp_path / "copy") == {"main.c", "twice.c", "Makefile", "twice.o", *linked}
+
+
+def test_programs_and_objects_of_other_machines_are_data(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    subprocess.run(["make"], cwd=tree, check=True, capture_output=True)
+    other = bytearray((tree / "main.o").read_bytes())
+    other[18:20] = (8).to_bytes(2, "little")  # MIPS
+    (tree / "data").write_bytes(other)
+    copy_tree(tree, tmp_path / "copy")
+    assert (tmp_path / "copy" / "data").read_bytes() == bytes(other)
+    assert (tmp_path / "copy" / "program").is_file()
 
 
 def test_folders_can_be_left_out(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Copy the tree of a project, less what a build can make again.
+"""Copy the tree of a project, less the objects that a build makes again.
 
-Objects and linked files that are in the way would keep ``make`` from building anything. Those
-that the project's version control knows are part of the project and stay.
+They would keep ``make`` from compiling anything. Programs and archives stay: where objects are
+newer they are linked again, and some are data of the project's tests. What its version control
+knows stays too.
 """
 
 import os
@@ -11,18 +12,19 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from compiler_gym.builds.archives import is_archive
-from compiler_gym.builds.elf import is_elf
+from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
 
 __all__ = ["copy_tree"]
 
 _LEFT_OUT = {".git", ".hg", ".svn", "__pycache__", ".libs", ".deps"}
-_MADE = {".o", ".lo", ".la", ".a", ".so", ".obj", ".d"}
+_LIBTOOL = {".lo", ".la"}
+_X86_64 = 62
+_HEADER_BYTES = 20
 
 
 def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> None:
-    """Copy the folder `source` to `target`, which must not exist, less what a build made.
+    """Copy the folder `source` to `target`, which must not exist, less the objects of a build.
 
     Links stay links, times stay as they are. `leave_out` are folders in `source` that are
     not copied. Raises `ProjectError` when a file cannot be read or there is no room.
@@ -58,16 +60,18 @@ def _tracked(folder: Path) -> set[Path]:
 
 
 def _is_made(path: Path) -> bool:
+    """Return whether `path` is an object of this machine, or what libtool writes beside one."""
     if path.is_symlink() or not path.is_file():
         return False
-    return (path.suffix in _MADE and _is_leftover(path)) or is_elf(path) or is_archive(path)
-
-
-def _is_leftover(path: Path) -> bool:
-    """Return whether a source of the same name lies beside: then a build can make it again."""
-    return any(
-        path.with_suffix(suffix).exists() for suffix in (".c", ".cc", ".cpp", ".cxx", ".C")
-    ) or path.suffix in (".la", ".lo")
+    if path.suffix in _LIBTOOL:
+        return True
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except OSError:
+        return False
+    machine = int.from_bytes(header[18:20], "little")
+    return is_elf(path, RELOCATABLE) and header[5:6] == b"\1" and machine == _X86_64
 
 
 def _reason(error: OSError | shutil.Error) -> str:
