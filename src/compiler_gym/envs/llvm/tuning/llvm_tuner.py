@@ -72,7 +72,7 @@ class LlvmTuner:
 def _small(linker: Linker, subject: Subject) -> Found:
     binary = subject.binary
     objects = linker.compile("Oz-o", ["-Oz"])
-    rivals = _size_rivals(linker, objects)
+    rivals = _rivals(linker, "-Oz", objects, FAIR)
     subject.watch_rivals(rivals)
     outside = _outside(rivals["clang -Oz"], objects)
 
@@ -122,7 +122,7 @@ def _not_too_slow(
 
 def _fast(linker: Linker, subject: Subject) -> Found:
     objects = linker.compile("O3-o", ["-O3"])
-    rivals = _speed_rivals(linker, objects)
+    rivals = _rivals(linker, "-O3", objects, FAIR_FAST)
     subject.watch_rivals(rivals)
     fair = rivals[FAIR_FAST]
     key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()}"
@@ -136,16 +136,18 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     )  # fmt: skip
 
 
-def _size_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
-    plain = linker.link("Oz", plain_objects, [])
-    objects = linker.compile("Oz-flto-o", ["-Oz", "-flto"])
-    lto = linker.link("Oz-flto", objects, ["-Oz", "-flto"])
-    fair = linker.link("Oz-flto-folded", objects, ["-Oz", "-flto", *FOLDING])
+def _rivals(
+    linker: Linker, level: str, plain_objects: Mapping[Unit, Path], fair: str
+) -> dict[str, Path]:
+    """Return what the build's own flags and clang at `level` make; the last is called `fair`."""
+    name = level.removeprefix("-")
+    plain = linker.link(name, plain_objects, [])
+    objects = linker.compile(f"{name}-flto-o", [level, "-flto"])
     return {
         "own flags": linker.stripped("own", linker.folder / "original"),
-        "clang -Oz": plain,
-        "clang -Oz -flto": lto,
-        FAIR: fair,
+        f"clang {level}": plain,
+        f"clang {level} -flto": linker.link(f"{name}-flto", objects, [level, "-flto"]),
+        fair: linker.link(f"{name}-flto-folded", objects, [level, "-flto", *FOLDING]),
     }
 
 
@@ -154,19 +156,6 @@ def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
     ours = {str(path) for path in objects.values()}
     inside = sum(size for file, size in bytes_by_file(linked).items() if file in ours)
     return sizes_of(linked).text - inside
-
-
-def _speed_rivals(linker: Linker, plain_objects: Mapping[Unit, Path]) -> dict[str, Path]:
-    plain = linker.link("O3", plain_objects, [])
-    objects = linker.compile("O3-flto-o", ["-O3", "-flto"])
-    lto = linker.link("O3-flto", objects, ["-O3", "-flto"])
-    fair = linker.link("O3-flto-folded", objects, ["-O3", "-flto", *FOLDING])
-    return {
-        "own flags": linker.stripped("own", linker.folder / "original"),
-        "clang -O3": plain,
-        "clang -O3 -flto": lto,
-        FAIR_FAST: fair,
-    }
 
 
 def _require_honoured(binary: Binary) -> None:

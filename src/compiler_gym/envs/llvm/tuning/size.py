@@ -92,16 +92,14 @@ class SizeSearch:
     def _fixed(self) -> tuple[str, ...]:
         return (f"{_FIXED}=pic",) if self.is_position_independent else ()
 
-    def consider(self, stage: str, tried: Tried) -> bool:
-        """Take `tried` for the best if it is; return whether it was."""
+    def consider(self, stage: str, tried: Tried) -> None:
+        """Take `tried` for the best if it is."""
         self.count += 1
         if tried.actions[:1] == ("-Oz",) and not self.first and tried.cost < math.inf:
             self.first = int(tried.cost)
-        is_better = tried.cost < self.best.cost
-        if is_better:
+        if tried.cost < self.best.cost:
             self.best = tried
         self.watch(stage, self.best)
-        return is_better
 
     def _try_all(
         self, stage: str, sequences: Sequence[tuple[str, ...]], part: Allowance
