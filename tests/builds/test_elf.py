@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import exported_symbols, function_sizes, needed_symbols, sizes_of
+from compiler_gym.builds import (
+    exported_symbols,
+    function_sizes,
+    is_shared_library,
+    needed_symbols,
+    sizes_of,
+)
 from compiler_gym.errors import ProjectError
 from tests.builds.projects import write_project
 
@@ -62,3 +68,14 @@ def test_a_cut_file_is_refused(program: Path, tmp_path: Path) -> None:
     (tmp_path / "cut").write_bytes(program.read_bytes()[:2000])
     with pytest.raises(ProjectError, match="cut off"):
         sizes_of(tmp_path / "cut")
+
+
+def test_a_shared_library_is_told_from_an_object(program: Path, tmp_path: Path) -> None:
+    library = tmp_path / "lib.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", program.with_name("twice.c"), "-o", library], check=True
+    )
+    assert is_shared_library(library)
+    assert not is_shared_library(program.with_name("main.o"))
+    assert not is_shared_library(program.with_name("main.c"))
+    assert not is_shared_library(tmp_path / "missing")

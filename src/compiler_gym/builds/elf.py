@@ -9,7 +9,15 @@ from pathlib import Path
 from compiler_gym.builds.archives import is_archive, members_of
 from compiler_gym.errors import ProjectError
 
-__all__ = ["Sizes", "exported_symbols", "function_sizes", "is_elf", "needed_symbols", "sizes_of"]
+__all__ = [
+    "Sizes",
+    "exported_symbols",
+    "function_sizes",
+    "is_elf",
+    "is_shared_library",
+    "needed_symbols",
+    "sizes_of",
+]
 
 _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -47,6 +55,11 @@ def is_elf(path: Path, *kinds: int) -> bool:
         return False
     kind = int.from_bytes(header[16:18], "little")
     return header[:4] == _MAGIC and (not kinds or kind in kinds)
+
+
+def is_shared_library(path: Path) -> bool:
+    """Return whether `path` may be loaded anywhere: a library, or a program of that kind."""
+    return is_elf(path, SHARED)
 
 
 def sizes_of(path: Path) -> Sizes:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
+from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.errors import BenchmarkInitError, program_unreadable
 
 __all__ = [
@@ -28,18 +29,7 @@ __all__ = [
     "unpack",
 ]
 
-LANGUAGES: Mapping[str, str] = MappingProxyType(
-    {
-        ".c": "c",
-        ".cc": "c++",
-        ".cpp": "c++",
-        ".cxx": "c++",
-        ".C": "c++",
-        ".c++": "c++",
-        ".i": "cpp-output",
-        ".ii": "c++-cpp-output",
-    }
-)
+LANGUAGES: Mapping[str, str] = MappingProxyType(SOURCE_LANGUAGES)
 """The language of a source file, by what its name ends in, as ``gcc -x`` has it."""
 
 _MANIFEST = "program.json"

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive
+from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive, is_shared_library
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.machine.engine import run_engine
@@ -48,8 +48,6 @@ __all__ = [
 
 _UNKNOWN = re.compile(r"(?:unknown argument:?|unsupported option|unsupported argument) '([^']+)'")
 _ROUNDS = 4
-_SHARED = (3).to_bytes(2, "little")
-"""What kind of ELF file a shared library is."""
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 _LINKED_TOO = ("-pthread", "-fopenmp", "-fsanitize=", "--coverage", "-fprofile-")
 
@@ -184,7 +182,7 @@ def _record_program(command: CompilerCommand, modules: list[bytes], folder: Path
     """Keep the linked program of `modules` and the command's objects, if all are known."""
     parts, known = _parts_of(command, modules, 600)
     unknown = set(command.objects) - set(known)
-    if not parts or not all(_is_shared_library(command.cwd / name) for name in unknown):
+    if not parts or not all(is_shared_library(command.cwd / name) for name in unknown):
         return []
     linked = parts[0] if len(parts) == 1 else run_engine("link", parts)[0]
     output = command.output_of(Source("a"))
@@ -219,15 +217,6 @@ def _parts_of(
                 archives.append(found)
     wanted = () if {"-shared", "-r"} & set(command.link_flags) else ("main",)
     return parts + needed_members(parts, archives, wanted=wanted, timeout=timeout), known
-
-
-def _is_shared_library(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            header = file.read(18)
-    except OSError:
-        return False
-    return header[:4] == b"\x7fELF" and header[16:18] == _SHARED
 
 
 def read_command(

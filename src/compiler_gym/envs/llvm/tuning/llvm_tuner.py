@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, bytes_by_file, sizes_of
+from compiler_gym.builds import Binary, Unit, bytes_by_file, is_shared_library, sizes_of
 from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
@@ -30,8 +30,6 @@ __all__ = ["LlvmTuner"]
 
 FAIR = "clang -Oz -flto, --gc-sections --icf=all"
 FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=all"
-_POSITION_INDEPENDENT = 3
-"""The type of an ELF file that may be loaded anywhere."""
 
 
 class LlvmTuner:
@@ -80,7 +78,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
         subject.watch(stage, replace(best, cost=best.cost + outside))
 
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-    is_pic = _kind(rivals[FAIR]) == _POSITION_INDEPENDENT
+    is_pic = is_shared_library(rivals[FAIR])
     benchmark = whole.benchmark()
     key = f"{subject.goal} {benchmark.uri}"
     search = SizeSearch(
@@ -166,11 +164,6 @@ def _require_honoured(binary: Binary) -> None:
                 f"{unit.source.name} is compiled with {' '.join(refused)}, which a plan cannot "
                 "honour: build the project without"
             )
-
-
-def _kind(path: Path) -> int:
-    with path.open("rb") as file:
-        return int.from_bytes(file.read(18)[16:], "little")
 
 
 def _pipeline(passes: Sequence[str]) -> str:
