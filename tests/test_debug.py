@@ -2,6 +2,7 @@
 """The debug level is a number, kept where child processes find it."""
 
 import logging
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,8 +11,12 @@ from compiler_gym.errors import InvalidParameterError
 
 
 @pytest.fixture(autouse=True)
-def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
+def _restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("COMPILER_GYM_DEBUG", "")
+    log = logging.getLogger("compiler_gym")
+    level = log.level
+    yield
+    log.setLevel(level)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_step_without_a_reward_space_says_once_what_to_set(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     environment._say_once.cache_clear()  # pyright: ignore[reportPrivateUsage]  # once a process
-    with caplog.at_level(logging.WARNING), compiler_gym.make("llvm-v0") as env:
+    with caplog.at_level(logging.WARNING, "compiler_gym"), compiler_gym.make("llvm-v0") as env:
         env.reset()
         for _ in range(3):
             assert env.step(0)[1] is None
