@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Intervals of measured speed are Student's, and a disturbed run does not count."""
+"""Intervals of measured speed hold what is true, and a disturbed run does not count."""
 
 import math
+import random
 from statistics import stdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.timing import compare, without_outliers
+from compiler_gym.timing import compare, compare_fastest, without_outliers
 
 
 def test_an_interval_is_that_of_students_distribution() -> None:
@@ -69,3 +70,36 @@ def test_the_quantiles_become_those_of_the_normal_distribution() -> None:
     ratios = [0.1 if n % 2 else -0.1 for n in range(40)]
     found = compare([math.exp(x) for x in ratios], [1.0] * 40)
     assert math.log(found.high) == pytest.approx(1.960 * stdev(ratios) / math.sqrt(40))
+
+
+@given(st.lists(st.floats(0.01, 100.0), min_size=5, max_size=12), st.floats(0.1, 10.0))
+def test_the_fastest_runs_find_a_constant_speedup_exactly(
+    times: list[float], factor: float
+) -> None:
+    found = compare_fastest([time * factor for time in times], times)
+    assert found.speedup == pytest.approx(factor)
+    assert found.low <= found.speedup <= found.high
+    assert found.low == pytest.approx(factor)
+    assert found.high == pytest.approx(factor)
+
+
+def _runs(rng: random.Random, seconds: float, count: int) -> list[float]:
+    """Return times of a program that takes `seconds`, where other work only ever adds to it."""
+    return [seconds * (1 + rng.expovariate(25) + 0.1 * (rng.random() < 0.1)) for _ in range(count)]
+
+
+def test_of_equal_programs_few_are_said_to_be_faster_and_a_small_gain_is_seen() -> None:
+    rng = random.Random(0)
+    same = [compare_fastest(_runs(rng, 1.0, 10), _runs(rng, 1.0, 10)).low > 1 for _ in range(300)]
+    gains = [(_runs(rng, 1.0, 10), _runs(rng, 0.97, 10)) for _ in range(300)]
+    assert sum(same) <= 15
+    seen = sum(compare_fastest(*pair).low > 1 for pair in gains)
+    assert seen >= 150
+    assert seen > 2 * sum(compare(*pair).low > 1 for pair in gains)
+
+
+def test_of_a_few_runs_the_fastest_say_nothing_for_certain() -> None:
+    found = compare_fastest([2.0] * 4, [1.0] * 4)
+    assert (found.speedup, found.low, found.high) == (2.0, 0.0, math.inf)
+    assert not compare_fastest([], []).is_significant
+    assert compare_fastest([0.0], [1.0]).speedup == 1.0

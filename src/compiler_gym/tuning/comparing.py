@@ -12,7 +12,7 @@ from pathlib import Path
 from compiler_gym.datasets import counting_command
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
-from compiler_gym.timing import Comparison, compare
+from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tuning.measuring import RunCommand
 
 __all__ = ["compare_in_turns", "instructions", "race"]
@@ -27,7 +27,7 @@ def compare_in_turns(
 ) -> tuple[Comparison, float]:
     """Return how `candidate` compares with `baseline`, and the seconds of one baseline's run."""
     before, after = run.alternate([baseline, candidate], rounds)
-    return compare(before, after), sum(before) / len(before)
+    return compare_fastest(before, after), sum(before) / len(before)
 
 
 def race(
@@ -42,7 +42,8 @@ def race(
     """Return how each candidate compares with `baseline`: the most promising run more often.
 
     Every candidate runs ``rounds[0]`` times; then the best `survivors` that look faster at all
-    run ``rounds[1]`` times more. Those left behind have the wide intervals of a few runs.
+    run ``rounds[1]`` times more. Those left behind have an estimate and no interval. The best of
+    many looks better than it is: `compare_in_turns` tells with runs of its own.
     """
     times: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in candidates}
 
@@ -56,7 +57,7 @@ def race(
                 times[name][1].extend(found)
 
     def ranked() -> dict[str, Comparison]:
-        found = {name: compare(*pair) for name, pair in times.items()}
+        found = {name: compare_fastest(*pair) for name, pair in times.items()}
         return dict(sorted(found.items(), key=lambda item: -item[1].speedup))
 
     measure(list(candidates), rounds[0])

@@ -3,7 +3,8 @@
 
 First a profile of a run, then what a small table of the optimiser's and the code generator's
 choices adds to it, a few at a time: each is linked, the promising run more often, and what is
-faster for certain stays. What comes out is measured once more against the fair rival.
+faster for certain in runs that did not choose it stays. What comes out is measured once more
+against the fair rival.
 """
 
 import hashlib
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, Linker, link_time_flags, run
 from compiler_gym.errors import ProjectError
+from compiler_gym.timing import Comparison
 from compiler_gym.tuning import BinaryPlan, Journal, Subject, Tried
 from compiler_gym.tuning.comparing import compare_in_turns, instructions, race
 from compiler_gym.tuning.measuring import RunCommand
@@ -25,8 +27,12 @@ __all__ = ["CHOICES", "Choice", "SpeedSearch", "build_plan"]
 
 _ROUNDS = 10
 """How often the result and the fair rival run in turns, at least."""
-_MOST_ROUNDS = 30
+_MOST_ROUNDS = 60
 _BATCH = 4
+_FIRST, _AGAIN = (2, 4), (4, 8)
+"""How often the choices of a batch run, and those more that look promising: at first, and where
+time is left."""
+_CONFIRMING = 10
 _FEWER = 1.01
 """How many times as many instructions the rival must execute where the time cannot tell."""
 _TRAINED = "profile"
@@ -104,7 +110,7 @@ class SpeedSearch:
                 f"clang -O3 -flto: {self._user.text}\n{first.tail}"
             )
         self._seconds = max(first.seconds, 1e-3)
-        self._seen = {_digest(self.fair)}
+        self._seen: dict[str, tuple[str, ...]] = {_digest(self.fair): ()}
         self._resume()
         self._learn()
         self._choose()
@@ -134,10 +140,13 @@ class SpeedSearch:
         plan = _plan_of(known[0].actions, self._plan)
         if plan.profile and not Path(plan.profile).is_file():
             return
-        self._adopt({"": plan}, self._built({"": plan}), "resumed", rounds=(2, 2))
+        self._learn_from(plan, "resumed")
 
     def _learn(self) -> None:
-        """Add a profile of the user's run, and then one that knows who called."""
+        """Add a profile of the user's run, and then one that knows who called.
+
+        It stays unless it looks slower: alone it may win too little to be certain of.
+        """
         if self._plan.profile:
             return
         by = self.subject.train or self._user
@@ -150,10 +159,17 @@ class SpeedSearch:
                 return
             path = profile if name == _TRAINED else self._trained(by, (profile,), str(profile))
             if path is not None:
-                plans = {name: replace(self._plan, profile=str(path))}
-                self._adopt(plans, self._built(plans), name)
+                self._learn_from(replace(self._plan, profile=str(path)), name)
             if not self._plan.profile:
                 return
+
+    def _learn_from(self, plan: BinaryPlan, stage: str) -> None:
+        for path in self._built({"": plan}).values():
+            found = self._measured(path)
+            if found.speedup > 1:
+                self._take(plan, path, found)
+            self.journal.add(stage, Tried(_actions(plan), self._cost / min(found.speedup, 1.0)))
+        self._show(stage)
 
     def _trained(self, by: RunCommand, before: Sequence[Path], used: str) -> Path | None:
         """Return a profile of the command `by`, together with those `before`."""
@@ -183,20 +199,50 @@ class SpeedSearch:
         return output
 
     def _choose(self) -> None:
-        """Try the table, a few on top of the best so far; what came second is tried again."""
-        waiting = list(CHOICES)
-        again = list[Choice]()
+        """Try the table, and as long as there is time what looked faster, with more runs."""
+        promising = self._try(CHOICES, _FIRST)
+        while promising and not self._is_over:
+            promising = self._try(promising, _AGAIN)
+
+    def _try(self, choices: Sequence[Choice], rounds: tuple[int, int]) -> list[Choice]:
+        """Try `choices`, a few at a time on top of the best; return what looked faster in vain."""
+        waiting, promising = list(choices), list[Choice]()
         while waiting and not self._is_over:
             batch, waiting = waiting[:_BATCH], waiting[_BATCH:]
             plans = {str(number): _with(self._plan, each) for number, each in enumerate(batch)}
-            plans = {n: p for n, p in plans.items() if self.journal.cost(_actions(p)) is None}
+            if rounds == _FIRST:
+                plans = {n: p for n, p in plans.items() if self.journal.cost(_actions(p)) is None}
             plans = {name: plans[name] for name in self.subject.allowance.take(list(plans))}
-            won = self._adopt(plans, self._built(plans), "choices")
-            more = [batch[int(name)] for name in won[1:] if batch[int(name)] not in again]
-            waiting, again = more + waiting, again + more
+            faster, taken = self._raced(plans, rounds)
+            promising += [batch[int(name)] for name in faster if name != taken]
+        return promising
+
+    def _raced(
+        self, plans: dict[str, BinaryPlan], rounds: tuple[int, int]
+    ) -> tuple[list[str], str]:
+        """Take the best of `plans` that is faster for certain; return those that look faster, too.
+
+        The best of a few looks better than it is, so it must win once more in runs of its own.
+        """
+        paths = self._built(plans)
+        if not paths:
+            return [], ""
+        found = race(self._user, self._path, paths, rounds=rounds, is_over=lambda: self._is_over)
+        taken = ""
+        for name in [name for name, result in found.items() if result.low > 1][:2]:
+            sure = self._measured(paths[name])
+            if sure.low > 1:
+                self._take(plans[name], paths[name], sure)
+                taken = name
+                break
+        for name, result in found.items():
+            cost = self._cost if name == taken else self._cost / min(result.speedup, 1.0)
+            self.journal.add("choices", Tried(_actions(plans[name]), cost))
+        self._show("choices")
+        return [name for name, result in found.items() if result.speedup > 1], taken
 
     def _built(self, plans: dict[str, BinaryPlan]) -> dict[str, Path]:
-        """Return the binaries of `plans` that link, and that nothing before was equal to."""
+        """Return the binaries of `plans` that link, and that no other before was equal to."""
         found = dict[str, Path]()
         each = self.linker if len(plans) == 1 else replace(self.linker, jobs=1)
 
@@ -207,42 +253,39 @@ class SpeedSearch:
             made = list(pool.map(build, plans.values()))
         for (name, plan), path in zip(plans.items(), made, strict=True):
             self.count += 1
-            digest = "" if path is None else _digest(path)
-            if path is not None and digest not in self._seen:
-                self._seen.add(digest)
+            actions = _actions(plan)
+            if path is not None and self._seen.setdefault(_digest(path), actions) == actions:
                 found[name] = path
             else:
-                self.journal.add("equal", Tried(_actions(plan), math.inf))
+                self.journal.add("equal", Tried(actions, math.inf))
         return found
 
-    def _adopt(
-        self,
-        plans: dict[str, BinaryPlan],
-        paths: dict[str, Path],
-        stage: str,
-        rounds: tuple[int, int] = (2, 4),
-    ) -> list[str]:
-        """Measure `paths` against the best; take the fastest if it is. Return those faster."""
-        if not paths:
-            return []
-        found = race(self._user, self._path, paths, rounds=rounds, is_over=lambda: self._is_over)
-        found = {name: result for name, result in found.items() if result.high < math.inf}
-        for name, result in found.items():
-            cost = self._seconds / self._gain / result.speedup
-            self.journal.add(stage, Tried(_actions(plans[name]), cost))
-        won = [name for name, result in found.items() if result.low > 1]
-        if won:
-            name = won[0]
-            self._plan, self._path = plans[name], paths[name]
-            self._gain *= found[name].speedup
-        self.subject.watch(stage, Tried(_actions(self._plan), self._seconds / self._gain))
-        return won
+    def _measured(self, path: Path) -> Comparison:
+        """Return how `path` compares with the best so far, in runs that chose nothing."""
+        rounds = (_CONFIRMING, 0)
+        return race(
+            self._user, self._path, {"": path}, rounds=rounds, is_over=lambda: self._is_over
+        )[""]
+
+    def _take(self, plan: BinaryPlan, path: Path, found: Comparison) -> None:
+        self._plan, self._path = plan, path
+        self._gain *= found.speedup
+
+    @property
+    def _cost(self) -> float:
+        return self._seconds / self._gain
+
+    def _show(self, stage: str) -> None:
+        self.subject.watch(stage, Tried(_actions(self._plan), self._cost))
 
     def _judged(self, none: BinaryPlan) -> tuple[BinaryPlan, Path, dict[str, float]]:
         if self._path == self.fair:
             self.notes.append("nothing was faster than the fair rival for certain: it stays")
             return none, self.fair, {"speedup": 1.0, "low": 1.0, "high": 1.0}
         result, seconds = compare_in_turns(self._user, self.fair, self._path, self._rounds)
+        more = min(int(self.subject.allowance.seconds_left / (2 * self._wall)), _MOST_ROUNDS)
+        if not result.is_significant and more > self._rounds:
+            result, seconds = compare_in_turns(self._user, self.fair, self._path, more)
         speed = {"speedup": result.speedup, "low": result.low, "high": result.high}
         fewer = self._fewer_instructions(seconds)
         if fewer is not None:
