@@ -101,6 +101,8 @@ class Compiler:
     command's words, its directory and the folder to keep it in."""
     recorded_commands: tuple[str, ...] = ()
     """The commands whose runs it can keep, the best first."""
+    recorded_cxx_commands: tuple[str, ...] = ()
+    """The same, of C++."""
     install: str = ""
     """The shell command that installs the first of them."""
     database_reader: str = ""

@@ -113,3 +113,45 @@ def test_a_compiler_that_is_missing_is_named(cli: Run) -> None:
     ran = cli("cc", "-c", "a.c", COMPILER_GYM_CC="no-such-compiler")
     assert ran.status == 2
     assert "cannot run no-such-compiler" in ran.errors
+
+
+CXX_MAIN = """
+#include <string>
+#include <iostream>
+std::string part(int n);
+int main() { std::cout << part(21) << std::endl; return 0; }
+"""
+CXX_PART = """
+#include <string>
+int unused(int n) { for (int i = 0; i < 9; ++i) n ^= n << i; return n; }
+std::string part(int n) { return std::to_string(n * 2); }
+"""
+
+
+@pytest.mark.skipif(shutil.which("ld.lld-22") is None, reason="needs lld-22")
+def test_a_plan_is_applied_to_what_the_cxx_compiler_links(tmp_path: Path, cli: Run) -> None:
+    (tmp_path / "main.cpp").write_text(CXX_MAIN)
+    (tmp_path / "part.cpp").write_text(CXX_PART)
+    (tmp_path / "tuned.toml").write_text(
+        'version = 1\ncompiler = "llvm 22.1.8"\ngoal = "size"\nmade_by = "1"\n'
+        '[[binaries]]\nname = "run"\nmethod = "program"\npasses = "lto-pre-link<Oz>,lto<Oz>"\n'
+        'scope = "internalize<preserve-gv=main>"\n'
+    )
+    plan = ("--plan", "tuned.toml")
+    for name in ("main", "part"):
+        assert cli("cxx", *plan, "-O2", "-c", f"{name}.cpp", "-o", f"{name}.o").status == 0
+    for words, output in (((), "plain"), (plan, "run")):
+        ran = cli("cxx", *words, "main.o", "part.o", "-o", output)
+        assert (ran.status, ran.errors) == (0, "")
+        done = subprocess.run([tmp_path / output], capture_output=True, text=True, check=True)
+        assert done.stdout == "42\n"
+    named = [subprocess.run(["nm", "-C", tmp_path / name], capture_output=True, text=True)
+             for name in ("plain", "run")]  # fmt: skip
+    assert "unused(int)" in named[0].stdout
+    assert "unused(int)" not in named[1].stdout
+
+
+def test_another_cxx_compiler_is_named_by_its_own_variable(tmp_path: Path, cli: Run) -> None:
+    shown = cli("cxx", "-c", "part.c", COMPILER_GYM_CXX="echo other")
+    assert shown.output == "other -c part.c\n"
+    assert cli("cxx", "-v", COMPILER_GYM_CXX="/nowhere/c++").status == 2

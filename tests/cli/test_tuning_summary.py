@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.cli._tuning_summary import show_summary
-from compiler_gym.tuning import Summary
+from compiler_gym.tuning import SourceSize, Summary
 from tests.tuning.summaries import SUMMARY, with_binary
 
 
@@ -39,6 +39,14 @@ def test_a_build_that_is_no_make_gets_the_compiler_in_its_environment(
     text = printed(summary, capsys)
     assert "'./my out/bin/src/tool'" in text
     assert f"--plan '\"'\"'{tmp_path}/my out/tuned.toml'\"'\"'' sh -c 'cc *.c'" in text
+
+
+def test_a_project_in_cxx_gets_both_compilers(capsys: pytest.CaptureFixture[str]) -> None:
+    sources = (SourceSize("main.c", 1, 1, 1), SourceSize("lib/part.cpp", 1, 1, 1))
+    text = printed(with_binary(sources=sources), capsys)
+    plan = "--plan /home/me/tuned/tuned.toml"
+    assert f"make 'CC=compiler-gym cc {plan}' 'CXX=compiler-gym cxx {plan}' -j2" in text
+    assert "CXX" not in printed(SUMMARY, capsys)
 
 
 def test_nothing_better_and_an_early_end_are_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary
@@ -12,8 +13,10 @@ from compiler_gym.tuning import BinaryPlan, Found, Subject
 class SimpleTuner:
     """Finds the flags that it was made with."""
 
-    def __init__(self, *flags: str) -> None:
+    def __init__(self, *flags: str, passes: str = "") -> None:
         self.flags = flags
+        self.passes = passes
+        """Flags that stand for passes."""
         self.built: list[tuple[str, ...]] = []
 
     @property
@@ -25,19 +28,27 @@ class SimpleTuner:
         return ["cc"], ["c++"]
 
     def tune(self, subject: Subject) -> Found:
-        plan = BinaryPlan(subject.binary.name, "simple", flags=self.flags)
+        plan = BinaryPlan(subject.binary.name, "simple", self.passes, flags=self.flags)
         rival = self.build(subject.binary, plan.only(()), subject.folder / "rival", jobs=1)
         path = self.build(subject.binary, plan, subject.folder / "tuned", jobs=1)
-        return Found(plan, path, {"cc": rival}, 0, 1)
+        return Found(plan, path, {"cc": rival}, 0, 1, rival_plan=plan.only(()))
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         self.built.append(plan.flags)
         folder.mkdir(parents=True, exist_ok=True)
         output = folder / "made"
         sources = [str(unit.path) for unit in binary.units]
-        subprocess.run(["cc", *plan.flags, *sources, "-s", "-o", output], check=True)
+        subprocess.run(
+            ["cc", *plan.flags, *plan.passes.split(), *sources, "-s", "-o", output], check=True
+        )
         return output
+
+    def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
+        return tuple(plan.passes.split())
+
+    def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
+        return replace(plan, passes=" ".join(steps) or "-w")
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         names = " ".join(f'"$ROOT"/{binary.name_of(unit)}' for unit in binary.units)
-        return f'cc {" ".join(plan.flags)} {names} -s -o "$OUT"/{binary.name}\n'
+        return f'cc {" ".join(plan.flags)} {plan.passes} {names} -s -o "$OUT"/{binary.name}\n'

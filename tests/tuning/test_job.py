@@ -77,6 +77,15 @@ def test_a_run_that_never_prints_the_same_is_judged_by_its_status(request_: Requ
     (result,) = Job(request, SimpleTuner("-O1")).run()
     assert result.taken_back == ()
 
+    assert any("prints something else each time" in note for note in result.found.notes)
+
+
+def test_what_cmake_tries_a_compiler_with_is_not_listed(request_: Request) -> None:
+    text = "make && mkdir -p b/CMakeFiles/3 && $CC -O0 main.c twice.c -o b/CMakeFiles/3/a.out"
+    job = Job(replace(request_, build=("sh", "-ec", text), binaries=("program",)), SimpleTuner())
+    job.run()
+    assert job.others == []
+
 
 def test_a_tuning_goes_on_where_it_was(request_: Request) -> None:
     Job(request_, SimpleTuner("-O1")).run()
@@ -88,6 +97,13 @@ def test_a_tuning_goes_on_where_it_was(request_: Request) -> None:
     assert journal.stat().st_mtime_ns == before
     with pytest.raises(ProjectError, match="another build"):
         Job(replace(request_, resume=True, seed=7), SimpleTuner("-O1")).run()
+
+
+def test_after_a_build_that_fails_the_same_folder_is_good_enough(request_: Request) -> None:
+    with pytest.raises(ProjectError, match="status 7"):
+        Job(replace(request_, build=("sh", "-c", "exit 7")), SimpleTuner()).run()
+    (result,) = Job(request_, SimpleTuner("-O1")).run()
+    assert result.found.plan.flags == ("-O1",)
 
 
 def test_folders_that_do_not_fit_are_refused(request_: Request, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import RunCommand
+from compiler_gym.tuning.measuring import run_check
 
 
 def script(path: Path, text: str) -> Path:
@@ -38,3 +39,8 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     run = RunCommand("true", tmp_path, Path("/proc/there"))
     with pytest.raises(ProjectError, match="/proc/there"):
         run.run(script(tmp_path / "1", "true"))
+
+
+def test_an_interrupt_of_the_terminal_does_not_reach_the_users_commands(tmp_path: Path) -> None:
+    # The fifth word of a process's status is its group: that of the shell is its own.
+    assert run_check('test "$(cut -d" " -f5 /proc/$$/stat)" = $$', tmp_path).status == 0

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -16,6 +17,7 @@ from compiler_gym.errors import ProjectError
 
 __all__ = ["Event", "Recording", "record_build"]
 
+_UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-line option|option)")
 _C = ("cc", "gcc", "clang", "clang-22")
 _CXX = ("c++", "g++", "clang++", "clang++-22")
 _SHOWN_LINES = 25
@@ -97,7 +99,8 @@ def record_build(
     if status:
         raise ProjectError(
             f"the build failed with status {status}: {shlex.join(command)}\n"
-            f"{_end_of(recording.log)}\nThe whole output is in {recording.log}"
+            f"{_end_of(recording.log)}{_advice(recording.log, compiler)}\n"
+            f"The whole output is in {recording.log}"
         )
     return recording
 
@@ -148,6 +151,16 @@ def _run(
             f"cannot run {command[0]}: {error.strerror}: give the build after `--`, "
             "for example `-- make`, or `-- sh -c './configure && make'`"
         ) from error
+
+
+def _advice(log: Path, compiler: Sequence[str]) -> str:
+    """Return what to do where the compiler does not know what another one does."""
+    if not _UNKNOWN.search(log.read_text(errors="replace")):
+        return ""
+    return (
+        f"\nThe project is built with {Path(compiler[0]).name} here, which does not know every "
+        "flag of other compilers: leave these flags out, or choose with --compiler"
+    )
 
 
 def _end_of(log: Path) -> str:

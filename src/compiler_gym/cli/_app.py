@@ -107,6 +107,11 @@ COMMANDS = {
         'Run the compiler, and keep each compilation as a program: `make CC="compiler-gym cc"`.',
         _VERBATIM,
     ),
+    "cxx": Row(
+        "cc:cxx",
+        'Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.',
+        _VERBATIM,
+    ),
     "datasets": Row(
         "datasets:datasets",
         "List, install, remove, verify, import, export and sample sets of programs.",

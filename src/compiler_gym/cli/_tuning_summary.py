@@ -100,12 +100,19 @@ def _show_next(summary: "Summary") -> None:
 
 
 def _commands(summary: "Summary", folder: Path) -> list[str]:
-    compiler = f"compiler-gym cc --plan {shlex.quote(str(folder.absolute() / 'tuned.toml'))}"
+    plan = shlex.quote(str(folder.absolute() / "tuned.toml"))
+    names = {"CC": "cc", "CXX": "cxx"} if _has_cxx(summary) else {"CC": "cc"}
+    compilers = {name: f"compiler-gym {verb} --plan {plan}" for name, verb in names.items()}
     build = list(summary.build)
     made = (
-        shlex.join([build[0], f"CC={compiler}", *build[1:]])
+        shlex.join([build[0], *(f"{name}={word}" for name, word in compilers.items()), *build[1:]])
         if Path(build[0]).name in ("make", "gmake")
-        else f"CC={shlex.quote(compiler)} {shlex.join(build)}"
+        else " ".join(
+            [
+                *(f"{name}={shlex.quote(word)}" for name, word in compilers.items()),
+                shlex.join(build),
+            ]
+        )
     )
     return [
         *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
@@ -113,6 +120,13 @@ def _commands(summary: "Summary", folder: Path) -> list[str]:
         shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
         made,
     ]  # fmt: skip
+
+
+def _has_cxx(summary: "Summary") -> bool:
+    from compiler_gym.builds import SOURCE_LANGUAGES
+
+    paths = (Path(source.path) for binary in summary.binaries for source in binary.sources)
+    return any(SOURCE_LANGUAGES.get(path.suffix, "").startswith("c++") for path in paths)
 
 
 def _short(path: Path) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym cc``: a compiler that keeps what it compiles.
+"""``compiler-gym cc`` and ``cxx``: compilers of C and C++ that keep what they compile.
 
 The real compiler does its work first, and its exit status is ours. Nothing that goes
 wrong with the keeping ever reaches the build: it is written to a file.
@@ -20,12 +20,13 @@ from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
 
 if TYPE_CHECKING:
-    from compiler_gym.tuning import Plan
+    from compiler_gym.tuning import Plan, Tuner
 
-__all__ = ["cc"]
+__all__ = ["cc", "cxx"]
 
 _FOLDER = "COMPILER_GYM_CC_OUTPUT"
-_COMPILER = "COMPILER_GYM_CC"
+_COMPILERS = {"cc": "COMPILER_GYM_CC", "cxx": "COMPILER_GYM_CXX"}
+"""The variables that name another compiler."""
 
 
 def cc(context: typer.Context) -> None:
@@ -35,11 +36,24 @@ def cc(context: typer.Context) -> None:
     `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
     With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked.
     """
-    plan, arguments = _plan_in(_exact_arguments(context))
-    words = [*_compiler(), *arguments]
+    _drive("cc", context)
+
+
+def cxx(context: typer.Context) -> None:
+    """Run the C++ compiler, and keep what it compiles: `make CXX="compiler-gym cxx"`.
+
+    It is to C++ what `compiler-gym cc` is to C. COMPILER_GYM_CXX names another compiler to run.
+    """
+    _drive("cxx", context)
+
+
+def _drive(verb: str, context: typer.Context) -> None:
+    plan, arguments = _plan_in(_exact_arguments(verb, context))
+    tuner = None if plan is None else _tuner_of(plan)
+    words = [*_compiler(verb, tuner), *arguments]
     status = _run(words)
-    if status == 0 and plan is not None:
-        _apply(plan, words)
+    if status == 0 and plan is not None and tuner is not None:
+        _apply(plan, tuner, words)
     folder = os.environ.get(_FOLDER)
     if status == 0 and folder:
         _keep(words, Path(folder).expanduser().absolute())
@@ -57,39 +71,49 @@ def _plan_in(arguments: list[str]) -> "tuple[Plan | None, list[str]]":
     return read_plan(Path(arguments[1])), arguments[2:]
 
 
-def _apply(plan: "Plan", words: list[str]) -> None:
-    from compiler_gym.tuning import apply_plan, tuner_named
+def _tuner_of(plan: "Plan") -> "Tuner | None":
+    """Return what applies `plan`, or None, said, where nothing here can."""
+    from compiler_gym.tuning import tuner_named
 
-    def say(text: str) -> None:
-        sys.stderr.write(f"compiler-gym cc: {text}\n")
-
-    name = plan.compiler.partition(" ")[0]
     try:
-        tuner = tuner_named(name)
+        return tuner_named(plan.compiler.partition(" ")[0])
     except UnknownNameError:
-        say(f"the plan is for {plan.compiler}, which nothing here can apply")
-        return
+        _say(f"the plan is for {plan.compiler}, which nothing here can apply")
+        return None
+
+
+def _apply(plan: "Plan", tuner: "Tuner", words: list[str]) -> None:
+    from compiler_gym.tuning import apply_plan
+
     try:
-        apply_plan(plan, tuner, words, Path.cwd(), say=say)
+        apply_plan(plan, tuner, words, Path.cwd(), say=_say)
     except Exception as error:  # the build must go on, whatever this is
-        say(f"the plan is not applied: {type(error).__name__}: {error}")
+        _say(f"the plan is not applied: {type(error).__name__}: {error}")
 
 
-def _exact_arguments(context: typer.Context) -> list[str]:
+def _say(text: str) -> None:
+    sys.stderr.write(f"compiler-gym cc: {text}\n")
+
+
+def _exact_arguments(verb: str, context: typer.Context) -> list[str]:
     # Parsing has swallowed a `--`, which means something to a compiler.
-    return sys.argv[2:] if sys.argv[1:2] == ["cc"] else list(context.args)
+    return sys.argv[2:] if sys.argv[1:2] == [verb] else list(context.args)
 
 
-def _compiler() -> list[str]:
-    named = os.environ.get(_COMPILER)
+def _compiler(verb: str, tuner: "Tuner | None") -> list[str]:
+    variable = _COMPILERS[verb]
+    named = os.environ.get(variable)
     if named:
         return shlex.split(named)
+    if tuner is not None:
+        return list(tuner.compilers[verb == "cxx"])
     recording = _recording()
-    found = next((name for name in recording.recorded_commands if shutil.which(name)), None)
+    names = recording.recorded_commands if verb == "cc" else recording.recorded_cxx_commands
+    found = next((name for name in names if shutil.which(name)), None)
     if found is None:
         raise UnknownNameError(
-            f"expected one of {', '.join(recording.recorded_commands)} on PATH: install one with "
-            f"`{recording.install}`, or set {_COMPILER}"
+            f"expected one of {', '.join(names)} on PATH: install one with "
+            f"`{recording.install}`, or set {variable}"
         )
     return [found]
 
@@ -98,9 +122,9 @@ def _run(words: list[str]) -> int:
     try:
         status = subprocess.run(words, check=False).returncode
     except OSError as error:
-        raise UnknownNameError(f"cannot run {words[0]}: {error.strerror}: see {_COMPILER}") from (
-            error
-        )
+        raise UnknownNameError(
+            f"cannot run {words[0]}: {error.strerror}: see COMPILER_GYM_CC"
+        ) from (error)
     return status if status >= 0 else 128 - status
 
 

@@ -22,6 +22,7 @@ from compiler_gym.tuning.explaining import explained
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan, write_plan
+from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
 
@@ -29,6 +30,8 @@ __all__ = ["Job", "Request", "Result", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
+_TRIALS = "CMakeFiles"
+"""Where cmake links programs to try a compiler with."""
 _SCRIPT = """#!/bin/sh
 # Makes the tuned binaries again, with the compiler's own tools alone.
 #
@@ -117,6 +120,8 @@ class Job:
         self._watcher = watcher or Watcher()
         self._is_interrupted = is_interrupted
         self._work = request.output / "work"
+        self._notes: list[str] = []
+        """What the user should be told of the check and the run."""
         self.results: list[Result] = []
         self.others: list[str] = []
         """Linked files of the build that were not tuned."""
@@ -147,12 +152,14 @@ class Job:
                 raise ProjectError(
                     f"{request.output} holds other files: name an empty folder with --output"
                 )
-            if not request.resume:
+            is_built = (self._work / "record" / "done").is_file()
+            if is_built and not request.resume:
                 raise ProjectError(
                     f"{request.output} holds a tuning: go on with --resume, or name another "
                     "folder with --output"
                 )
-            self._require_same(json.loads(marker.read_bytes()))
+            if is_built:
+                self._require_same(json.loads(marker.read_bytes()))
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
@@ -220,7 +227,11 @@ class Job:
             chosen = programs[:1]
         else:
             chosen = [_named(name, found) for name in self.request.binaries]
-        self.others = [binary.name for binary in found if binary not in chosen]
+        self.others = [
+            binary.name
+            for binary in found
+            if binary not in chosen and _TRIALS not in Path(binary.name).parts
+        ]
         return chosen
 
     def _require_well(self, recording: Recording) -> None:
@@ -237,10 +248,14 @@ class Job:
             )
         second = run_check(check, recording.tree)
         if second.status:
-            self._watcher.says(
+            self._note(
                 "the tests fail now and then without any change: a failure counts when it is "
                 "there twice"
             )
+
+    def _note(self, text: str) -> None:
+        self._watcher.says(text)
+        self._notes.append(text)
 
     def _allowance(self, count: int) -> Allowance:
         seconds, compilations = self.request.seconds, self.request.compilations
@@ -276,7 +291,10 @@ class Job:
             ),
         )  # fmt: skip
         found = self._tuner.tune(subject)
-        found, taken_back = self._proven(found, subject, original)
+        proof = Proof(
+            self._tuner, subject, original, request.check, recording.tree, self._watcher.says
+        )
+        found, taken_back = proof.proven(found)
         speed = self._speed_without(found, subject) if taken_back and found.speed else found.speed
         self._watcher.says(f"measuring what each decision won for {binary.name}")
         found = explained(found, self._tuner, subject)
@@ -286,7 +304,8 @@ class Job:
             name: {"text": sizes_of(path).text, "total": sizes_of(path).total}
             for name, path in made.items()
         }
-        found = replace(found, plan=replace(found.plan, sizes=sizes))
+        notes = tuple(dict.fromkeys((*found.notes, *self._notes)))
+        found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, speed)
 
     def _speed_without(self, found: Found, subject: Subject) -> Mapping[str, float]:
@@ -304,49 +323,10 @@ class Job:
                 f"the run ended with status {outcomes[0].status} before anything was tuned: "
                 f"{run.text}\n{outcomes[0].tail}"
             )
-
-    def _proven(
-        self, found: Found, subject: Subject, original: Path
-    ) -> tuple[Found, tuple[str, ...]]:
-        """Return what passes the tests: decisions that fail go back to the default."""
-        if self._is_well(found.path, subject, original):
-            return found, ()
-        self._watcher.says("a test fails: looking for the decision that it fails with")
-        kept, taken = found.plan, list[str]()
-        for decision in found.plan.decisions():
-            without = found.plan.only([d for d in found.plan.decisions() if d != decision])
-            path = self._tuner.build(
-                subject.binary, without, subject.folder / "proof", jobs=subject.jobs
+        if outcomes[0].output != outcomes[1].output:
+            self._note(
+                f"{run.text} prints something else each time, so what it prints is not compared"
             )
-            if self._is_well(path, subject, original):
-                return replace(found, plan=without, path=path), (decision,)
-        for decision in found.plan.decisions():
-            kept = kept.only([d for d in kept.decisions() if d != decision])
-            taken.append(decision)
-            path = self._tuner.build(
-                subject.binary, kept, subject.folder / "proof", jobs=subject.jobs
-            )
-            if self._is_well(path, subject, original):
-                return replace(found, plan=kept, path=path), tuple(taken)
-        raise ProjectError(
-            f"{subject.binary.name} fails its tests however it is linked here, without any "
-            "decision of ours: look at the check, and at the flags of the link"
-        )
-
-    def _is_well(self, path: Path, subject: Subject, original: Path) -> bool:
-        run, check = subject.run, self.request.check
-        if run is not None:
-            expected, found = run.run(original), run.run(path)
-            if found.status != expected.status:
-                return False
-            if found.output != expected.output and run.run(original).output == expected.output:
-                return False
-        if check is None:
-            return True
-        self._watcher.says(f"testing the tuned {subject.binary.name}")
-        put(path, subject.binary.path)
-        tree = self._work / "tree"
-        return run_check(check, tree).status == 0 or run_check(check, tree).status == 0
 
     def _hand_over(self) -> None:
         output = self.request.output

@@ -10,6 +10,7 @@ import os
 import resource
 import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -78,17 +79,22 @@ def put(binary: Path, place: Path) -> None:
 
 def _run(text: str, cwd: Path) -> Outcome:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    try:
-        done = subprocess.run(
-            ["/bin/sh", "-c", text], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
-            timeout=_SECONDS, check=False, env=os.environ | {"PWD": str(cwd)},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        raise ProjectError(
-            f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
-        ) from None
+    with subprocess.Popen(
+        ["/bin/sh", "-c", text], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=os.environ | {"PWD": str(cwd)},
+        start_new_session=True,  # a Ctrl-C is for the tuning: a test that it ends has not failed
+    ) as command:  # fmt: skip
+        try:
+            output, errors = command.communicate(timeout=_SECONDS)
+        except BaseException as error:
+            os.killpg(command.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise ProjectError(
+                    f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
+                ) from None
+            raise
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    tail = (done.stdout + done.stderr).decode(errors="replace")[-_SHOWN:]
-    digest = hashlib.sha256(done.stdout).hexdigest()
-    return Outcome(done.returncode, digest, seconds, tail)
+    tail = (output + errors).decode(errors="replace")[-_SHOWN:]
+    digest = hashlib.sha256(output).hexdigest()
+    return Outcome(command.returncode, digest, seconds, tail)

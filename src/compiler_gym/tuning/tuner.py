@@ -84,6 +84,8 @@ class Found:
     """By how many bytes ``.text`` grows without one decision, all others kept."""
     functions: tuple[FunctionSize, ...] = ()
     """Every function of either, where a map says."""
+    rival_plan: BinaryPlan | None = None
+    """What makes the fair rival, where a plan can."""
 
 
 class Tuner(Protocol):
@@ -105,6 +107,17 @@ class Tuner(Protocol):
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
+        ...
+
+    def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return the passes of `plan`, one by one, as the compiler writes them."""
+        ...
+
+    def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
+        """Return `plan` with the passes `steps` in the place of its own: with none, no pass runs.
+
+        Raises `PlanError` where the compiler has no passes to choose.
+        """
         ...
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:

@@ -96,6 +96,7 @@ llvm = Compiler(
     formats=FORMATS,
     recorder="compiler_gym.envs.llvm.programs.builds:record",
     recorded_commands=("clang-22", "clang", "cc"),
+    recorded_cxx_commands=("clang++-22", "clang++", "c++"),
     install="apt install clang-22",
     database_reader="compiler_gym.envs.llvm.programs.compilation_database:read_compilation_database",
     pipeline_parameter="llvm.apply_pipeline",

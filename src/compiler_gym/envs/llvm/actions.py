@@ -28,6 +28,7 @@ __all__ = [
     "ACTION_SPACES",
     "CODEGEN",
     "LEGACY",
+    "LINK_TIME",
     "MARKS",
     "NO_OP",
     "PIPELINES",
@@ -54,6 +55,15 @@ PIPELINES = tuple(
     FlagSpec(f"-{level}", f"default<{level}>", f"The standard -{level} pipeline, as one action")
     for level in ("O0", "O1", "O2", "O3", "Os", "Oz")
 )
+
+LINK_TIME = tuple(
+    FlagSpec(f"{kind}<Oz>", f"{kind}<Oz>", description)
+    for kind, description in (
+        ("lto-pre-link", "What clang -Oz -flto does to each module before it is linked"),
+        ("lto", "What the linker does then to all modules as one"),
+    )
+)
+"""The two halves of clang's link-time optimisation for size."""
 
 
 def _rows(table: str) -> list[list[str]]:
@@ -160,8 +170,9 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
         ),
         _space(
             "PassesAndCodegen",
-            _passes(risky=False) + PIPELINES + items,
-            "PassesAndPipelines, then one option of the code generator set at a time",
+            _passes(risky=False) + PIPELINES + items + LINK_TIME,
+            "PassesAndPipelines, then one option of the code generator set at a time, then the "
+            "levels of link-time optimisation",
         ),
         ActionSpaceSpec(
             "PipelinesAndCodegen",

@@ -49,6 +49,12 @@ def test_it_tells_the_stages_and_the_best(tmp_path: Path) -> None:
     assert {"known sequences", "options"} <= {stage for stage, _ in told}
 
 
+def test_link_time_optimisation_is_among_the_first(tmp_path: Path) -> None:
+    search(tmp_path, 40).run()
+    tried = [t.actions for t in Journal(tmp_path / "tried.jsonl", "key").tried()]
+    assert tried[:2] == [("-Oz",), ("lto-pre-link<Oz>", "lto<Oz>")]
+
+
 def test_it_goes_on_from_what_was_tried(tmp_path: Path) -> None:
     first = search(tmp_path, 20).run()
     again = search(tmp_path, 0)

@@ -73,7 +73,11 @@ class GccTuner:
             path = maker.make("tuned", flags, linker, jobs=subject.jobs)
         maker.forget([])
         plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
-        return Found(plan, path, rivals, search.first, search.count)
+        flags, linker = _RIVALS[FAIR]
+        rival_plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
+        return Found(
+            plan, path, rivals, search.first, search.count, rival_plan=rival_plan
+        )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`; raise `PlanError`."""
@@ -85,6 +89,14 @@ class GccTuner:
             raise PlanError(f"{self.version} does not make {plan.name}: {error}") from error
         finally:
             maker.forget([])
+
+    def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return none: GCC's passes are chosen by flags."""
+        return ()
+
+    def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
+        """Raise `PlanError`: there are no passes to choose."""
+        raise PlanError(f"{self.version} takes flags and no passes, found {', '.join(steps)}")
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""

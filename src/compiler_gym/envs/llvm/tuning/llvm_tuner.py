@@ -17,7 +17,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     require_linker,
 )
 from compiler_gym.envs.llvm.tuning.making import Maker
-from compiler_gym.envs.llvm.tuning.script import script_of
+from compiler_gym.envs.llvm.tuning.script import CLEAR, script_of
 from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan
@@ -28,6 +28,7 @@ from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject,
 
 __all__ = ["LlvmTuner"]
 
+_BETWEEN = f",{CLEAR},"
 FAIR = "clang -Oz -flto, --gc-sections --icf=all"
 FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=all"
 
@@ -62,6 +63,14 @@ class LlvmTuner:
         whole = make_whole(binary, binary.path, jobs=jobs)
         return Maker(linker, whole, plan).make("built")
 
+    def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
+        """Return the passes of `plan`, as `opt` takes each."""
+        return tuple(plan.passes.split(_BETWEEN)) if plan.passes else ()
+
+    def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
+        """Return `plan` with the passes `steps`; with none, one that does nothing."""
+        return replace(plan, passes=_BETWEEN.join(steps) or CLEAR)
+
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
         return script_of(binary, plan)
@@ -93,15 +102,14 @@ def _small(linker: Linker, subject: Subject) -> Found:
         {}, _sources(whole.units, subject),
     )  # fmt: skip
     path = Maker(linker, whole, plan).make("tuned")
+    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
     if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
-        plan = BinaryPlan(
-            binary.name, SMALL, "", {}, (), FOLDING, sources=_sources(whole.units, subject)
-        )
-        path = rivals[FAIR]
+        plan, path = rival_plan, rivals[FAIR]
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, search.count, speed, notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
+        rival_plan=rival_plan,
     )  # fmt: skip
 
 
@@ -128,9 +136,11 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     search = SpeedSearch(linker, subject, fair, journal)
     plan, path, speed = search.run()
     plan = replace(plan, sources=_sources(subject.binary.units, subject))
+    rival_plan = BinaryPlan(plan.name, FAST, linker=FOLDING, sources=plan.sources)
     return Found(
         plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes),
         objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
+        rival_plan=rival_plan,
     )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ class Maker:
 
     def optimised(self) -> bytes:
         """Return the module after the plan's passes."""
-        with make("llvm-v0", action_space="PassesAndPipelines") as env:
+        with make("llvm-v0", action_space="PassesAndCodegen") as env:
             env.reset(benchmark=self.whole.benchmark(), timeout=_SECONDS)
             try:
                 actions = env.commandline_to_actions(self.plan.passes or DEFAULT_PASSES)

@@ -21,13 +21,14 @@ from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
 from compiler_gym.envs.llvm.tuning.whole import FRONT_END
 from compiler_gym.tuning import BinaryPlan
 
-__all__ = ["script_of"]
+__all__ = ["CLEAR", "script_of"]
 
 _OUT = "/@OUT@"
 """Stands for the folder of what is made until all words are quoted."""
 _HERE = "/@HERE@"
 """Stands for the folder of the script."""
-_CLEAR = "invalidate<all>"
+CLEAR = "invalidate<all>"
+"""What runs between two passes, so that each sees the program as it is."""
 
 
 def script_of(binary: Binary, plan: BinaryPlan) -> str:
@@ -70,7 +71,7 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
         linked = modules[0]
     else:
         lines.append(_shell(["llvm-link-22", *map(str, modules), "-o", str(linked)], binary))
-    pipeline = f",{_CLEAR},".join(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
+    pipeline = f",{CLEAR},".join(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
     optimise = ["opt-22", "-discard-value-names", f"-passes={pipeline}", str(linked)]
     lines.append(_shell([*optimise, "-o", str(module)], binary))
     lines.append(_shell(code_words(binary, plan.options, module, code), binary))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compiler_gym.datasets import Benchmark
+from compiler_gym.envs.llvm.actions import LINK_TIME
 from compiler_gym.envs.llvm.machine.codegen_options import DEFAULT, OPTIONS
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
@@ -34,6 +35,7 @@ _BATCH = 4
 """How many options are tried from one state at a time, on however many cores."""
 _FIXED = "relocation-model"
 _STEP_SECONDS = 120.0
+_LEVELS = (("-Oz",), tuple(flag.name for flag in LINK_TIME), ("-Os",))
 
 
 @dataclass
@@ -136,11 +138,8 @@ class SizeSearch:
 
     def _known(self, stage: str, part: Allowance) -> None:
         names: list[str] = self._benches[0].env.action_space.names
-        numbers = [names.index("-Oz"), names.index("-Os")]
-        sequences = [(names[n],) for n in numbers]
-        sequences += [
-            tuple(names[n] for n in known) for known in known_sequences(names)
-        ]  # fmt: skip
+        known = [tuple(names[number] for number in known) for known in known_sequences(names)]
+        sequences = [*_LEVELS, *known]
         for tried in self._try_all(stage, [_ordered(s + self._fixed()) for s in sequences], part):
             self.consider(stage, tried)
 

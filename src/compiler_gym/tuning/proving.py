@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Tell whether a tuned binary is right, and take back what is not.
+
+The user's run must end and answer as with the project's own build, and the user's tests must
+pass. A decision that fails goes back to the compiler's default; of many passes it is the one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler_gym.builds import sizes_of
+from compiler_gym.errors import ProjectError
+from compiler_gym.tuning.measuring import put, run_check
+from compiler_gym.tuning.plan import BinaryPlan
+from compiler_gym.tuning.tuner import Found, Subject, Tuner
+
+__all__ = ["Proof"]
+
+_PASSES = "passes"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What one binary has to pass."""
+
+    tuner: Tuner
+    subject: Subject
+    original: Path
+    """The project's own build, for the answers that are expected."""
+    check: str | None
+    """A command that tests the project, in `tree`."""
+    tree: Path
+    says: Callable[[str], None]
+
+    def proven(self, found: Found) -> tuple[Found, tuple[str, ...]]:
+        """Return as much of `found` as passes, and the decisions that were taken back.
+
+        Where what is left is no better than the fair rival, it is the rival. Raises
+        `ProjectError` where the binary fails without any decision, too.
+        """
+        if self.is_well(found.path):
+            return found, ()
+        self.says("a test fails: looking for the decision that it fails with")
+        kept, taken = self._kept(found.plan)
+        path = self._made(kept)
+        fair = list(found.rivals.values())[-1]
+        is_worse = self.subject.goal == "size" and sizes_of(path).text >= sizes_of(fair).text
+        if found.rival_plan is not None and is_worse and self.is_well(fair):
+            kept, path = found.rival_plan, fair
+        return replace(found, plan=kept, path=path), taken
+
+    def is_well(self, path: Path) -> bool:
+        """Return whether the binary at `path` does what it should."""
+        run = self.subject.run
+        if run is not None:
+            expected, found = run.run(self.original), run.run(path)
+            if found.status != expected.status:
+                return False
+            if found.output != expected.output and run.run(self.original).output == expected.output:
+                return False
+        if self.check is None:
+            return True
+        self.says(f"testing the tuned {self.subject.binary.name}")
+        put(path, self.subject.binary.path)
+        return run_check(self.check, self.tree).status == 0 or (
+            run_check(self.check, self.tree).status == 0
+        )
+
+    def _kept(self, plan: BinaryPlan) -> tuple[BinaryPlan, tuple[str, ...]]:
+        """Return the plan without the decision that fails; without several where it is not one."""
+        for decision in plan.decisions():
+            without = plan.only([d for d in plan.decisions() if d != decision])
+            if self._passes(without):
+                if decision == _PASSES:
+                    return self._without_the_pass(plan, without)
+                return without, (decision,)
+        kept, taken = plan, list[str]()
+        for decision in plan.decisions():
+            kept = kept.only([d for d in kept.decisions() if d != decision])
+            taken.append(decision)
+            if self._passes(kept):
+                return kept, tuple(taken)
+        raise ProjectError(
+            f"{self.subject.binary.name} fails its tests however it is linked here, without any "
+            "decision of ours: look at the check, and at the flags of the link"
+        )
+
+    def _without_the_pass(
+        self, plan: BinaryPlan, without: BinaryPlan
+    ) -> tuple[BinaryPlan, tuple[str, ...]]:
+        """Return `plan` without the first pass that it fails with, or `without` any."""
+        steps = self.tuner.steps(plan)
+        well, fails = 0, len(steps)
+        while fails - well > 1:
+            middle = (well + fails) // 2
+            if self._passes(self.tuner.with_steps(plan, steps[:middle])):
+                well = middle
+            else:
+                fails = middle
+        if not steps or not self._passes(self.tuner.with_steps(plan, ())):
+            return without, (_PASSES,)
+        name = f"pass {fails} of {len(steps)}: {steps[fails - 1]}"
+        others = self.tuner.with_steps(plan, [*steps[: fails - 1], *steps[fails:]])
+        made = self._made(others)
+        if self.is_well(made) and sizes_of(made).text <= sizes_of(self._made(without)).text:
+            return others, (name,)
+        return without, (f"{_PASSES}, of which {name} fails",)
+
+    def _passes(self, plan: BinaryPlan) -> bool:
+        return self.is_well(self._made(plan))
+
+    def _made(self, plan: BinaryPlan) -> Path:
+        folder = self.subject.folder / "proof"
+        return self.tuner.build(self.subject.binary, plan, folder, jobs=self.subject.jobs)

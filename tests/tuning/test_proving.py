@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What breaks a program is found, down to the pass, and only that goes back to the default."""
+
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.tuning import Job, Request
+from tests.builds.projects import write_project
+from tests.tuning.simple_tuner import SimpleTuner
+
+WRONG = """
+#ifndef ADDED
+#define ADDED 0
+#endif
+int twice(int n) { return n * 2 + ADDED; }
+"""
+
+
+@pytest.fixture
+def request_(tmp_path: Path) -> Request:
+    project = write_project(tmp_path / "project")
+    (project / "twice.c").write_text(WRONG)
+    return Request(("make",), project, tmp_path / "out", seconds=1.0, run="./program")
+
+
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_the_pass_that_breaks_a_program_is_taken_back_alone(request_: Request, place: int) -> None:
+    passes = ["-Os", "-fno-ivopts", "-fno-gcse", "-fomit-frame-pointer"]
+    tuner = SimpleTuner("-s", passes=" ".join([*passes[:place], "-DADDED=1", *passes[place:]]))
+    (result,) = Job(request_, tuner).run()
+    assert result.taken_back == (f"pass {place + 1} of 5: -DADDED=1",)
+    assert result.found.plan.passes.split() == passes
+    assert result.found.plan.flags == ("-s",)
+
+
+def test_passes_that_break_it_together_all_go(request_: Request) -> None:
+    tuner = SimpleTuner(passes="-DADDED=1 -O1 -DADDED=2")
+    (result,) = Job(request_, tuner).run()
+    assert result.found.plan.passes == ""
+    (name,) = result.taken_back
+    assert name == "passes, of which pass 1 of 3: -DADDED=1 fails"
+
+
+def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
+    tuner = SimpleTuner("-DADDED=1", "-falign-functions=4096")
+    (result,) = Job(request_, tuner).run()
+    assert result.taken_back == ("flag -DADDED=1",)
+    assert result.found.path == result.found.rivals["cc"]
+    assert result.found.plan.decisions() == ()
