@@ -4,6 +4,7 @@
 python -m tools.projects fetch --into /tmp/projects            sources, scripts, inputs
 python -m tools.projects sizes --into /tmp/projects lua xz     bytes of linked binaries
 python -m tools.projects speeds --into /tmp/projects --rounds 5
+python -m tools.projects random --compilations 500             what blind chance finds for size
 python -m tools.projects check --into /tmp/projects            the projects' own tests
 """
 
@@ -16,6 +17,7 @@ from compiler_gym.paths import cache_path
 from tools.projects.building import BUILDS, Build, build, run
 from tools.projects.fetching import fetch, make_inputs
 from tools.projects.measuring import instructions, seconds, sizes
+from tools.projects.random_search import random_text
 from tools.projects.table import Project, chosen
 
 _SIZE_BASELINE = "clang -Oz -flto, folded"
@@ -132,7 +134,7 @@ def _row(cells: Iterable[str]) -> str:
 def _arguments() -> argparse.Namespace:
     words = argparse.ArgumentParser(prog="python -m tools.projects", description=__doc__)
     words.formatter_class = argparse.RawDescriptionHelpFormatter
-    words.add_argument("command", choices=("fetch", "check", "sizes", "speeds"))
+    words.add_argument("command", choices=("fetch", "check", "sizes", "speeds", "random"))
     words.add_argument("projects", nargs="*", help="names; all where none is given")
     words.add_argument("--into", type=Path, default=cache_path("projects"))
     names = [way.name for way in BUILDS]
@@ -141,6 +143,7 @@ def _arguments() -> argparse.Namespace:
     words.add_argument(
         "--part", type=int, default=0, help="count the instructions of one PART-th of a benchmark"
     )
+    words.add_argument("--compilations", type=int, default=500, help="of the random search")
     return words.parse_intermixed_args()
 
 
@@ -154,6 +157,10 @@ def main() -> None:
         check_all(wanted, into, made_by)
     elif given.command == "sizes":
         print_sizes(wanted, into, made_by)
+    elif given.command == "random":
+        for project in wanted:
+            text = random_text(project, into, given.compilations)
+            print(f"{project.name}: {text:,} bytes of .text", flush=True)
     elif given.command == "speeds":
         chosen_ways = made_by if given.build else [way for way in BUILDS if "-O3" in way.name]
         print_speeds(wanted, into, chosen_ways, given.rounds, given.part)

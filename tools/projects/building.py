@@ -38,13 +38,14 @@ class Build:
 BUILDS = (
     Build("gcc -Os", "gcc", "-Os", tools={}),
     Build("clang -Oz", "clang-22", "-Oz", _LLD),
+    Build("clang -Oz, outlined", "clang-22", "-Oz -mllvm -enable-machine-outliner=always", _LLD),
     Build("clang -Oz -flto", "clang-22", "-Oz -flto", _LLD),
     Build("clang -Oz -flto, folded", "clang-22", "-Oz -flto", _FOLD),
     Build("clang -O3", "clang-22", "-O3", _LLD),
     Build("clang -O3 -flto", "clang-22", "-O3 -flto", _LLD),
 )
 """What people use, by which anything found is judged; `folded` is with the linker's options
-``--gc-sections --icf=all``."""
+``--gc-sections --icf=all``, `outlined` with LLVM's machine outliner in every function."""
 
 _DEFAULTS = BUILDS[1]
 

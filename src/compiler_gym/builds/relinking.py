@@ -6,6 +6,7 @@ is now decided elsewhere is left out.
 """
 
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ __all__ = ["Driver", "Place", "run_command"]
 
 Place = Callable[[Input], Sequence[str]]
 """What stands on the command line for one known input."""
+_LITTLE = 1 << 20
+"""Bytes of free space with which a failing command may have failed of it."""
 _SECONDS = 1800.0
 _SHOWN = 3000
 
@@ -87,4 +90,6 @@ def run_command(words: Sequence[str], cwd: Path) -> None:
         raise ProjectError(f"cannot run {words[0]} in {cwd}: {error.strerror}") from error
     if done.returncode:
         said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_SHOWN:]
+        if shutil.disk_usage(cwd).free < _LITTLE:
+            said += "\nThe disk is nearly full there: make room, and go on with --resume"
         raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")

@@ -99,9 +99,9 @@ class TuningDisplay(Watcher):
         if self._goal == "speed":
             return f"best {row.best:,.4g} s"
         text = f"best {row.best:,.0f} bytes"
-        if not row.rivals:
+        name, fair = next(reversed(row.rivals.items()), ("", 0))
+        if not fair:
             return text
-        name, fair = list(row.rivals.items())[-1]
         return f"{text} ({row.best / fair - 1:+.1%} against {name})"
 
     def _picture(self) -> "RenderableType":

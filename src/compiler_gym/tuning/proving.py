@@ -42,13 +42,17 @@ class Proof:
         if self.is_well(found.path):
             return found, ()
         self.says("a test fails: looking for the decision that it fails with")
-        kept, taken = self._kept(found.plan)
+        kept, taken = self._kept(found)
         path = self._made(kept)
         fair = list(found.rivals.values())[-1]
         is_worse = self.subject.goal == "size" and sizes_of(path).text >= sizes_of(fair).text
-        if found.rival_plan is not None and is_worse and self.is_well(fair):
-            kept, path = found.rival_plan, fair
-        return replace(found, plan=kept, path=path), taken
+        if not is_worse or found.rival_plan is None:
+            return replace(found, plan=kept, path=path), taken
+        if self.is_well(fair):
+            return replace(found, plan=found.rival_plan, path=fair), taken
+        name = list(found.rivals)[-1]
+        notes = (*found.notes, f"{name} is smaller, and fails the same tests")
+        return replace(found, plan=kept, path=path, notes=notes), taken
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` does what it should."""
@@ -67,8 +71,9 @@ class Proof:
             run_check(self.check, self.tree).status == 0
         )
 
-    def _kept(self, plan: BinaryPlan) -> tuple[BinaryPlan, tuple[str, ...]]:
+    def _kept(self, found: Found) -> tuple[BinaryPlan, tuple[str, ...]]:
         """Return the plan without the decision that fails; without several where it is not one."""
+        plan = found.plan
         for decision in plan.decisions():
             without = plan.only([d for d in plan.decisions() if d != decision])
             if self._passes(without):
@@ -81,9 +86,12 @@ class Proof:
             taken.append(decision)
             if self._passes(kept):
                 return kept, tuple(taken)
+        failing = [name for name, path in found.rivals.items() if not self.is_well(path)]
         raise ProjectError(
-            f"{self.subject.binary.name} fails its tests however it is linked here, without any "
-            "decision of ours: look at the check, and at the flags of the link"
+            f"{self.subject.binary.name} fails its tests without any decision of ours, and so do "
+            f"the builds with {', '.join(failing) or 'none of the usual flags'}: it relies on how "
+            "its own flags compile and link it, which undefined behaviour does, too; look at the "
+            "check, and build with -fsanitize=undefined once"
         )
 
     def _without_the_pass(

@@ -99,4 +99,6 @@ def _kept(
     named = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-u", "-e")]
     (text,) = run_engine("symbols", [module], timeout=600)
     defined = set(text.decode().partition("\0")[0].split("\n")) - {""}
-    return tuple(sorted(defined & {*exported_symbols(reference), *needed, *named}))
+    # A program without the C library begins at _start; where main is there, it stays anyway.
+    begins = {"_start"} if "main" not in defined else set[str]()
+    return tuple(sorted(defined & {*exported_symbols(reference), *needed, *named, *begins}))
