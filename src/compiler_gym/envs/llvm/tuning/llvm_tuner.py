@@ -107,7 +107,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
         plan, path = rival_plan, rivals[FAIR]
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
-        plan, path, rivals, search.first, search.count, speed, notes,
+        plan, path, rivals, search.first, subject.allowance.used, speed, notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip
