@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Loop nests over named dimensions, compiled as they are changed, on CPU and CUDA."""
