@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a loop tree means: run point by point, slowly, with nothing left to a compiler."""
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import exp, inf, sqrt
@@ -52,7 +53,9 @@ class _Run:
     program: Program
     memory: dict[str, NDArray[np.float32]]
 
-    def nodes(self, nodes: tuple[Loop | int, ...], ranges: Ranges, packed: Mapping[str, "_Part"]):
+    def nodes(
+        self, nodes: tuple[Loop | int, ...], ranges: Ranges, packed: Mapping[str, "_Part"]
+    ) -> None:
         """Run `nodes` in order over `ranges`."""
         for node in nodes:
             if isinstance(node, int):
@@ -105,7 +108,7 @@ class _Run:
         self, value: Expression, at: Mapping[str, int], packed: Mapping[str, "_Part"]
     ) -> float:
         """Return what `value` is at a point."""
-        if isinstance(value, float):
+        if isinstance(value, float | int):
             return value
         if isinstance(value, Access):
             place = _place(value, at)
@@ -114,7 +117,7 @@ class _Run:
                 return float(self.memory[value.tensor][place])
             return float(part.read(place))
         operands = [self.value(operand, at, packed) for operand in value.operands]
-        return _COMPUTE[value.op](*operands)
+        return float(_COMPUTE[value.op](*operands))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +135,14 @@ def _place(access: Access, at: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(sum(at[dim] * factor for dim, factor in axis) for axis in access.index)
 
 
-_COMPUTE = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: float(np.divide(a, b)),
+_COMPUTE: Mapping[str, Callable[..., float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": np.divide,
     "max": max,
     "min": min,
     "exp": exp,
     "sqrt": sqrt,
-    "neg": lambda a: -a,
+    "neg": operator.neg,
 }

@@ -123,14 +123,21 @@ def _computed(
     shape = tuple(program.dims[dim] for dim in statement.out.dims)
     result = np.empty(shape)
     over = tuple(range(len(statement.out.dims), len(dims)))
-    reduce = {"": lambda a: a, "sum": lambda a: a.sum(over), "max": lambda a: a.max(over)}
     for window in _windows(statement, program):
         sizes = {dim: window.get(dim, (0, program.dims[dim])) for dim in dims}
         value = _value(statement.value, dims, sizes, memory)
         full = np.broadcast_to(value, tuple(size for _, size in sizes.values()))
         place = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
-        result[place] = reduce[statement.reduction](full)
+        result[place] = _reduced(statement.reduction, full, over)
     return result
+
+
+def _reduced(
+    reduction: str, values: NDArray[np.float64], over: tuple[int, ...]
+) -> NDArray[np.float64]:
+    if reduction == "sum":
+        return values.sum(over)
+    return values.max(over) if reduction == "max" else values
 
 
 def _windows(statement: Statement, program: Program) -> list[dict[str, tuple[int, int]]]:
@@ -150,7 +157,7 @@ def _value(
     sizes: Mapping[str, tuple[int, int]],
     memory: Mapping[str, NDArray[np.float64]],
 ) -> Any:
-    if isinstance(value, float):
+    if isinstance(value, float | int):
         return value
     if isinstance(value, Access):
         return _view(value, dims, sizes, memory[value.tensor])
@@ -177,7 +184,7 @@ def _view(
 
 def _factors(value: Expression) -> list[Expression] | None:
     """Return the accesses and numbers whose product `value` is, or None."""
-    if isinstance(value, Access | float):
+    if isinstance(value, Access | float | int):
         return [value]
     if value.op != "mul":
         return None
@@ -201,7 +208,7 @@ def _contracted(
     factor = 1.0
     seen: set[str] = set()
     for part in factors:
-        if isinstance(part, float):
+        if isinstance(part, float | int):
             factor *= part
             continue
         assert isinstance(part, Access)
