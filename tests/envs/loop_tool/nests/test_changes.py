@@ -154,7 +154,7 @@ def test_loops_of_a_pair_are_fused_where_the_result_is_complete() -> None:
     fused = changes.fuse(tree, (0,))
     assert len(fused.roots) == 1
     fused = changes.fuse(fused, (0, 0))
-    assert str(fused).splitlines()[2:] == ["    for k in 8", *str(fused).splitlines()[3:]]
+    assert str(fused).splitlines()[2:] == ["  for k in 8 : L2", *str(fused).splitlines()[3:]]
     assert fused.loop((0, 0)).body[1] == 1
 
 

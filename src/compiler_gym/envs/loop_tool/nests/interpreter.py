@@ -144,5 +144,5 @@ _COMPUTE: Mapping[str, Callable[..., float]] = {
     "min": min,
     "exp": exp,
     "sqrt": sqrt,
-    "neg": operator.neg,
+    "neg": lambda value: -float(value),
 }

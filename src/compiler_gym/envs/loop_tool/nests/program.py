@@ -161,8 +161,8 @@ class Program:
 
     @property
     def flops(self) -> int:
-        """The floating-point operations of one run."""
-        return sum(s.operations * self.points(s) for s in self.statements)
+        """The floating-point operations of one run; a statement that only copies counts as one."""
+        return sum(max(1, s.operations) * self.points(s) for s in self.statements)
 
     @property
     def bytes(self) -> int:

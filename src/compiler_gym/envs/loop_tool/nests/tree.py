@@ -9,13 +9,14 @@ the same dimension see a shorter range. So every tree visits every point once.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TypeAlias
 
 from compiler_gym.envs.loop_tool.nests.program import Program
 
 __all__ = ["MOST_LOOPS", "Loop", "Node", "Path", "Tree", "initial_tree", "leaves_of", "settled"]
 
-MOST_LOOPS = 64
+MOST_LOOPS = 32
 """How many loops a tree may have: actions that would make more do nothing."""
 
 Node: TypeAlias = "Loop | int"
@@ -70,9 +71,9 @@ class Loop:
     @property
     def notes(self) -> tuple[str, ...]:
         """The words of its annotations, as they are written."""
-        flags = ("unroll", "vectorise", "parallel")
+        words = {"unroll": self.unroll, "vectorise": self.vectorise, "thread": self.parallel}
         return (
-            *(flag for flag in flags if getattr(self, flag)),
+            *(word for word, is_set in words.items() if is_set),
             *(f"pack {tensor}" for tensor in self.packs),
         )
 
@@ -120,7 +121,7 @@ class Tree:
         return Tree(self.program, settled(self.roots, self.program.dims))
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self, self.roots, 0))
+        return "\n".join(_lines(self, self.roots, {}, 0, count()))
 
 
 def initial_tree(program: Program) -> Tree:
@@ -191,13 +192,22 @@ def _replaced(
     return (*nodes[:at], inside, *nodes[at + 1 :])
 
 
-def _lines(tree: Tree, nodes: tuple[Loop | int, ...], depth: int) -> Iterator[str]:
+def _lines(
+    tree: Tree,
+    nodes: tuple[Loop | int, ...],
+    levels: Mapping[str, int],
+    depth: int,
+    number: Iterator[int],
+) -> Iterator[str]:
+    """Yield the lines that show `nodes`, as loop_tool writes them: a level's primes, its tail."""
     for node in nodes:
-        indent = "  " * depth
+        indent = " " * depth
         if isinstance(node, int):
             yield f"{indent}{tree.program.statements[node]}"
             continue
-        tail = f" tail {node.tail}" if node.tail else ""
+        level = levels.get(node.dim, 0)
+        tail = f" r {node.tail}" if node.tail else ""
         notes = "".join(f" [{note}]" for note in node.notes)
-        yield f"{indent}for {node.dim} in {node.size}{tail}{notes}"
-        yield from _lines(tree, node.body, depth + 1)
+        name = node.dim + "'" * level
+        yield f"{indent}for {name} in {node.size}{tail} : L{next(number)}{notes}"
+        yield from _lines(tree, node.body, {**levels, node.dim: level + 1}, depth + 1, number)
