@@ -12,28 +12,32 @@ __all__ = ["GainReward", "GrowthReward", "make_rewards"]
 class GrowthReward(Reward):
     """How much an observation grew since the last step: what is to be raised, not lowered.
 
-    >>> reward = GrowthReward("flops", "flops", deterministic=False)
-    >>> reward.reset("benchmark://demo/1", {"flops": 2.0})
+    `initial` is the observation of the program before any action, asked for only when the
+    reward did not see that itself.
+
+    >>> reward = GrowthReward("flops", initial="flops_at_reset", deterministic=False)
+    >>> reward.reset("benchmark://demo/1", {})
     >>> reward.start([2.0], {})
     >>> [reward.update([0], [flops], {}) for flops in (2.5, 4.5, 4.0)]
     [0.5, 2.0, -0.5]
     """
 
-    def __init__(self, name: str, observation: str, *, deterministic: bool) -> None:
+    def __init__(self, name: str, *, initial: str, deterministic: bool) -> None:
         super().__init__(
             name,
-            observation_spaces=[observation],
+            observation_spaces=[name],
             default_value=0,
             default_negates_returns=True,
             deterministic=deterministic,
             platform_dependent=not deterministic,
         )
+        self.initial = initial
         self.previous: float | None = None
         """The observation of the last update, or of the start."""
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Take the observation of the program as it is, before any action."""
-        self.previous = float(observation_view[self.observation_spaces[0]])
+        """Forget the last episode."""
+        self.previous = None
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
         """Take the observation of the program before any action."""
@@ -46,8 +50,9 @@ class GrowthReward(Reward):
         observation_view: Mapping[str, Any],
     ) -> float:
         """Return the growth of the observation."""
-        before = 0.0 if self.previous is None else self.previous
-        self.previous = float(observations[0])
+        if self.previous is None:
+            self.previous = float(observation_view[self.initial])
+        before, self.previous = self.previous, float(observations[0])
         return self.previous - before
 
 
@@ -77,8 +82,10 @@ class GainReward(Reward):
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     return [
-        GrowthReward("flops", "flops", deterministic=False),
-        GrowthReward("flops_deterministic", "flops_deterministic", deterministic=True),
+        GrowthReward("flops", initial="flops_at_reset", deterministic=False),
+        GrowthReward(
+            "flops_deterministic", initial="flops_deterministic_at_reset", deterministic=True
+        ),
         GainReward("flops_gain", "flops_gain"),
         GainReward("peak_gain", "peak_gain"),
     ]

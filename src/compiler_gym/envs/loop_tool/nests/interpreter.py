@@ -135,6 +135,10 @@ def _place(access: Access, at: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(sum(at[dim] * factor for dim, factor in axis) for axis in access.index)
 
 
+def _negated(value: float) -> float:
+    return -value
+
+
 _COMPUTE: Mapping[str, Callable[..., float]] = {
     "add": operator.add,
     "sub": operator.sub,
@@ -144,5 +148,5 @@ _COMPUTE: Mapping[str, Callable[..., float]] = {
     "min": min,
     "exp": exp,
     "sqrt": sqrt,
-    "neg": lambda value: -float(value),
+    "neg": _negated,
 }

@@ -29,7 +29,9 @@ def draw(seed: int) -> str:
         value, shown = f"x{name}", [dim for dim in dims if dim in {*shown, *more}]
     if choose.random() < 0.75:
         over = sorted(choose.sample(shown, choose.randrange(1, len(shown) + 1)), key=dims.index)
-        lines.append(f"s = {choose.choice(('sum', 'sum', 'sum', 'max'))} {value} [{', '.join(over)}]")
+        lines.append(
+            f"s = {choose.choice(('sum', 'sum', 'sum', 'max'))} {value} [{', '.join(over)}]"
+        )
         value, shown = "s", [dim for dim in shown if dim not in over]
         if choose.random() < 0.4:
             other, more = _operand(choose, "D", dims, lines)

@@ -19,7 +19,7 @@ def _matmul(m: int, n: int, k: int) -> tuple[str, str]:
     return "matmul", f"m={m},n={n},k={k}"
 
 
-_RESNET: dict[str, tuple[str, str]] = {"resnet50-conv1": _conv("conv2d_stride2", 112, 64, 7, 3)}
+_resnet: dict[str, tuple[str, str]] = {"resnet50-conv1": _conv("conv2d_stride2", 112, 64, 7, 3)}
 for _stage, _size, _narrow, _before in (
     (2, 56, 64, 64),
     (3, 28, 128, 256),
@@ -29,7 +29,7 @@ for _stage, _size, _narrow, _before in (
     _wide = 4 * _narrow
     _name = f"resnet50-conv{_stage}"
     _kind = "conv2d" if _stage == 2 else "conv2d_stride2"
-    _RESNET |= {
+    _resnet |= {
         f"{_name}-first-1x1": _conv("conv2d", _size, _narrow, 1, _before)
         if _stage == 2
         else _conv("conv2d", 2 * _size, _narrow, 1, _before),
@@ -39,10 +39,10 @@ for _stage, _size, _narrow, _before in (
         f"{_name}-3x3": _conv("conv2d", _size, _narrow, 3, _narrow),
         f"{_name}-expand": _conv("conv2d", _size, _wide, 1, _narrow),
     }
-_RESNET["resnet50-classes"] = _matmul(1, 1000, 2048)
+_resnet["resnet50-classes"] = _matmul(1, 1000, 2048)
 
 LAYERS: Mapping[str, tuple[str, str]] = {
-    **_RESNET,
+    **_resnet,
     "bert-base-query": _matmul(128, 768, 768),
     "bert-base-scores": ("einsum", "hqd,hjd->hqj/h=12,q=128,j=128,d=64"),
     "bert-base-softmax": ("softmax", "m=1536,n=128"),
