@@ -9,9 +9,7 @@ from compiler_gym.envs.loop_tool.nests.descriptions import describe
 from compiler_gym.envs.loop_tool.observations import TABLE
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
 
-SURE = tuple(
-    row.name for row in TABLE.observations if row.deterministic and row.name != "llvm_ir"
-)
+SURE = tuple(row.name for row in TABLE.observations if row.deterministic and row.name != "llvm_ir")
 
 
 class TestLoopTool(EnvironmentConformance):

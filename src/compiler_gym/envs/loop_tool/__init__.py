@@ -4,7 +4,7 @@
 Importing this names the compiler and nothing more. ``session`` runs in workers, ``environment``
 is what users hold; ``actions``, ``observations`` and ``rewards`` are tables, ``datasets`` the
 programs. ``nests`` is the language, ``programs`` where its texts come from, ``code`` what a tree
-becomes, ``measuring`` how it is timed, ``validation`` the proof that it computes what numpy
+becomes, ``machine`` where it is timed, ``validation`` the proof that it computes what numpy
 does, ``pictures`` what people look at.
 """
 

@@ -30,7 +30,6 @@ __all__ = [
     "make_benchmark",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
 
 _LICENSE = "MIT"
 _ADDITIONS = 1024 * 1024 * 8

@@ -156,9 +156,11 @@ class LoopToolEnv(CompilerEnv):
         return roofline_text(self.observation["roofline"])
 
     def _with_timing(self, result: Any, observation_spaces: Any, reward_spaces: Any) -> Any:
-        names = self.episode.selection.plan.names
-        asked = observation_spaces is not None or reward_spaces is not None
-        if not result[3] and (asked or not _TIMED.isdisjoint(names)):
+        selection = self.episode.selection
+        plan = selection.plan
+        if observation_spaces is not None or reward_spaces is not None:
+            plan = selection.plan_for(observation_spaces, reward_spaces)
+        if not result[3] and not _TIMED.isdisjoint(plan.names):
             facts = self.send_param("timing.last", "")
             if facts:
                 result[4]["timing"] = json.loads(facts)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.envs.loop_tool.actions import ACTION_SPACES, TABLE
-from compiler_gym.envs.loop_tool.measuring import Bench
+from compiler_gym.envs.loop_tool.machine.measuring import Bench
 from compiler_gym.envs.loop_tool.nests.cursor import Cursor
 from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.nests.tree import MOST_LOOPS, initial_tree

@@ -3,7 +3,7 @@
 
 ``flops``, ``loop_tree`` and ``action_state`` are those of CompilerGym 0.2.5. ``compute`` holds
 what the rows name; ``vectors``, ``graph`` and ``static_cost`` are made of the tree alone, and
-what is measured is measured by ``measuring``. All run in a worker, so a row names them by text.
+what is measured is measured by ``machine``. All run in a worker, so a row names them by text.
 """
 
 from typing import Any

@@ -13,7 +13,7 @@ from compiler_gym.envs.loop_tool.observations.static_cost import estimated_gflop
 from compiler_gym.envs.loop_tool.observations.vectors import loop_vectors
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.loop_tool.measuring import Bench
+    from compiler_gym.envs.loop_tool.machine.measuring import Bench
 
 __all__ = ["COMPUTE", "ENGINE", "Computation"]
 
