@@ -5,6 +5,7 @@
 #include <list>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "compiler_gym/jit/errors.h"
 #include "compiler_gym/jit/pool.h"
@@ -22,14 +23,23 @@ namespace {
 using llvm::orc::ExecutorAddr;
 using llvm::orc::LLJIT;
 
+// What the linker said last on this thread: the error of a lookup names only what depends on it.
+thread_local std::string reported;
+
+std::string told(llvm::Error error) {
+  std::string text = llvm::toString(std::move(error));
+  if (!reported.empty()) text = std::exchange(reported, "") + "; " + text;
+  return text;
+}
+
 template <typename T>
 T checked(llvm::Expected<T> value) {
-  if (!value) throw LinkError(llvm::toString(value.takeError()));
+  if (!value) throw LinkError(told(value.takeError()));
   return static_cast<T&&>(*value);
 }
 
 void check(llvm::Error error) {
-  if (error) throw LinkError(llvm::toString(std::move(error)));
+  if (error) throw LinkError(told(std::move(error)));
 }
 
 // Links every module, each into a library of its own. Never destroyed: code may outlive what a
@@ -41,9 +51,8 @@ LLJIT& linker() {
                             .setJITTargetMachineBuilder(std::move(builder))
                             .setNumCompileThreads(0)
                             .create());
-    // What cannot be found is told by the lookup that fails.
     made->getExecutionSession().setErrorReporter(
-        [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+        [](llvm::Error error) { reported = llvm::toString(std::move(error)); });
     return made.release();
   }();
   return *jit;
@@ -114,6 +123,8 @@ std::shared_ptr<const Code> Code::compile(const std::string& ir, int level,
   llvm::orc::SymbolMap known;
   known[jit.mangleAndIntern("compiler_gym_parallel_for")] = {
       ExecutorAddr::fromPtr(&compiler_gym_parallel_for), llvm::JITSymbolFlags::Exported};
+  known[jit.mangleAndIntern("compiler_gym_scratch")] = {ExecutorAddr::fromPtr(&compiler_gym_scratch),
+                                                        llvm::JITSymbolFlags::Exported};
   for (const auto& [symbol, address] : symbols) {
     known[jit.mangleAndIntern(symbol)] = {ExecutorAddr(address), llvm::JITSymbolFlags::Exported};
   }

@@ -82,7 +82,6 @@ void start_llvm() {
 Text read_text(const std::string& ir) {
   Text text{std::make_unique<llvm::LLVMContext>(), nullptr};
   text.context->setDiagnosticHandler(std::make_unique<Complaints>());
-  text.context->setDiscardValueNames(true);
   llvm::SMDiagnostic complaint;
   text.module = llvm::parseAssemblyString(ir, complaint, *text.context);
   std::string words;

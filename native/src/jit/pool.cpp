@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace compiler_gym::jit {
@@ -151,4 +155,32 @@ void compiler_gym_parallel_for(compiler_gym_body body, void* environment, std::i
   inside = true;
   pool->run({body, environment, count});
   inside = false;
+}
+
+namespace {
+
+struct Freed {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+struct Scratch {
+  std::unique_ptr<void, Freed> memory;
+  std::int64_t bytes = 0;
+};
+
+thread_local std::array<Scratch, 64> scratch;
+
+}  // namespace
+
+void* compiler_gym_scratch(std::int64_t slot, std::int64_t bytes) {
+  auto& part = scratch.at(static_cast<std::size_t>(slot));
+  if (part.bytes < bytes) {
+    part.memory.reset();
+    part.bytes = 0;
+    const std::int64_t rounded = (bytes + 63) / 64 * 64;
+    part.memory.reset(std::aligned_alloc(64, static_cast<std::size_t>(rounded)));
+    if (part.memory == nullptr) throw std::bad_alloc();
+    part.bytes = rounded;
+  }
+  return part.memory.get();
 }
