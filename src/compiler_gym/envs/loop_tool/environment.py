@@ -86,7 +86,7 @@ class LoopToolEnv(CompilerEnv):
 
     @property
     def timing_seconds(self) -> float:
-        """The seconds that one timing may take, 0.01 by default; it ends with the session.
+        """The seconds that one timing may take, 0.004 by default; it ends with the session.
 
         Setting it raises `InvalidParameterError` for what is no number above 0 and up to 60.
         """

@@ -6,13 +6,20 @@ Compiled nests are kept, a few of the last; a tree that was not changed is not c
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.envs.loop_tool.machine.processor import (
+    ProcessorNest,
+    nest_ir,
+    processor_peak,
+    time_nests,
+)
+from compiler_gym.envs.loop_tool.machine.timing import Timing
 from compiler_gym.envs.loop_tool.nests.interpreter import interpret
 from compiler_gym.envs.loop_tool.nests.reference import (
     compare,
@@ -23,7 +30,7 @@ from compiler_gym.envs.loop_tool.nests.tree import Node, Tree
 from compiler_gym.envs.loop_tool.observations.static_cost import estimated_cycles
 from compiler_gym.errors import ObservationError, WrongResultError
 
-__all__ = ["MOST_SECONDS", "Bench", "Timing"]
+__all__ = ["MOST_SECONDS", "Bench"]
 
 MOST_SECONDS = 20.0
 """A nest that would run longer than this is not run."""
@@ -38,71 +45,11 @@ _MOST_INTERPRETED = 200_000
 Arrays = Mapping[str, NDArray[np.float32]]
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """What repeated runs of a nest say."""
-
-    gflops: float
-    low: float
-    """The lower end of the 95 % interval."""
-    high: float
-    """Its upper end."""
-    seconds: float
-    """One run."""
-    runs: int
-    threads: int
-    pinned: bool
-    """Whether the process was held on one core."""
-
-    @property
-    def noise(self) -> float:
-        """Half the interval, as a share of the estimate."""
-        return (self.high - self.low) / (2 * self.gflops) if self.gflops else 0.0
-
-    def facts(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return {
-            **{name: getattr(self, name) for name in self.__slots__},
-            "noise": self.noise,
-        }
-
-
-class Nest(Protocol):
-    """A tree as machine code."""
-
-    def run(self, inputs: Arrays) -> dict[str, NDArray[np.float32]]:
-        """Return the outputs of one run."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """What a machine reaches at most."""
-
-    gflops: float
-    """With one thread."""
-    bandwidth: float
-    """GB/s from memory."""
-
-
-def compile_nest(tree: Tree) -> Nest:
+def compile_nest(tree: Tree) -> ProcessorNest:
     """Return `tree` as machine code."""
-    raise ObservationError("this build has no just-in-time compiler: nothing can be timed")
-
-
-def nest_ir(tree: Tree) -> str:
-    """Return the LLVM IR of `tree`."""
-    raise ObservationError("this build has no just-in-time compiler: there is no LLVM IR")
-
-
-def time_nests(nests: Sequence[Nest], seconds: float) -> list[Timing]:
-    """Return the timings of `nests`, run in turns for about `seconds` each."""
-    raise ObservationError("this build has no just-in-time compiler: nothing can be timed")
-
-
-def machine_peak(target: str) -> Peak:
-    """Return what this machine, or its GPU, reaches at most; measured once."""
-    raise ObservationError("this build has no just-in-time compiler: nothing can be timed")
+    if tree.program.target == "cuda":
+        raise ObservationError("nests for CUDA are not run by this version: expected target cpu")
+    return ProcessorNest(tree)
 
 
 class Bench:
@@ -111,11 +58,11 @@ class Bench:
     def __init__(self, start: Tree) -> None:
         self.start = start
         """The tree before any action."""
-        self.seconds = 0.01
+        self.seconds = 0.004
         """What one timing may take."""
         self.actions = 0
         """How many actions were taken: who asks twice for a gain between two gets the same."""
-        self._kept: OrderedDict[tuple[Node, ...], Nest] = OrderedDict()
+        self._kept: OrderedDict[tuple[Node, ...], ProcessorNest] = OrderedDict()
         self._expected: tuple[Arrays, Arrays] | None = None
         self._last: tuple[Tree, Timing] | None = None
         self._is_new = False
@@ -157,11 +104,11 @@ class Bench:
 
     def peak(self) -> float:
         """Return the GFLOPS that one thread of this machine reaches at most."""
-        return machine_peak(self.start.program.target).gflops
+        return processor_peak().gflops
 
     def roofline(self, tree: Tree) -> dict[str, float]:
         """Return what the tree reaches and what its operations for a byte allow."""
-        peak = machine_peak(tree.program.target)
+        peak = processor_peak()
         threads = self.timing(tree).threads
         intensity = tree.program.flops / tree.program.bytes
         return {
@@ -199,7 +146,7 @@ class Bench:
         self._last, self._is_new = (trees[-1], timings[-1]), True
         return timings
 
-    def _nest(self, tree: Tree) -> Nest:
+    def _nest(self, tree: Tree) -> ProcessorNest:
         """Return `tree` compiled, and checked once."""
         nest = self._kept.get(tree.roots)
         if nest is None:
@@ -221,7 +168,7 @@ class Bench:
                 "vectorise the innermost loop, or choose a smaller program"
             )
 
-    def _require_right(self, tree: Tree, nest: Nest) -> None:
+    def _require_right(self, tree: Tree, nest: ProcessorNest) -> None:
         if self._expected is None:
             inputs = random_inputs(tree.program)
             self._expected = inputs, reference_outputs(tree.program, inputs)
