@@ -148,9 +148,7 @@ def _exponential(function: Function, value: str, width: int) -> str:
     is_least = function.set(f"fcmp olt {kind} {value}, {constant(_LEAST)}")
     is_most = function.set(f"fcmp ogt {kind} {value}, {constant(_MOST)}")
     flags = vector(width, "i1")
-    total = function.set(
-        f"select {flags} {is_least}, {kind} {constant(0.0)}, {kind} {total}"
-    )
+    total = function.set(f"select {flags} {is_least}, {kind} {constant(0.0)}, {kind} {total}")
     return function.set(
         f"select {flags} {is_most}, {kind} {constant(float('inf'))}, {kind} {total}"
     )

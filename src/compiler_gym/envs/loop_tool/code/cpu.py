@@ -275,7 +275,12 @@ class _Lowering:
             f"{block} = call ptr @compiler_gym_scratch(i64 {slot}, i64 {4 * elements})"
         )
         part = _Place(block, 0, strides)
-        self.copy(path, (leaf, access), replace(scope, places={(leaf, access): scope.places[leaf, access]}), part)
+        self.copy(
+            path,
+            (leaf, access),
+            replace(scope, places={(leaf, access): scope.places[leaf, access]}),
+            part,
+        )
         places = dict(scope.places)
         for other, read, way in paths:
             if [id(loop) for loop in way] == [id(loop) for loop in path]:
@@ -488,9 +493,7 @@ class _Lowering:
     def store(self, place: _Place, value: str, width: int, stride: int) -> None:
         """Write the store of `width` numbers, `stride` elements apart."""
         if width == 1 or stride == 1:
-            self.function.add(
-                f"store {vector(width)} {value}, ptr {self.pointer(place)}, align 4"
-            )
+            self.function.add(f"store {vector(width)} {value}, ptr {self.pointer(place)}, align 4")
             return
         for lane in range(width):
             one = self.function.set(f"extractelement {vector(width)} {value}, i64 {lane}")

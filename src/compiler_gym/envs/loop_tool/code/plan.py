@@ -138,8 +138,8 @@ def _nest(node: Node, program: Program) -> Nest | int:
         and not node.packs
         and (node.vectorise or _is_contiguous(nest, program))
     )
-    nest.is_flat = not nest.is_parallel and not nest.is_vector and (
-        node.unroll or node.extent == node.step
+    nest.is_flat = (
+        not nest.is_parallel and not nest.is_vector and (node.unroll or node.extent == node.step)
     )
     return nest
 
