@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation, Listing
@@ -135,7 +136,11 @@ class LoopToolEnv(CompilerEnv):
         `rungs` names the checks: see ``compiler_gym.envs.loop_tool.validation.RUNGS``. None
         makes all of them.
         """
-        return validate(self.state if state is None else state, self._twin, rungs)
+        state = self.state if state is None else state
+        reward = state.reward_space
+        if reward is not None and reward in self.reward and not self.reward[reward].deterministic:
+            state = replace(state, reward=None)  # measured again, it is another
+        return validate(state, self._twin, rungs)
 
     def tree_svg(self) -> str:
         """Return a picture of the loop tree as SVG."""

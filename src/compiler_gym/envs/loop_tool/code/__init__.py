@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a loop tree becomes: ``cpu`` writes it as LLVM IR for processors.
+"""Loop trees as machine code.
 
-``plan`` says what is written out, ``arithmetic`` and ``text`` are how.
+``plan`` decides how each loop is written, ``cpu`` writes LLVM IR for processors (with ``text`` and
+``arithmetic``) and ``gpu`` for graphics cards; ``compiled`` runs it, on the card through
+``driver``.
 """

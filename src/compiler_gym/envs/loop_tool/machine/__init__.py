@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: MIT
-"""The machine that nests run on: ``processor`` compiles and calls them, ``timing`` says how sure
-times are, ``measuring`` keeps, checks and compares the nests of a session."""
+"""The machine that nests run on: ``measuring`` keeps, checks and times the nests of a session,
+``timing`` says how sure a time is."""

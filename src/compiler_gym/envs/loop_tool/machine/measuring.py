@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.envs.loop_tool.machine.processor import (
-    ProcessorNest,
+from compiler_gym.envs.loop_tool.code.compiled import (
+    CompiledNest,
+    compile_nest,
     nest_ir,
-    processor_peak,
     time_nests,
 )
 from compiler_gym.envs.loop_tool.machine.timing import Timing
@@ -29,6 +29,7 @@ from compiler_gym.envs.loop_tool.nests.reference import (
 from compiler_gym.envs.loop_tool.nests.tree import Node, Tree
 from compiler_gym.envs.loop_tool.observations.static_cost import estimated_cycles
 from compiler_gym.errors import ObservationError, WrongResultError
+from compiler_gym.jit import measured_peak, threads
 
 __all__ = ["MOST_SECONDS", "Bench"]
 
@@ -45,13 +46,6 @@ _MOST_INTERPRETED = 200_000
 Arrays = Mapping[str, NDArray[np.float32]]
 
 
-def compile_nest(tree: Tree) -> ProcessorNest:
-    """Return `tree` as machine code."""
-    if tree.program.target == "cuda":
-        raise ObservationError("nests for CUDA are not run by this version: expected target cpu")
-    return ProcessorNest(tree)
-
-
 class Bench:
     """Runs the trees of one program. What a tree computes is checked before it is timed."""
 
@@ -62,7 +56,7 @@ class Bench:
         """What one timing may take."""
         self.actions = 0
         """How many actions were taken: who asks twice for a gain between two gets the same."""
-        self._kept: OrderedDict[tuple[Node, ...], ProcessorNest] = OrderedDict()
+        self._kept: OrderedDict[tuple[Node, ...], CompiledNest] = OrderedDict()
         self._expected: tuple[Arrays, Arrays] | None = None
         self._last: tuple[Tree, Timing] | None = None
         self._is_new = False
@@ -104,19 +98,20 @@ class Bench:
 
     def peak(self) -> float:
         """Return the GFLOPS that one thread of this machine reaches at most."""
-        return processor_peak().gflops
+        return measured_peak().gflops
 
     def roofline(self, tree: Tree) -> dict[str, float]:
         """Return what the tree reaches and what its operations for a byte allow."""
-        peak = processor_peak()
-        threads = self.timing(tree).threads
+        peak = measured_peak()
+        timing = self.timing(tree)
+        most = peak.gflops * timing.threads
         intensity = tree.program.flops / tree.program.bytes
         return {
-            "gflops": self.timing(tree).gflops,
-            "peak": peak.gflops * threads,
+            "gflops": timing.gflops,
+            "peak": most,
             "bandwidth": peak.bandwidth,
             "intensity": intensity,
-            "roof": min(peak.gflops * threads, peak.bandwidth * intensity),
+            "roof": min(most, peak.bandwidth * intensity),
         }
 
     def llvm_ir(self, tree: Tree) -> str:
@@ -142,11 +137,15 @@ class Bench:
 
     def _timed(self, trees: list[Tree]) -> list[Timing]:
         nests = [self._nest(tree) for tree in trees]
-        timings = time_nests(nests, self.seconds)
+        estimates = time_nests(nests, seconds=self.seconds)
+        timings = [
+            Timing(tree.program.flops, estimate, threads() if nest.is_threaded else 1)
+            for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
+        ]
         self._last, self._is_new = (trees[-1], timings[-1]), True
         return timings
 
-    def _nest(self, tree: Tree) -> ProcessorNest:
+    def _nest(self, tree: Tree) -> CompiledNest:
         """Return `tree` compiled, and checked once."""
         nest = self._kept.get(tree.roots)
         if nest is None:
@@ -161,6 +160,11 @@ class Bench:
         return nest
 
     def _require_short(self, tree: Tree) -> None:
+        if tree.program.target == "cuda":
+            raise ObservationError(
+                "this program is for a GPU, and nests are timed on the processor here: expected "
+                "a program without `target cuda`, such as loop_tool-cpu-v0"
+            )
         seconds = estimated_cycles(tree) / _MODEL_HZ * _SLOWER
         if seconds > MOST_SECONDS:
             raise ObservationError(
@@ -168,7 +172,7 @@ class Bench:
                 "vectorise the innermost loop, or choose a smaller program"
             )
 
-    def _require_right(self, tree: Tree, nest: ProcessorNest) -> None:
+    def _require_right(self, tree: Tree, nest: CompiledNest) -> None:
         if self._expected is None:
             inputs = random_inputs(tree.program)
             self._expected = inputs, reference_outputs(tree.program, inputs)
