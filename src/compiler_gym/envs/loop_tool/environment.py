@@ -87,7 +87,7 @@ class LoopToolEnv(CompilerEnv):
 
     @property
     def timing_seconds(self) -> float:
-        """The seconds that one timing may take, 0.004 by default; it ends with the session.
+        """The seconds that one timing may take, 0.006 by default; it ends with the session.
 
         Setting it raises `InvalidParameterError` for what is no number above 0 and up to 60.
         """
@@ -138,7 +138,11 @@ class LoopToolEnv(CompilerEnv):
         """
         state = self.state if state is None else state
         reward = state.reward_space
-        if reward is not None and reward in self.reward and not self.reward[reward].deterministic:
+        if (
+            reward is not None
+            and reward in self.reward
+            and not self.reward.spaces[reward].deterministic
+        ):
             state = replace(state, reward=None)  # measured again, it is another
         return validate(state, self._twin, rungs)
 

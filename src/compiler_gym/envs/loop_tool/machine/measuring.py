@@ -52,7 +52,7 @@ class Bench:
     def __init__(self, start: Tree) -> None:
         self.start = start
         """The tree before any action."""
-        self.seconds = 0.004
+        self.seconds = 0.006
         """What one timing may take."""
         self.actions = 0
         """How many actions were taken: who asks twice for a gain between two gets the same."""
