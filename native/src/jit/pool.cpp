@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <vector>
 
 namespace compiler_gym::jit {
 namespace {
@@ -168,12 +168,14 @@ struct Scratch {
   std::int64_t bytes = 0;
 };
 
-thread_local std::array<Scratch, 64> scratch;
+thread_local std::vector<Scratch> scratch;
 
 }  // namespace
 
 void* compiler_gym_scratch(std::int64_t slot, std::int64_t bytes) {
-  auto& part = scratch.at(static_cast<std::size_t>(slot));
+  const auto number = static_cast<std::size_t>(slot);
+  if (scratch.size() <= number) scratch.resize(number + 1);
+  auto& part = scratch[number];
   if (part.bytes < bytes) {
     part.memory.reset();
     part.bytes = 0;

@@ -10,8 +10,8 @@ extern "C" {
 using compiler_gym_body = void (*)(void* environment, std::int64_t begin, std::int64_t end);
 void compiler_gym_parallel_for(compiler_gym_body body, void* environment, std::int64_t count);
 
-// At least `bytes` bytes of this thread's own, on a border of 64: the same for the same `slot`, from
-// 0 to 63, until more are asked for. What they hold is nobody's afterwards.
+// At least `bytes` bytes of this thread's own, on a border of 64: the same for the same `slot` (0,
+// 1, ...) until more are asked for. What they hold is nobody's afterwards.
 void* compiler_gym_scratch(std::int64_t slot, std::int64_t bytes);
 }
 

@@ -8,7 +8,7 @@ and partial sums at once: that is all that differs from the tree's meaning.
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from compiler_gym.envs.loop_tool.code.arithmetic import (
     DECLARATIONS,
@@ -89,6 +89,8 @@ class _Sum:
 
     accumulators: Accumulators
     base: _Place
+    loaded: set[tuple[int, int, int]] = field(default_factory=set[tuple[int, int, int]])
+    """The offset, width and stride of what one of the totals began with, out of memory."""
 
 
 def lower(tree: Tree, width: int) -> str:
@@ -107,7 +109,7 @@ class _Lowering:
         self.loaded: dict[tuple[str, int, int, int], str] = {}
         """Parts of inputs that are in registers, by pointer, offset, width and stride."""
         self.sums: dict[int, _Sum] = {}
-        self.slots = 0
+        self.slots: dict[tuple[int, str], int] = {}
         self.is_parallel = False
 
     def module(self) -> str:
@@ -164,6 +166,8 @@ class _Lowering:
     def nest(self, nest: Nest, scope: _Scope) -> None:
         """Write a loop, and around it what keeps the totals of reductions in registers."""
         with ExitStack() as stack:
+            if nest.sums:
+                scope = replace(scope, copy=0)
             for leaf in nest.sums:
                 accumulators = stack.enter_context(self.function.accumulators())
                 statement = self.program.statements[leaf]
@@ -268,8 +272,7 @@ class _Lowering:
         for loop in reversed(path):
             strides[id(loop)] = elements
             elements *= -(-loop.extent // loop.step)
-        slot = self.slots
-        self.slots += 1
+        slot = self.slots.setdefault((id(nest), tensor), len(self.slots))
         block = self.function.name("%pack")
         self.function.prologue.append(
             f"{block} = call ptr @compiler_gym_scratch(i64 {slot}, i64 {4 * elements})"
@@ -407,16 +410,18 @@ class _Lowering:
         accumulators = total.accumulators
         if key not in accumulators.values:
             before, self.function.lines = self.function.lines, accumulators.start
-            if copy or is_reduced or self.plan.is_complete[leaf]:
+            place = (out.offset, width, stride)
+            if is_reduced or self.plan.is_complete[leaf] or place in total.loaded:
                 begin = splat(self.function, number(IDENTITY[statement.reduction]), width)
             else:
-                place = replace(total.base, offset=out.offset)
-                begin = self.load(place, width, stride, keep=False)
+                total.loaded.add(place)
+                begin = self.load(
+                    replace(total.base, offset=out.offset), width, stride, keep=False
+                )
             self.function.lines = before
-            self.function.begin(accumulators, key, vector(width), begin)
-        accumulators.values[key] = self.added(
-            leaf, statement, accumulators.values[key], scope, lanes
-        )
+            accumulators.types[key], accumulators.values[key] = vector(width), begin
+        current = self.function.carried(accumulators, key)
+        accumulators.values[key] = self.added(leaf, statement, current, scope, lanes)
 
     def finish(self, leaf: int, total: _Sum, nest: Nest) -> None:
         """Write the totals of a reduction to memory: partial ones together, lanes together."""
@@ -438,10 +443,7 @@ class _Lowering:
                 self.store(place, whole, width, stride)
         for offset, found in numbers.items():
             place = replace(total.base, offset=offset)
-            was_loaded = any(
-                key[0] == offset and key[1] == 1 and key[2] == 0 and not key[3] for key in values
-            )
-            if not self.plan.is_complete[leaf] and not was_loaded:
+            if not self.plan.is_complete[leaf] and (offset, 1, 0) not in total.loaded:
                 found = [self.load(place, 1, 0, keep=False), *found]
             self.store(place, self.together(statement.reduction, found, 1), 1, 0)
 

@@ -21,7 +21,7 @@ def vector(width: int, scalar: str = "float") -> str:
     return scalar if width == 1 else f"<{width} x {scalar}>"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Frame:
     """A loop that is being written."""
 
@@ -32,7 +32,7 @@ class _Frame:
     )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Accumulators:
     """Values that stay in registers through all loops that begin while these are open."""
 
@@ -109,14 +109,18 @@ class Function:
         yield opened
         self.open.remove(opened)
 
-    def begin(self, accumulators: Accumulators, key: Key, kind: str, value: str) -> None:
-        """Carry a value of type `kind`, which is `value` before the loops, through all of them."""
-        accumulators.types[key] = kind
+    def carried(self, accumulators: Accumulators, key: Key) -> str:
+        """Return what an accumulator is now, carried through every loop that is being written."""
+        value = accumulators.values[key]
         for frame in accumulators.frames:
-            phi = self.name("%acc")
-            frame.carried.append((accumulators, key, phi, value))
-            value = phi
+            if not any(
+                owner is accumulators and known == key for owner, known, _, _ in frame.carried
+            ):
+                phi = self.name("%acc")
+                frame.carried.append((accumulators, key, phi, value))
+                value = phi
         accumulators.values[key] = value
+        return value
 
     def __str__(self) -> str:
         body = "\n".join(
