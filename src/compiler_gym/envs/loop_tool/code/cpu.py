@@ -20,6 +20,7 @@ from compiler_gym.envs.loop_tool.code.arithmetic import (
     reduce_lanes,
     splat,
 )
+from compiler_gym.envs.loop_tool.code.plain import write_plain
 from compiler_gym.envs.loop_tool.code.plan import (
     MOST_CHUNKS,
     Nest,
@@ -28,7 +29,6 @@ from compiler_gym.envs.loop_tool.code.plan import (
     make_plan,
     operands,
 )
-from compiler_gym.envs.loop_tool.code.plain import write_plain
 from compiler_gym.envs.loop_tool.code.text import Accumulators, Function, vector
 from compiler_gym.envs.loop_tool.nests.program import Access, Expression, Operation, Statement
 from compiler_gym.envs.loop_tool.nests.tree import Tree
