@@ -18,16 +18,18 @@ void bind_calls(nb::module_& m) {
       .value("wall", Clock::wall)
       .value("processor", Clock::processor);
   nb::class_<Call>(m, "Call", "A function of one array of addresses, and that array.")
-      .def("__init__",
-           [](Call* self, std::uintptr_t function, std::vector<std::uintptr_t> buffers) {
-             new (self) Call{function, std::move(buffers)};
-           },
-           "function"_a, "buffers"_a)
+      .def(
+          "__init__",
+          [](Call* self, std::uintptr_t function, std::vector<std::uintptr_t> buffers) {
+            new (self) Call{function, std::move(buffers)};
+          },
+          "function"_a, "buffers"_a)
       .def_ro("function", &Call::function, "The address of the function.")
       .def_ro("buffers", &Call::buffers, "What its array holds.")
       .def("run", &run, Unlocked(), "Call it once.");
-  m.def("time_in_turns", &time_in_turns, "calls"_a, "rounds"_a, "repeats"_a, "clock"_a, Unlocked(),
-        "Return the seconds of one run of each call in each round, each the mean of its `repeats`.");
+  m.def(
+      "time_in_turns", &time_in_turns, "calls"_a, "rounds"_a, "repeats"_a, "clock"_a, Unlocked(),
+      "Return the seconds of one run of each call in each round, each the mean of its `repeats`.");
 }
 
 }  // namespace compiler_gym::python

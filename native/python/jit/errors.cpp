@@ -37,8 +37,7 @@ void translate(const std::exception_ptr& raised, void*) {
 void bind_jit_errors(nb::module_&) {
   const auto errors = nb::module_::import_("compiler_gym.errors");
   classes = new Classes{errors.attr("InvalidIrError"), errors.attr("InvalidParameterError"),
-                        errors.attr("CompilerDiagnosticError"),
-                        errors.attr("CompilerFatalError")};
+                        errors.attr("CompilerDiagnosticError"), errors.attr("CompilerFatalError")};
   nb::register_exception_translator(translate, nullptr);
 }
 

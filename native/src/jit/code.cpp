@@ -123,8 +123,8 @@ std::shared_ptr<const Code> Code::compile(const std::string& ir, int level,
   llvm::orc::SymbolMap known;
   known[jit.mangleAndIntern("compiler_gym_parallel_for")] = {
       ExecutorAddr::fromPtr(&compiler_gym_parallel_for), llvm::JITSymbolFlags::Exported};
-  known[jit.mangleAndIntern("compiler_gym_scratch")] = {ExecutorAddr::fromPtr(&compiler_gym_scratch),
-                                                        llvm::JITSymbolFlags::Exported};
+  known[jit.mangleAndIntern("compiler_gym_scratch")] = {
+      ExecutorAddr::fromPtr(&compiler_gym_scratch), llvm::JITSymbolFlags::Exported};
   for (const auto& [symbol, address] : symbols) {
     known[jit.mangleAndIntern(symbol)] = {ExecutorAddr(address), llvm::JITSymbolFlags::Exported};
   }

@@ -20,8 +20,8 @@ struct Stages {
 class Code {
  public:
   // `level` 0 to 3 runs the default pipeline of that level before code is made; -1 runs no pass at
-  // all. Functions that the module only declares are looked up among `symbols`, then in the process;
-  // `compiler_gym_parallel_for` of pool.h is there always.
+  // all. Functions that the module only declares are looked up among `symbols`, then in the
+  // process; `compiler_gym_parallel_for` of pool.h is there always.
   static std::shared_ptr<const Code> compile(const std::string& ir, int level,
                                              const Symbols& symbols = {});
   ~Code();

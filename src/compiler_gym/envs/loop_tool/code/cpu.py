@@ -20,6 +20,7 @@ from compiler_gym.envs.loop_tool.code.arithmetic import (
     reduce_lanes,
     splat,
 )
+from compiler_gym.envs.loop_tool.code.plain import write_plain
 from compiler_gym.envs.loop_tool.code.plan import (
     MOST_CHUNKS,
     Nest,
@@ -126,7 +127,10 @@ class _Lowering:
             for leaf in range(len(self.program.statements))
             for access in operands(self.program, leaf)
         }
-        self.nodes(self.plan.roots, _Scope(places, dict(self.program.dims)))
+        if self.plan.is_plain:
+            write_plain(self.plan, function, tensors)
+        else:
+            self.nodes(self.plan.roots, _Scope(places, dict(self.program.dims)))
         function.add("ret void")
         self.done.append(function)
         attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n'
@@ -405,7 +409,9 @@ class _Lowering:
         width = lanes.width if lanes else 1
         copy = scope.copy % self.plan.copies[leaf]
         is_reduced = lanes is not None and lanes.nest.dim in statement.over
-        stride = self.stride(lanes.nest, (leaf, statement.out), out) if lanes else 0
+        stride = 0
+        if lanes is not None and width > 1:
+            stride = self.stride(lanes.nest, (leaf, statement.out), out)
         key = (out.offset, width, copy, is_reduced, stride)
         accumulators = total.accumulators
         if key not in accumulators.values:
@@ -415,9 +421,7 @@ class _Lowering:
                 begin = splat(self.function, number(IDENTITY[statement.reduction]), width)
             else:
                 total.loaded.add(place)
-                begin = self.load(
-                    replace(total.base, offset=out.offset), width, stride, keep=False
-                )
+                begin = self.load(replace(total.base, offset=out.offset), width, stride, keep=False)
             self.function.lines = before
             accumulators.types[key], accumulators.values[key] = vector(width), begin
         current = self.function.carried(accumulators, key)
@@ -433,7 +437,9 @@ class _Lowering:
             parts.setdefault((offset, width, is_reduced, stride), []).append(value)
         numbers: dict[int, list[str]] = {}
         for (offset, width, is_reduced, stride), found in parts.items():
-            assert isinstance(offset, int) and isinstance(width, int) and isinstance(stride, int)
+            assert isinstance(offset, int)
+            assert isinstance(width, int)
+            assert isinstance(stride, int)
             whole = self.together(statement.reduction, found, width)
             place = replace(total.base, offset=offset)
             if is_reduced or width == 1:

@@ -15,8 +15,11 @@ __all__ = ["MOST_CHUNKS", "Nest", "Plan", "make_plan"]
 
 MOST_CHUNKS = 8
 """Vectors that a loop may have for all of them to be written out; with more it stays a loop."""
-_MOST_COPIES = 2048
-"""How often statements may be written out in all; beyond it nothing is unrolled."""
+_MOST_INSTRUCTIONS = 3000
+"""About how many instructions may be written: each takes 10 us to compile. Beyond it nothing is
+unrolled, then only what lies side by side becomes vectors."""
+_MOST_OF_TAILS = 4 * _MOST_INSTRUCTIONS
+"""How many of them tails in tails may make of a tree in which nothing is unrolled."""
 _ENOUGH_ACCUMULATORS = 12
 """Sums that do not wait for each other: twice what covers the latency of two units."""
 
@@ -59,6 +62,8 @@ class Plan:
     is_complete: dict[int, bool] = field(default_factory=dict[int, bool])
     """Whether a statement's registers see its whole reduction: then they begin with its identity,
     and memory is only written."""
+    is_plain: bool = False
+    """Whether the tree has so many tails that none is written as code of its own."""
     copies: dict[int, int] = field(default_factory=dict[int, int])
     """In how many partial results a statement's reduction is kept."""
 
@@ -77,29 +82,39 @@ def make_plan(tree: Tree, width: int) -> Plan:
     plan = Plan(tree.program, [_nest(node, tree.program) for node in _kept(tree.roots)], width)
     extents = dict(tree.program.dims)
     for node in plan.roots:
-        if weight(node, extents, plan) > _MOST_COPIES:
-            _unflatten(node)
+        if weight(node, extents, plan) > _MOST_INSTRUCTIONS:
+            _roll(node, plan)
+    total = sum(weight(node, extents, plan) for node in plan.roots)
+    plan.is_plain = total > _MOST_OF_TAILS
     for node in plan.roots:
-        if isinstance(node, Nest):
+        if isinstance(node, Nest) and not plan.is_plain:
             _place_sums(plan, node, [])
     return plan
 
 
 def weight(node: Nest | int, extents: Mapping[str, int], plan: Plan) -> int:
-    """Return how many statements are written for a node, the tails among them."""
+    """Return about how many instructions are written for a node, its tails among them."""
     if isinstance(node, int):
-        return 1
+        statement = plan.program.statements[node]
+        return statement.operations + len(statement.reads) + 1
     size, tail = divmod(extents[node.dim], node.step)
     if node.is_vector:
-        chunks = size // plan.width
-        return (min(chunks, MOST_CHUNKS) + (size % plan.width).bit_count()) * len(node.body)
+        whole = size // plan.width
+        parts = min(whole, MOST_CHUNKS) + (size % plan.width).bit_count()
+        return parts * sum(_vector_weight(leaf, node, plan) for leaf in node.leaves)
 
     def inside(extent: int) -> int:
         covered = {**extents, node.dim: extent}
         return sum(weight(child, covered, plan) for child in node.body)
 
-    main = min(size, size if node.is_flat else 1)
-    return (main * inside(node.step) if size else 0) + (inside(tail) if tail else 0)
+    copies = size if node.is_flat else min(size, 1)
+    return 5 + (copies * inside(node.step) if size else 0) + (inside(tail) if tail else 0)
+
+
+def _vector_weight(leaf: int, nest: Nest, plan: Plan) -> int:
+    """Count elements that are not side by side one by one."""
+    apart = sum(access.stride(nest.dim) not in (0, 1) for access in operands(plan.program, leaf))
+    return weight(leaf, {}, plan) + 2 * apart * plan.width
 
 
 def chunks(extent: int, width: int) -> list[tuple[int, int]]:
@@ -156,11 +171,14 @@ def _is_contiguous(nest: Nest, program: Program) -> bool:
     return True
 
 
-def _unflatten(node: Nest | int) -> None:
-    if isinstance(node, Nest):
-        node.is_flat = node.is_flat and node.extent == node.step
-        for child in node.body:
-            _unflatten(child)
+def _roll(node: Nest | int, plan: Plan) -> None:
+    """Write nothing out in `node`, and leave numbers that are far apart alone."""
+    if isinstance(node, int):
+        return
+    node.is_flat = node.is_flat and node.extent == node.step
+    node.is_vector = node.is_vector and _is_contiguous(node, plan.program)
+    for child in node.body:
+        _roll(child, plan)
 
 
 def _place_sums(plan: Plan, nest: Nest, around: list[Nest]) -> None:
