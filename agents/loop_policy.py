@@ -78,12 +78,18 @@ class LoopPolicy:
         while True:
             yield self.sequence()
 
-    def train(self, env: Any, programs: Sequence[str], seconds: float) -> int:
-        """Learn from `programs` until the time is up; return how many sequences were tried."""
+    def train(
+        self, env: Any, programs: Sequence[str], seconds: float, rounds: int = 1_000_000
+    ) -> int:
+        """Learn from `programs` until the time is up; return how many sequences were tried.
+
+        The table is changed at most `rounds` times.
+        """
         end, tried = time.monotonic() + seconds, 0
         options = self.options
         few = max(1, round(options.elite * options.population))
-        while time.monotonic() < end:
+        while time.monotonic() < end and rounds > 0:
+            rounds -= 1
             chosen = self.draw.choice(len(programs), size=2, replace=False)
             drawn = [self.sequence() for _ in range(options.population)]
             earned = np.zeros(len(drawn))
