@@ -7,10 +7,11 @@ little; what a pool of threads does, in wall time.
 
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil, inf
+from typing import Any
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.jit._module import jit_module
@@ -67,22 +68,21 @@ def estimate_in_turns(
 def _estimates(
     calls: Sequence[Call], seconds: float, noise: float, clock: str, is_pinned: bool
 ) -> list[Estimate]:
-    native = [call.native for call in calls]
+    native = [call.bound for call in calls]
     jit = jit_module()
     measured = jit.Clock.wall if clock == "wall" else jit.Clock.processor
     # The first run finds nothing in the caches and is not counted, unless it is all there is time
-    # for; the second says how often one has to run to be measured.
+    # for.
     ones = [1] * len(calls)
-    samples = [list(found) for found in jit.time_in_turns(native, 1, ones, measured)]
+    samples: list[list[float]] = jit.time_in_turns(native, 1, ones, measured)
     left = seconds - max(found[0] for found in samples)
     if left <= 0:
         return [_estimate(found, 1, is_pinned) for found in samples]
-    single = [found[0] for found in jit.time_in_turns(native, 1, ones, measured)]
-    sample = min(_SAMPLE, seconds / _FEWEST)
-    repeats = [max(1, ceil(sample / max(one, 1e-9))) for one in single]
+    repeats = _repeats(native, min(_SAMPLE, seconds / _FEWEST), measured)
+    single: list[float] = [found[0] for found in jit.time_in_turns(native, 1, repeats, measured)]
     cost = max(max(count * one, 1e-9) for count, one in zip(repeats, single, strict=True))
     rounds = max(1, min(_MOST, int(left / cost)))
-    samples = [[] for _ in calls]
+    samples = [list[float]() for _ in calls]
     while rounds > 0:
         batch = min(_BATCH, rounds)
         rounds -= batch
@@ -95,6 +95,18 @@ def _estimates(
     return [
         _estimate(found, count, is_pinned) for found, count in zip(samples, repeats, strict=True)
     ]
+
+
+def _repeats(native: Sequence[Any], sample: float, clock: Any) -> list[int]:
+    """Return how often each call has to run in a row to take `sample` seconds."""
+    repeats = [1] * len(native)
+    for _ in range(4):
+        found = jit_module().time_in_turns(native, 1, repeats, clock)
+        wanted = [max(1, ceil(sample / max(seconds, 1e-9))) for (seconds,) in found]
+        if all(more <= 2 * count for more, count in zip(wanted, repeats, strict=True)):
+            break
+        repeats = [max(count, more) for count, more in zip(repeats, wanted, strict=True)]
+    return repeats
 
 
 def _noise(samples: Sequence[float]) -> float:
@@ -112,7 +124,7 @@ def _estimate(samples: Sequence[float], repeats: int, is_pinned: bool) -> Estima
 
 
 @contextmanager
-def pinned() -> Iterator[bool]:
+def pinned() -> Generator[bool]:
     """Hold this thread on the core on which it runs; yield whether the system allows that."""
     try:
         before = os.sched_getaffinity(0)

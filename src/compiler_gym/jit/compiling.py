@@ -17,7 +17,8 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.jit._module import jit_module
 
 if TYPE_CHECKING:
-    from compiler_gym import _jit
+    from compiler_gym._jit import Call as NativeCall
+    from compiler_gym._jit import Code as NativeCode
 
 __all__ = [
     "Call",
@@ -36,20 +37,20 @@ _NO_PASSES = -1
 class Call:
     """A function and the arrays that it is called on; both live as long as this."""
 
-    native: "_jit.Call"
+    bound: "NativeCall"
     code: "Compiled"
     arrays: tuple[NDArray[Any], ...]
 
     def run(self) -> None:
         """Call it once, without the interpreter's lock."""
-        self.native.run()
+        self.bound.run()
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """The code of one module. Its addresses are good as long as this lives."""
 
-    code: "_jit.Code" = field(repr=False)
+    code: "NativeCode" = field(repr=False)
 
     @property
     def size(self) -> int:
@@ -71,7 +72,7 @@ class Compiled:
 
         MLIR's C interfaces are called so: ``function("_mlir_ciface_f", c_void_p, c_void_p)``.
         """
-        made = ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
+        made: Any = ctypes.CFUNCTYPE(result, *arguments)(self.address(name))
         made.code = self  # whoever holds the function holds its code
         return made
 
@@ -83,8 +84,8 @@ class Compiled:
                     f"array {number} of {name} is not in C order: pass a copy of it"
                 )
         addresses = [array.ctypes.data for array in arrays]
-        native = jit_module().Call(self.address(name), addresses)
-        return Call(native, self, tuple(arrays))
+        bound = jit_module().Call(self.address(name), addresses)
+        return Call(bound, self, tuple(arrays))
 
 
 def compile_ir(

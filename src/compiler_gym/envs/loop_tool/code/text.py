@@ -4,7 +4,7 @@
 It knows no tree and no tensor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -74,7 +74,7 @@ class Function:
         return name
 
     @contextmanager
-    def loop(self, last: str, first: str = "0") -> Iterator[str]:
+    def loop(self, last: str, first: str = "0") -> Generator[str]:
         """Write a loop from `first` up to, not with, `last`, which is more; yield its counter."""
         head, after, counter = self.name("head"), self.name("after"), self.name("%i")
         frame = _Frame([], self.block)
@@ -100,7 +100,7 @@ class Function:
             accumulators.frames.remove(frame)
 
     @contextmanager
-    def accumulators(self) -> Iterator[Accumulators]:
+    def accumulators(self) -> Generator[Accumulators]:
         """Keep values in registers until the end of the block."""
         start: Lines = []
         self.lines.append(start)
