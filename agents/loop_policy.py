@@ -93,7 +93,8 @@ class LoopPolicy:
             chosen = self.draw.choice(len(programs), size=2, replace=False)
             drawn = [self.sequence() for _ in range(options.population)]
             earned = np.zeros(len(drawn))
-            for program in (programs[at] for at in chosen):
+            for at in chosen:
+                program = str(programs[int(at)])
                 earned += [math.log(modelled(env, program, actions)) for actions in drawn]
             best = [drawn[at] for at in earned.argsort()[-few:]]
             counts = np.zeros_like(self.table)

@@ -3,13 +3,15 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 import compiler_gym
-from compiler_gym.core import CompilerEnv
+from compiler_gym.envs.loop_tool import LoopToolEnv
 from compiler_gym.errors import BenchmarkInitError, ObservationError, UnknownNameError
 from compiler_gym.wrappers import TimeLimit
 
@@ -19,11 +21,13 @@ FAST = (
 ).split()
 
 
-def make(**arguments: object) -> CompilerEnv:
-    return compiler_gym.make("loop_tool-v0", **arguments)
+def make(**arguments: Any) -> LoopToolEnv:
+    env = compiler_gym.make("loop_tool-v0", **arguments)
+    assert isinstance(env, LoopToolEnv)
+    return env
 
 
-def play(env: CompilerEnv, words: list[str]) -> tuple[object, ...]:
+def play(env: LoopToolEnv, words: Sequence[str]) -> Any:
     return env.multistep([env.action_space[word] for word in words])
 
 
@@ -67,7 +71,6 @@ def test_forks_and_states_go_on_from_the_same_tree(tmp_path: Path) -> None:
             other.apply(env.state)
             assert other.observation["loop_tree"] == env.observation["loop_tree"]
         play(env, ["undo"])
-        assert env.state.state_hash != other
 
 
 def test_numpy_is_the_judge() -> None:
@@ -117,14 +120,17 @@ def test_einsum_strings_and_own_programs() -> None:
 def test_pictures() -> None:
     with make(action_space="loops", render_mode="ansi") as env:
         env.reset(benchmark=MATMUL)
-        assert "┌ m: 64  ◀" in env.render()
+        assert "┌ m: 64  ◀" in str(env.render())
         for svg in (env.tree_svg(), env.roofline_svg()):
             assert ElementTree.fromstring(svg).tag.endswith("svg")
         assert "GFLOPS" in env.roofline_text()
 
 
 def test_vectors_and_wrappers() -> None:
-    arguments = {"observation_space": "loop_vectors", "reward_space": "flops_deterministic"}
+    arguments: dict[str, Any] = {
+        "observation_space": "loop_vectors",
+        "reward_space": "flops_deterministic",
+    }
     with compiler_gym.make_vec("loop_tool-v0", 2, **arguments) as vector:
         vector.reset()
         observations, rewards, *_ = vector.step([0, 0])
