@@ -34,7 +34,8 @@ Three branches tell the reader whom to ask::
     │   ├── ModuleTooLargeError          the program outgrew its limit
     │   ├── ObservationError             an observation cannot be computed on this program
     │   ├── SessionError                 a session's own code raised
-    │   └── TableError                   its plug-in's tables contradict themselves
+    │   ├── TableError                   its plug-in's tables contradict themselves
+    │   └── WrongResultError             compiled code computes something else
     └── ServiceError                     the worker: the process that holds the compiler
         ├── ServiceInitError             it did not start
         │   └── EnvironmentNotSupported
@@ -109,6 +110,7 @@ __all__ = [
     "WorkerDied",
     "WorkerOutOfMemoryError",
     "WorkerTimeoutError",
+    "WrongResultError",
     "error_from_name",
     "program_unreadable",
     "warn_of_the_caller",
@@ -247,6 +249,10 @@ class ObservationError(CompilerError, ValueError):
 
 class SessionError(CompilerError):
     """The code of a compiler session raised an exception of its own."""
+
+
+class WrongResultError(CompilerError):
+    """What was compiled computes something else than its program does."""
 
 
 class TableError(CompilerError, ValueError):

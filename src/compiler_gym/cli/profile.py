@@ -93,7 +93,8 @@ def profile(
     named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
     spaces = _spaces_of(named, observation, reward)
     limits = limits_of(step_seconds, memory_gib)
-    with make(named, action_space=action_space, **spaces, **limits) as made:
+    chosen_space = {} if action_space is None else {"action_space": action_space}
+    with make(named, **chosen_space, **spaces, **limits) as made:
         benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
         if recorded is not None:
             chosen = made.actions_of(recorded)

@@ -71,7 +71,8 @@ def run(
     from compiler_gym.registration import make
     from compiler_gym.spaces import action_name, space_name
 
-    with make(env, action_space=action_space, **limits_of(step_seconds, memory_gib)) as made:
+    chosen_space = {} if action_space is None else {"action_space": action_space}
+    with make(env, **chosen_space, **limits_of(step_seconds, memory_gib)) as made:
         chosen = find_actions(made.action_space, actions or [])
         benchmark = find_program(made, program)
         rewards = reward if reward is not None else _rewards_of(made, benchmark)
