@@ -14,7 +14,8 @@ from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.nests.reference import compare, random_inputs, reference_outputs
 from compiler_gym.envs.loop_tool.nests.tree import Loop, Tree, initial_tree, settled
 from compiler_gym.jit import compile_ir
-from tests.envs.loop_tool.code.test_cpu import some_tree
+
+from .test_cpu import some_tree
 
 
 def matmul(*loops: Loop) -> Tree:
