@@ -66,6 +66,7 @@ class _GpuLowering(Lowering):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
+        self.is_parallel = True  # no pool of threads: a loop that is not spread is a loop
         self.launches: list[Launch] = []
         self.spreads: dict[int, str] = {}
         """Over what the loops that are parallel go, by identity: blocks, threads or both."""
