@@ -33,7 +33,7 @@ from compiler_gym.envs.loop_tool.code.text import Accumulators, Function, vector
 from compiler_gym.envs.loop_tool.nests.program import Access, Expression, Operation, Statement
 from compiler_gym.envs.loop_tool.nests.tree import Tree
 
-__all__ = ["ENTRY", "lower"]
+__all__ = ["ENTRY", "Lowering", "Place", "Scope", "lower"]
 
 ENTRY = "nest"
 """The function; it takes the array of the addresses of the program's tensors, in their order."""
@@ -48,7 +48,7 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """Where an access is at the present point: a pointer, and a distance that is known."""
 
     pointer: str
@@ -56,7 +56,7 @@ class _Place:
     strides: Mapping[int, int] | None = None
     """For a packed part: how far an iteration of each loop goes, by the loop's identity."""
 
-    def moved(self, distance: int) -> "_Place":
+    def moved(self, distance: int) -> "Place":
         """Return the place `distance` elements on."""
         return replace(self, offset=self.offset + distance) if distance else self
 
@@ -66,10 +66,10 @@ _At = tuple[int, Access]
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class Scope:
     """What holds at a point of the tree."""
 
-    places: Mapping[_At, _Place]
+    places: Mapping[_At, Place]
     extents: Mapping[str, int]
     """How many elements of each dimension are covered."""
     copy: int = 0
@@ -89,17 +89,17 @@ class _Sum:
     """A reduction whose totals are in registers."""
 
     accumulators: Accumulators
-    base: _Place
+    base: Place
     loaded: set[tuple[int, int, int]] = field(default_factory=set[tuple[int, int, int]])
     """The offset, width and stride of what one of the totals began with, out of memory."""
 
 
 def lower(tree: Tree, width: int) -> str:
     """Return the IR of `tree` with vectors of up to `width` numbers."""
-    return _Lowering(make_plan(tree, width)).module()
+    return Lowering(make_plan(tree, width)).module()
 
 
-class _Lowering:
+class Lowering:
     """Writes one module."""
 
     def __init__(self, plan: Plan) -> None:
@@ -123,14 +123,14 @@ class _Lowering:
         for statement in self.plan.filled:
             self.fill(tensors[statement.out.tensor], statement)
         places = {
-            (leaf, access): _Place(tensors[access.tensor])
+            (leaf, access): Place(tensors[access.tensor])
             for leaf in range(len(self.program.statements))
             for access in operands(self.program, leaf)
         }
         if self.plan.is_plain:
             write_plain(self.plan, function, tensors)
         else:
-            self.nodes(self.plan.roots, _Scope(places, dict(self.program.dims)))
+            self.nodes(self.plan.roots, Scope(places, dict(self.program.dims)))
         function.add("ret void")
         self.done.append(function)
         attributes = 'attributes #0 = { nounwind "prefer-vector-width"="512" }\n'
@@ -151,15 +151,15 @@ class _Lowering:
             with self.function.loop(str(whole)) as counter:
                 distance = self.function.set(f"mul i64 {counter}, {width}")
                 at = self.function.set(f"getelementptr float, ptr {pointer}, i64 {distance}")
-                self.store(_Place(at), splat(self.function, value, width), width, 1)
+                self.store(Place(at), splat(self.function, value, width), width, 1)
         begin = whole * width if whole > 1 else 0
         for offset, lanes in chunks(elements - begin, width):
-            place = _Place(pointer, begin + offset)
+            place = Place(pointer, begin + offset)
             self.store(place, splat(self.function, value, lanes), lanes, 1)
 
     # -- the tree -------------------------------------------------------------------------------
 
-    def nodes(self, nodes: Iterable[Nest | int], scope: _Scope) -> None:
+    def nodes(self, nodes: Iterable[Nest | int], scope: Scope) -> None:
         """Write `nodes` in order."""
         for node in nodes:
             if isinstance(node, int):
@@ -167,7 +167,7 @@ class _Lowering:
             else:
                 self.nest(node, scope)
 
-    def nest(self, nest: Nest, scope: _Scope) -> None:
+    def nest(self, nest: Nest, scope: Scope) -> None:
         """Write a loop, and around it what keeps the totals of reductions in registers."""
         with ExitStack() as stack:
             if nest.sums:
@@ -183,7 +183,7 @@ class _Lowering:
         for leaf in nest.sums:
             self.finish(leaf, self.sums.pop(leaf), nest)
 
-    def iterations(self, nest: Nest, scope: _Scope) -> None:
+    def iterations(self, nest: Nest, scope: Scope) -> None:
         """Write the whole iterations of a loop, then its tail."""
         size, tail = divmod(scope.extents[nest.dim], nest.step)
         if nest.is_flat or size <= 1:
@@ -201,16 +201,16 @@ class _Lowering:
             covered = {**scope.extents, nest.dim: tail}
             self.nodes(nest.body, self.packed(nest, replace(last, extents=covered)))
 
-    def shifted(self, nest: Nest, scope: _Scope, iteration: int, size: int) -> _Scope:
+    def shifted(self, nest: Nest, scope: Scope, iteration: int, size: int) -> Scope:
         """Return the scope of an iteration whose number is known."""
         places = {
             at: place.moved(iteration * self.stride(nest, at, place))
             for at, place in scope.places.items()
         }
         extents = {**scope.extents, nest.dim: nest.step}
-        return _Scope(places, extents, scope.copy * size + iteration)
+        return Scope(places, extents, scope.copy * size + iteration)
 
-    def advanced(self, nest: Nest, scope: _Scope, counter: str) -> _Scope:
+    def advanced(self, nest: Nest, scope: Scope, counter: str) -> Scope:
         """Return the scope of the iteration `counter`: pointers are moved."""
         inside = set(nest.leaves)
         places = dict(scope.places)
@@ -225,15 +225,15 @@ class _Lowering:
                     f"getelementptr inbounds float, ptr {place.pointer}, i64 {distance}", "%p"
                 )
             places[at] = replace(place, pointer=made[place.pointer, stride])
-        return _Scope(places, {**scope.extents, nest.dim: nest.step}, scope.copy)
+        return Scope(places, {**scope.extents, nest.dim: nest.step}, scope.copy)
 
-    def stride(self, nest: Nest, at: _At, place: _Place) -> int:
+    def stride(self, nest: Nest, at: _At, place: Place) -> int:
         """Return how many elements an iteration of `nest` goes in what is accessed."""
         if place.strides is not None:
             return place.strides.get(id(nest), 0)
         return at[1].stride(nest.dim) * nest.step
 
-    def spread(self, nest: Nest, scope: _Scope, size: int) -> None:
+    def spread(self, nest: Nest, scope: Scope, size: int) -> None:
         """Write the iterations of a loop as a function of its own, and let threads share them."""
         outside, loaded = self.function, self.loaded
         name = outside.name("part")
@@ -261,13 +261,13 @@ class _Lowering:
 
     # -- packed operands ------------------------------------------------------------------------
 
-    def packed(self, nest: Nest, scope: _Scope) -> _Scope:
+    def packed(self, nest: Nest, scope: Scope) -> Scope:
         """Copy the operands that `nest` packs, and return the scope that reads the copies."""
         for tensor in nest.packs:
             scope = self.copied(nest, tensor, scope)
         return scope
 
-    def copied(self, nest: Nest, tensor: str, scope: _Scope) -> _Scope:
+    def copied(self, nest: Nest, tensor: str, scope: Scope) -> Scope:
         """Copy one operand in the order in which the loops inside go through it."""
         paths = _paths(nest, tensor, self.program.statements)
         leaf, access, path = paths[0]
@@ -281,7 +281,7 @@ class _Lowering:
         self.function.prologue.append(
             f"{block} = call ptr @compiler_gym_scratch(i64 {slot}, i64 {4 * elements})"
         )
-        part = _Place(block, 0, strides)
+        part = Place(block, 0, strides)
         self.copy(
             path,
             (leaf, access),
@@ -294,7 +294,7 @@ class _Lowering:
                 places[other, read] = part
         return replace(scope, places=places)
 
-    def copy(self, path: list[Nest], at: _At, scope: _Scope, part: _Place) -> None:
+    def copy(self, path: list[Nest], at: _At, scope: Scope, part: Place) -> None:
         """Write the loops of `path` around the copy of one number or vector."""
         source = scope.places[at]
         if not path:
@@ -329,7 +329,7 @@ class _Lowering:
 
     # -- vectors --------------------------------------------------------------------------------
 
-    def vectors(self, nest: Nest, scope: _Scope) -> None:
+    def vectors(self, nest: Nest, scope: Scope) -> None:
         """Write an innermost loop as vectors: all of them, or a loop and what is left."""
         size = scope.extents[nest.dim]
         width = self.plan.width
@@ -347,7 +347,7 @@ class _Lowering:
         left = chunks(size - begin, width)
         self.chunks(nest, scope, [(begin + offset, lanes) for offset, lanes in left])
 
-    def chunks(self, nest: Nest, scope: _Scope, parts: list[tuple[int, int]]) -> None:
+    def chunks(self, nest: Nest, scope: Scope, parts: list[tuple[int, int]]) -> None:
         """Write the statements of an innermost loop for some vectors of its iterations."""
         for at, (offset, width) in enumerate(parts):
             places = {
@@ -355,13 +355,13 @@ class _Lowering:
                 for key, place in scope.places.items()
             }
             copy = scope.copy * len(parts) + at
-            inside = _Scope(places, scope.extents, copy)
+            inside = Scope(places, scope.extents, copy)
             for leaf in nest.leaves:
                 self.statement(leaf, inside, _Lanes(nest, width))
 
     # -- statements -----------------------------------------------------------------------------
 
-    def statement(self, leaf: int, scope: _Scope, lanes: _Lanes | None) -> None:
+    def statement(self, leaf: int, scope: Scope, lanes: _Lanes | None) -> None:
         """Write what a statement does at a point, or at each of some lanes."""
         statement = self.program.statements[leaf]
         width = lanes.width if lanes else 1
@@ -377,7 +377,7 @@ class _Lowering:
             self.store(out, self.added(leaf, statement, total, scope, lanes), width, stride)
 
     def added(
-        self, leaf: int, statement: Statement, total: str, scope: _Scope, lanes: _Lanes | None
+        self, leaf: int, statement: Statement, total: str, scope: Scope, lanes: _Lanes | None
     ) -> str:
         """Write one step of a reduction and return the new total."""
         width = lanes.width if lanes else 1
@@ -388,7 +388,7 @@ class _Lowering:
         found = self.value(leaf, value, scope, lanes)
         return combine(self.function, statement.reduction, total, found, width)
 
-    def value(self, leaf: int, value: Expression, scope: _Scope, lanes: _Lanes | None) -> str:
+    def value(self, leaf: int, value: Expression, scope: Scope, lanes: _Lanes | None) -> str:
         """Write an expression and return its result."""
         width = lanes.width if lanes else 1
         if isinstance(value, Access):
@@ -402,7 +402,7 @@ class _Lowering:
         return splat(self.function, number(value), width)
 
     def accumulate(
-        self, leaf: int, statement: Statement, scope: _Scope, lanes: _Lanes | None
+        self, leaf: int, statement: Statement, scope: Scope, lanes: _Lanes | None
     ) -> None:
         """Add to a total in a register: one for each place, and for each partial result."""
         total, out = self.sums[leaf], scope.places[leaf, statement.out]
@@ -466,14 +466,15 @@ class _Lowering:
 
     # -- memory ---------------------------------------------------------------------------------
 
-    def pointer(self, place: _Place) -> str:
+    def pointer(self, place: Place) -> str:
+        """Write the address of a place."""
         if not place.offset:
             return place.pointer
         return self.function.set(
             f"getelementptr inbounds float, ptr {place.pointer}, i64 {place.offset}"
         )
 
-    def load(self, place: _Place, width: int, stride: int, *, keep: bool = True) -> str:
+    def load(self, place: Place, width: int, stride: int, *, keep: bool = True) -> str:
         """Write the load of `width` numbers, `stride` elements apart: 0 is one in each lane."""
         if width == 1:
             stride = 0
@@ -498,7 +499,7 @@ class _Lowering:
             self.loaded[key] = value
         return value
 
-    def store(self, place: _Place, value: str, width: int, stride: int) -> None:
+    def store(self, place: Place, value: str, width: int, stride: int) -> None:
         """Write the store of `width` numbers, `stride` elements apart."""
         if width == 1 or stride == 1:
             self.function.add(f"store {vector(width)} {value}, ptr {self.pointer(place)}, align 4")
