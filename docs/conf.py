@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_copybutton",
     "docs.site.api_pages",
+    "docs.site.tutorial_pages",
     "docs.site.repository_links",
     "docs.site.markdown_copies",
 ]

@@ -25,7 +25,11 @@ from docs.codegen_page import codegen_page
 from docs.dataset_pages import dataset_pages
 from docs.decisions_page import decisions_page
 from docs.environment_pages import citation, environment_pages
+from docs.install import PAGES as INSTALLING
+from docs.install import with_install
 from docs.observation_examples import PROGRAMS, costs, examples, promises
+from docs.shown import PAGES as SHOWING
+from docs.shown import with_output
 from docs.speed_page import speed_page
 
 REFERENCE = Path(__file__).with_name("reference")
@@ -284,13 +288,18 @@ def main() -> None:
         for name, text in written.items()
         if not (folder / name).is_file() or (folder / name).read_text() != text
     ]
+    partly = {page: with_install(page) for page in INSTALLING}
+    partly |= {page: with_output(partly.get(page) or page.read_text()) for page in SHOWING}
+    stale += [page.name for page, text in partly.items() if page.read_text() != text]
     there = [path.relative_to(folder).as_posix() for path in folder.rglob("*.md")]
     stale += [name for name in there if name not in written]
     if options.check:
         sys.exit(f"stale, run `make docs`: {', '.join(stale)}" if stale else 0)
     for name, text in written.items():
         (folder / name).write_text(text)
-    for name in set(stale) - set(written):
+    for page, text in partly.items():
+        page.write_text(text)
+    for name in set(there) - set(written):
         (folder / name).unlink()
     print(f"{len(written)} pages, {len(stale)} changed")
 
