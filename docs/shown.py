@@ -35,7 +35,9 @@ def _with_present(found: re.Match[str]) -> str:
     most = int(found["lines"] or len(said))
     shown = [*said[:most], *(["..."] if len(said) > most else [])]
     block = "\n".join(["```text", *shown, "```"])
-    return f"```{found['language']}\n{found['code']}```\n\n{found['mark']}{block}\n<!-- end output -->"
+    return (
+        f"```{found['language']}\n{found['code']}```\n\n{found['mark']}{block}\n<!-- end output -->"
+    )
 
 
 def _printed(language: str, code: str) -> list[str]:

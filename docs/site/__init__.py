@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the site has beyond the pages: `api_pages`, `repository_links`, `markdown_copies`, `versions`.
+"""What the site has beyond the pages that people write.
 
-Each is an extension of Sphinx, named in docs/conf.py. ``python -m docs.site`` builds the site.
+Each file with a ``setup`` is an extension of Sphinx, named in docs/conf.py.
+``python -m docs.site`` builds the site.
 """
 
 import tomllib

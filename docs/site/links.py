@@ -39,6 +39,5 @@ def broken(folder: Path) -> Iterator[str]:
             said = f"{path.relative_to(folder)}: {link}"
             if not target.is_file():
                 yield f"{said}: no such file"
-            elif parts.fragment and target in pages:
-                if unquote(parts.fragment) not in pages[target].anchors:
-                    yield f"{said}: no such heading"
+            elif target in pages and unquote(parts.fragment) not in {*pages[target].anchors, ""}:
+                yield f"{said}: no such heading"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For readers that are programs: each page as Markdown beside the HTML, `llms.txt`, `llms-full.txt`.
+"""For readers that are programs: each page as Markdown, `llms.txt`, `llms-full.txt`.
 
 A page that is written in Markdown is copied without the lines that only Sphinx reads. The pages of
 the API are made from docstrings, so theirs is the text that Sphinx writes.

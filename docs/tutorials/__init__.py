@@ -58,9 +58,10 @@ def _used(written: str) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("compiler_gym"):
             for one in node.names:
                 yield from _described(str(node.module), one.name)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "compiler_gym":
-                yield from _described("compiler_gym", node.attr)
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and owner.id == "compiler_gym":
+            assert isinstance(node, ast.Attribute)
+            yield from _described("compiler_gym", node.attr)
 
 
 def _described(module: str, name: str) -> Iterator[str]:

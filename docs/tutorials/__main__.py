@@ -29,7 +29,9 @@ def run(name: str, folder: Path, timeout: int = 600) -> float:
     }
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as directory:
-        client = NotebookClient(notebook, timeout=timeout, resources={"metadata": {"path": directory}})
+        client = NotebookClient(
+            notebook, timeout=timeout, resources={"metadata": {"path": directory}}
+        )
         client.execute()
     seconds = time.monotonic() - began
     for number, cell in enumerate(notebook.cells):

@@ -2,8 +2,8 @@
 # %% [markdown]
 # # A graph network that predicts
 #
-# Can a network tell from the graph of a program how many bytes of machine code it becomes?
-# A good guess is quick, and needs no code generator. You need PyTorch: the extra `rl`.
+# Can a network tell from the graph of a program how small `-Oz` will make it, without `-Oz`?
+# You need PyTorch: the extra `rl`.
 
 # %%
 import matplotlib.pyplot as plt
@@ -20,24 +20,27 @@ random = np.random.default_rng(0)
 # %% [markdown]
 # ## Data
 #
-# Each bundled program is seen in six states: as it is, and after more and more random passes.
-# `ProgramlArrays` is the graph as arrays. Every fifth program is kept for the test:
-# no state of it is trained on.
+# Each bundled program is seen in eight states: as it is, and after more and more random passes.
+# `ProgramlArrays` is the graph as arrays. A fork of the environment runs `-Oz` and tells the truth.
+# Every fifth program is kept for the test: no state of it is trained on.
 
 # %%
 graphs = []
-with compiler_gym.make("llvm-v0") as env:
+with compiler_gym.make("llvm-v0", action_space="PassesAndPipelines") as env:
     programs = sorted(env.datasets["cbench-v1"].benchmark_uris())
+    passes = [number for number, name in enumerate(env.action_space.names) if name[0] != "-"]
     for number, program in enumerate(programs):
         env.reset(benchmark=program)
         if env.observation["IrInstructionCount"] > 6000:
             continue
-        for _ in range(6):
+        for _ in range(8):
             arrays = env.observation["ProgramlArrays"]
             edges = np.stack([arrays["edge_source"], arrays["edge_target"]])
-            size = env.observation["ObjectTextSizeBytes"]
+            with env.fork() as fork:
+                fork.multistep([env.action_space["-Oz"]])
+                size = fork.observation["IrInstructionCount"]
             graphs.append((number % 5 == 0, arrays["node_text"], edges, arrays["edge_kind"], size))
-            env.multistep(random.choice(env.action_space.n, 4).tolist())
+            env.multistep(random.choice(passes, 4).tolist())
 words = 1 + max(int(texts.max()) for _, texts, *_ in graphs)
 print(len(graphs), "graphs of", len(programs), "programs;", words, "words")
 
@@ -45,21 +48,21 @@ print(len(graphs), "graphs of", len(programs), "programs;", words, "words")
 # ## Network
 #
 # Each node begins as a vector for its word. In each of two rounds it hears the mean of its
-# neighbours, one message for each kind of edge. Then every node says how many bytes it costs,
-# and the costs are added up. So a program twice as long is twice as large, without learning that.
+# neighbours, one message for each kind of edge. Then every node says how much of it will be left,
+# and that is added up. So a program twice as long is twice as large, without learning that.
 
 
 # %%
 class GraphNetwork(nn.Module):
-    """Two rounds of messages, then a cost for each node."""
+    """Two rounds of messages, then what is left of each node."""
 
-    def __init__(self, words: int, width: int = 24, kinds: int = 4) -> None:
+    def __init__(self, words: int, width: int = 16, kinds: int = 4) -> None:
         super().__init__()
         self.words = nn.Embedding(words, width)
         self.messages = nn.ModuleList(
             nn.ModuleList(nn.Linear(width, width) for _ in range(kinds)) for _ in range(2)
         )
-        self.cost = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+        self.left = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
 
     def forward(self, texts, edges, kinds):
         nodes = self.words(texts)
@@ -71,7 +74,7 @@ class GraphNetwork(nn.Module):
                 total = torch.zeros_like(nodes).index_add(0, target, message(nodes)[source])
                 heard = heard + total / count[:, None]
             nodes = torch.relu(nodes + heard)
-        return nn.functional.softplus(self.cost(nodes)).sum()
+        return nn.functional.softplus(self.left(nodes)).sum()
 
 
 def tensors(graph):
@@ -83,7 +86,7 @@ def tensors(graph):
 train = [tensors(graph) for graph in graphs if not graph[0]]
 test = [tensors(graph) for graph in graphs if graph[0]]
 network = GraphNetwork(words)
-optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
+optimiser = torch.optim.AdamW(network.parameters(), lr=3e-3, weight_decay=0.05)
 
 # %% [markdown]
 # ## Training
@@ -92,7 +95,7 @@ optimiser = torch.optim.Adam(network.parameters(), lr=3e-3)
 
 # %%
 losses = []
-for epoch in range(12):
+for _epoch in range(12):
     total = 0.0
     for index in random.permutation(len(train)):
         *graph, size = train[index]
@@ -130,7 +133,7 @@ limits = [truth.min() * 0.7, truth.max() * 1.4]
 plt.plot(limits, limits, color="gray", linewidth=1)
 plt.loglog(truth, plain, "x", color="tab:orange", label="from the number of nodes")
 plt.loglog(truth, guesses, "o", color="tab:blue", label="graph network")
-plt.xlabel("bytes of machine code")
+plt.xlabel("instructions after -Oz")
 plt.ylabel("predicted")
 plt.legend()
 plt.show()

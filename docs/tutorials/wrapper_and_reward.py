@@ -89,7 +89,8 @@ def play(env, seed):
 
 impatient = [play(TimeLimit(GiveUp(env), 60), seed) for seed in range(4)]
 patient = [play(TimeLimit(env, 60), seed) for seed in range(4)]
-print("actions taken:", [len(one) - 1 for one in impatient], "and", [len(one) - 1 for one in patient])
+for name, games in (("with", impatient), ("without", patient)):
+    print(f"actions taken {name} GiveUp:", [len(one) - 1 for one in games])
 
 # %%
 plt.figure(figsize=(7, 3.2), layout="constrained")
@@ -106,4 +107,5 @@ plt.show()
 env.close()
 
 # %% [markdown]
-# **Next:** [validate and reduce a miscompile](miscompile.md), or [all wrappers](../guide/wrappers.md).
+# **Next:** [validate and reduce a miscompile](miscompile.md), or
+# [all wrappers](../guide/wrappers.md).

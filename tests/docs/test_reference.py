@@ -26,7 +26,7 @@ def test_a_stale_page_is_noticed(tmp_path: Path) -> None:
     assert "environments.md, left-over.md" in done.stderr
 
 
-def test_the_python_blocks_of_the_readme_run(tmp_path: Path) -> None:
+def test_the_blocks_of_the_readme_run(tmp_path: Path) -> None:
     runner = ROOT / "tests" / "docs" / "blocks.py"
     done = subprocess.run(
         [sys.executable, str(runner), str(ROOT / "README.md")],
@@ -36,4 +36,4 @@ def test_the_python_blocks_of_the_readme_run(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 blocks ran" in done.stdout
+    assert "2 blocks ran" in done.stdout  # the snippet, and the command below it
