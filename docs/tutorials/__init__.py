@@ -42,7 +42,11 @@ def results(name: str) -> Path:
 
 
 def belonging(written: str) -> dict[str, str]:
-    """Return what results have to fit: the text, and the signatures of what it uses."""
+    """Return what results have to fit: the text, and the signatures of what it uses.
+
+    What stands above the first cell is for tools, and no part of the text.
+    """
+    written = written[written.find("# %%") :]
     used = "\n".join(sorted(_used(written)))
     return {"text": _digest(written), "api": _digest(used)}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# pyright: reportMissingTypeStubs=false
+# pyright: reportMissingTypeStubs=false, reportMissingImports=false
 """Run tutorials and keep their results: ``python -m docs.tutorials [NAME ...]``."""
 
 import argparse

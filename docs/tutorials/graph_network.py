@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# pyright: reportMissingImports=false, reportArgumentType=false
 # %% [markdown]
 # # A graph network that predicts
 #
