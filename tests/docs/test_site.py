@@ -17,6 +17,7 @@ from docs.site.markdown_copies import copy_of
 from docs.site.repository_links import offer
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(900)  # of which a build takes one minute of processor time
 
 
 @pytest.fixture(scope="module")
