@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportOptionalIterable=false
-# pyright: reportPossiblyUnbound=false
+# pyright: reportPossiblyUnboundVariable=false
 # %% [markdown]
 # # Train PPO and read the curves
 #
