@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench docs wheel native native-format native-tidy \
+.PHONY: help setup demo check test test-all bench docs site tutorials wheel native native-format native-tidy \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -56,6 +56,13 @@ bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 
 docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
 	$(BIN)/python -m docs.generate
+
+site: $(BIN)/.tested ## Build the site of the pages into site/, with a search; a folder per release
+	$(BIN)/python -m docs.site
+
+tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; needs gigabytes and minutes
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group tutorials
+	$(BIN)/python -m docs.tutorials
 
 wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
