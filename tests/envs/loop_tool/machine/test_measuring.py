@@ -104,7 +104,7 @@ def test_the_roof_is_what_memory_or_arithmetic_allow() -> None:
     tree = tree_of("add", "a=1000")
     facts = Bench(tree).roofline(tree)
     assert facts["intensity"] == pytest.approx(1 / 12)
-    assert facts["roof"] == min(facts["peak"], facts["bandwidth"] / 12)
+    assert facts["roof"] == pytest.approx(min(facts["peak"], facts["bandwidth"] / 12))
 
 
 @pytest.mark.parametrize("kind", KINDS)
