@@ -275,6 +275,8 @@ def _zeros(operation: Operation) -> str:
 _HOIST = """%f{n} = transform.structured.match ops{{["func.func"]}} in %root : (!transform.any_op) -> !transform.any_op
 transform.apply_patterns to %f{n} {{
   transform.apply_patterns.vector.reduction_to_contract
+  transform.apply_patterns.vector.lower_masked_transfers
+  transform.apply_patterns.vector.cast_away_vector_leading_one_dim
   transform.apply_patterns.vector.transfer_permutation_patterns
   transform.apply_patterns.tensor.fold_tensor_subset_ops_into_vector_transfers
   transform.apply_patterns.canonicalization
