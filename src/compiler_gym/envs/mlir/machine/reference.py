@@ -121,9 +121,7 @@ def _padded(op: Any, known: dict[Any, Value]) -> Array:
     if len(op.operands) > 1 or len(inner) != 1:
         raise UnknownOperationError("tensor.pad of a size or a value that is computed")
     filler = known[inner[0].operation.operands[0]]
-    return np.pad(
-        known[op.operands[0]], list(zip(low, high, strict=True)), constant_values=filler
-    )
+    return np.pad(known[op.operands[0]], list(zip(low, high, strict=True)), constant_values=filler)
 
 
 def _generic(op: Any, known: dict[Any, Value]) -> None:
@@ -139,7 +137,9 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
         return
     if what.iterations > _MOST_ELEMENTS:
         raise UnknownOperationError("linalg.generic with too many iterations")
-    views = [_view(array, access, what.bounds) for array, access in zip(arrays, accesses, strict=True)]
+    views = [
+        _view(array, access, what.bounds) for array, access in zip(arrays, accesses, strict=True)
+    ]
     values = dict(zip(body.arguments, views, strict=True))
     accumulators = list(body.arguments)[-count:]
     for operation in body.operations:
@@ -148,7 +148,13 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
             for place, operand in enumerate(inner.operands):
                 out = what.outputs[place]
                 known[op.results[place]] = _fold(
-                    operand, accumulators[place], values, known, what, out, arrays[len(what.inputs) + place]
+                    operand,
+                    accumulators[place],
+                    values,
+                    known,
+                    what,
+                    out,
+                    arrays[len(what.inputs) + place],
                 )
             return
         if inner.name == "linalg.index":
@@ -195,10 +201,14 @@ def _fold(
 def _product(what: Operation, body: Any, arrays: list[Array]) -> Array | None:
     """Return the sum of products of two operands by einsum, or None where it is none."""
     names = [operation.operation.name for operation in body.operations]
-    if names not in (
-        ["arith.mulf", "arith.addf", "linalg.yield"],
-        ["arith.muli", "arith.addi", "linalg.yield"],
-    ) or len(arrays) != 3:
+    if (
+        names
+        not in (
+            ["arith.mulf", "arith.addf", "linalg.yield"],
+            ["arith.muli", "arith.addi", "linalg.yield"],
+        )
+        or len(arrays) != 3
+    ):
         return None
     first = body.operations[0].operation
     if list(first.operands) != list(body.arguments)[:2]:

@@ -47,7 +47,7 @@ OBSERVATION_SPACES = (
     _text("LoweredText", "The module in the LLVM dialect, as it is compiled."),
     ObservationSpec(
         "OperationFeatures",
-        BoxSpec(float("-inf"), float("inf"), (MOST_OPERATIONS, FEATURES), "float32"),
+        BoxSpec(-1024.0, 1024.0, (MOST_OPERATIONS, FEATURES), "float32"),
         "A row for each operation: whether it is at the cursor, its loops' bounds (log2), kinds, "
         "access matrices, arithmetic, depth; zeros where there is none.",
     ),
@@ -66,6 +66,7 @@ OBSERVATION_SPACES = (
     _number("FlopCount", "Arithmetic operations of the payload.", "int"),
     _number("ArithmeticIntensity", "Arithmetic operations for each byte of arguments and results."),
     _number("StaticCost", "An estimate of the instructions that run, without running them."),
+    _number("StaticCostNaive", "The same of the payload without transformations."),
     ObservationSpec(
         "IsRunnable",
         ScalarSpec(0, 1, "bool"),

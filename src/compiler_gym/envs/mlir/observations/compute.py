@@ -84,6 +84,7 @@ COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "FlopCount": lambda s: s.flops,
     "ArithmeticIntensity": lambda s: s.flops / max(1, s.bytes),
     "StaticCost": lambda s: static_cost(s.program.module),
+    "StaticCostNaive": lambda s: s.program.naive_cost(static_cost),
     "IsRunnable": _is_runnable,
     "Runtime": lambda s: s.bench.times(s.program.text, s.runs, s.warmups),
     "RuntimeMedian": _median,

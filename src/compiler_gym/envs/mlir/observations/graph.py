@@ -49,9 +49,7 @@ def _visit(
                 _visit(inner.operation, number, nodes, edges, made)
 
 
-def _value(
-    value: Any, maker: int, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]
-) -> int:
+def _value(value: Any, maker: int, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> int:
     number = len(nodes)
     nodes.append({"text": str(value.type), "kind": "value", "tag": ""})
     edges.append({"source": maker, "target": number, "flow": "data", "position": 0})

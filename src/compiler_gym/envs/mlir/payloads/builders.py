@@ -13,8 +13,10 @@ from compiler_gym.nearest import unknown_name
 
 __all__ = ["KERNELS", "Kernel", "Writer", "build"]
 
-_MOST_ELEMENTS = 1 << 28
-"""The most elements of one tensor: 1 GiB of float32."""
+_MOST_ELEMENTS = 1 << 29
+"""The most elements of one tensor: 2 GiB of float32."""
+_ANY_RANK = ("add", "relu")
+_HIGHEST_RANK = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Kernel:
 
     name: str
     sizes: tuple[str, ...]
-    write: "Callable[..., None]"
+    write: Callable[..., str]
     description: str
     default: tuple[int, ...]
     """The sizes of the benchmark that is listed."""
@@ -76,7 +78,9 @@ class Writer:
     def empty(self, *shape: int) -> str:
         """Return a tensor that holds nothing yet."""
         if _count(shape) > _MOST_ELEMENTS:
-            raise BenchmarkInitError(f"a tensor of {shape} is larger than {_MOST_ELEMENTS} elements")
+            raise BenchmarkInitError(
+                f"a tensor of {shape} is larger than {_MOST_ELEMENTS} elements"
+            )
         return self.line(f"tensor.empty() : {self.tensor(shape)}", shape)
 
     def filled(self, value: str, *shape: int) -> str:
@@ -117,9 +121,7 @@ class Writer:
             f"affine_map<({', '.join(loops)}) -> ({', '.join(access)})>" for access in accesses
         )
         kept = set(output[1])
-        iterators = ", ".join(
-            f'"{"parallel" if loop in kept else "reduction"}"' for loop in loops
-        )
+        iterators = ", ".join(f'"{"parallel" if loop in kept else "reduction"}"' for loop in loops)
         names = ", ".join(
             [*(f"%in{i}: {self.element}" for i in range(len(inputs))), f"%out: {self.element}"]
         )
@@ -163,7 +165,10 @@ def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
     kernel = KERNELS.get(name)
     if kernel is None:
         raise BenchmarkInitError(unknown_name("kernel", name, KERNELS))
-    if len(sizes) != len(kernel.sizes) or min(sizes, default=1) < 1:
+    fits = len(sizes) == len(kernel.sizes)
+    if name in _ANY_RANK:
+        fits = 1 <= len(sizes) <= _HIGHEST_RANK
+    if not fits or min(sizes) < 1:
         raise BenchmarkInitError(
             f"{name} has {len(kernel.sizes)} sizes ({'x'.join(kernel.sizes)}) of at least 1, "
             f"as in {name}/{'x'.join(map(str, kernel.default))}: found "
@@ -282,12 +287,12 @@ def _maxpool(w: Writer, n: int, c: int, h: int, wd: int, k: int, stride: int) ->
     return w.named(f"pooling_nchw_max {strides}", [image, window], out)
 
 
-def _add(w: Writer, m: int, n: int) -> str:
-    return sum_of(w, w.argument(m, n), w.argument(m, n))
+def _add(w: Writer, *shape: int) -> str:
+    return sum_of(w, w.argument(*shape), w.argument(*shape))
 
 
-def _relu(w: Writer, m: int, n: int) -> str:
-    return relu_of(w, w.argument(m, n))
+def _relu(w: Writer, *shape: int) -> str:
+    return relu_of(w, w.argument(*shape))
 
 
 def _reduce(w: Writer, m: int, n: int) -> str:
@@ -370,8 +375,8 @@ KERNELS: dict[str, Kernel] = {
                "A 2-D convolution of every channel alone, channels last.", (1, 30, 30, 64, 3, 1)),
         Kernel("maxpool", ("n", "c", "h", "w", "k", "stride"), _maxpool,
                "The largest of each window.", (1, 32, 58, 58, 2, 2)),
-        Kernel("add", ("m", "n"), _add, "An element-wise sum.", (512, 512)),
-        Kernel("relu", ("m", "n"), _relu, "The positive part.", (512, 512)),
+        Kernel("add", ("m", "n"), _add, "An element-wise sum, of any rank.", (512, 512)),
+        Kernel("relu", ("m", "n"), _relu, "The positive part, of any rank.", (512, 512)),
         Kernel("reduce", ("m", "n"), _reduce, "The sums of rows.", (512, 512)),
         Kernel("softmax", ("m", "n"), _softmax, "The softmax of rows.", (256, 256)),
         Kernel("layernorm", ("m", "n"), _layernorm, "The layer norm of rows.", (256, 256)),

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Reads a payload, says what is wrong with it, and gives its operations their tags."""
 
+import re
 from typing import Any
 
 from compiler_gym.envs.mlir.machine.bindings import diagnosed, load
 from compiler_gym.envs.mlir.schedule.operations import handles_in, tag_of
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 
-__all__ = ["ELEMENT_TYPES", "entry_of", "read_payload"]
+__all__ = ["ELEMENT_TYPES", "entry_of", "payload_bytes", "read_payload", "retyped"]
 
 ELEMENT_TYPES = ("f32", "f64", "i32", "i64")
 """The types of elements that are run, and checked."""
+
+
+_F32 = re.compile(r"(?<![A-Za-z_])f32\b|(?<=x)f32\b")
 
 
 def read_payload(source: str, name: str) -> Any:
@@ -39,6 +43,30 @@ def entry_of(module: Any, name: str = "the payload") -> Any:
     if not operations[0].regions[0].blocks:
         raise BenchmarkInitError(f"{name}: the function has no body: expected one")
     return operations[0]
+
+
+def retyped(source: str, element: str) -> str:
+    """Return a payload of float32 with elements of another type of floating point."""
+    if element not in ("f32", "f64"):
+        raise BenchmarkInitError(f"type={element}: expected type=f32 or type=f64")
+    if element == "f32":
+        return source
+    return _F32.sub("f64", source).replace("0xFF800000", "0xFFF0000000000000")
+
+
+def payload_bytes(module: Any) -> int:
+    """Return the bytes of the arguments and the results."""
+    ir = load().ir
+    with load().context:
+        entry = entry_of(module)
+        kind = ir.FunctionType(ir.TypeAttr(entry.attributes["function_type"]).value)
+        total = 0
+        for one in (*kind.inputs, *kind.results):
+            size = int(str(one.element_type)[1:]) // 8
+            for length in one.shape:
+                size *= int(length)
+            total += size
+    return total
 
 
 def _check_types(entry: Any, name: str) -> None:

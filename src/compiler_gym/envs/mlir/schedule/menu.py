@@ -135,7 +135,9 @@ MENU: dict[str, Resolve] = _entries()
 """Every entry but `NEXT` and `STOP`: what it becomes for an operation."""
 
 
-def composed(kind: str, tag: str, numbers: tuple[int, ...], order: tuple[int, ...], loops: int) -> Move:
+def composed(
+    kind: str, tag: str, numbers: tuple[int, ...], order: tuple[int, ...], loops: int
+) -> Move:
     """Return the move of the composite action space: as many numbers as `kind` takes."""
     taken = {
         "tile": numbers[:loops], "parallel": numbers[:loops], "fuse": numbers[:loops],

@@ -91,7 +91,9 @@ def parse_move(text: str) -> Move:
             "in 'tile matmul0 8 32 4'"
         )
     kind = KINDS[words[0]]
-    operation, rest = ("", words[1:]) if not kind.of_operation else (" ".join(words[1:2]), words[2:])
+    operation, rest = (
+        ("", words[1:]) if not kind.of_operation else (" ".join(words[1:2]), words[2:])
+    )
     if kind.of_operation and (not operation or operation.isdecimal()):
         raise InvalidActionError(f"{text!r} names no operation: expected {kind.name} TAG ...")
     if not all(word.isdecimal() and len(word) < 10 for word in rest):

@@ -113,9 +113,7 @@ def _refused_sizes(
     for loop, (size, limit) in enumerate(zip(numbers, limits, strict=True)):
         if limit != DYNAMIC and size > limit:
             return f"loop {loop} has {limit} iterations, fewer than {size}"
-    whole = all(
-        size in (0, bound) for size, bound in zip(numbers, operation.bounds, strict=True)
-    )
+    whole = all(size in (0, bound) for size, bound in zip(numbers, operation.bounds, strict=True))
     if whole and kind != "pack":
         return "the blocks are the whole loops: nothing would change"
     reduced = [
@@ -139,7 +137,7 @@ def _refused_vector(
     for loop, length in enumerate(numbers or limits):
         if length == DYNAMIC or length < 1:
             return f"loop {loop} has no longest length: tile it first"
-        if numbers and 0 <= limits[loop] and length < limits[loop]:
+        if numbers and limits[loop] >= 0 and length < limits[loop]:
             return f"loop {loop} may have {limits[loop]} iterations, more than {length}"
         lanes *= length
     if lanes > MOST_LANES:
@@ -177,16 +175,19 @@ def _fuse(sizes: Sequence[int], _: Operation, __: Sequence[int], n: int) -> str:
 def _interchange(order: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
     first = "" if operation.name == "linalg.generic" else _generalize((), operation, (), n)
     source = f"%o{n}" if not first else f"%t{n}"
-    return first + (
-        f"%i{n} = transform.structured.interchange {source} iterator_interchange = "
-        f"{list(order)} : ({_ANY}) -> {_ANY}\n"
-    ) + ("" if not first else _annotated(f"%i{n}", operation.tag, n))
+    return (
+        first
+        + (
+            f"%i{n} = transform.structured.interchange {source} iterator_interchange = "
+            f"{list(order)} : ({_ANY}) -> {_ANY}\n"
+        )
+        + ("" if not first else _annotated(f"%i{n}", operation.tag, n))
+    )
 
 
 def _generalize(_: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
-    return (
-        f"%t{n} = transform.structured.generalize %o{n} : ({_ANY}) -> {_ANY}\n"
-        + _annotated(f"%t{n}", operation.tag, n, "g")
+    return f"%t{n} = transform.structured.generalize %o{n} : ({_ANY}) -> {_ANY}\n" + _annotated(
+        f"%t{n}", operation.tag, n, "g"
     )
 
 
@@ -246,9 +247,7 @@ def _unroll(factor: Sequence[int], _: Operation, __: Sequence[int], n: int) -> s
     )
 
 
-def _vectorize(
-    lengths: Sequence[int], operation: Operation, limits: Sequence[int], n: int
-) -> str:
+def _vectorize(lengths: Sequence[int], operation: Operation, limits: Sequence[int], n: int) -> str:
     if not lengths and operation.is_dynamic:
         lengths = limits
     text = f"transform.structured.vectorize %o{n}"

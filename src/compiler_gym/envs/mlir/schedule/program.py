@@ -5,6 +5,7 @@ A move is run on a copy, and the copy is kept if MLIR accepts it: a move that is
 nothing. The script of an episode is its pieces in a row.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from compiler_gym.envs.mlir.machine.bindings import diagnosed, load
@@ -33,10 +34,8 @@ class Program:
         self.module: Any = read_payload(source, name)
         self.payload = str(self.module)
         """The module before any move, as text."""
-        self.moves: list[Move] = []
-        self.labels: list[str] = []
-        """What each move was called by whoever chose it."""
         self._pieces: list[str] = []
+        """The script so far. A comment before each says which action it was."""
         self._operations: dict[str, Operation] | None = None
         self._names = set(self.operations)
         self._limits: dict[str, tuple[int, ...]] = {}
@@ -57,10 +56,12 @@ class Program:
     @property
     def script(self) -> str:
         """The moves so far, as a module of the transform dialect."""
-        body = ""
-        for label, move, text in zip(self.labels, self.moves, self._pieces, strict=True):
-            body += f"// action {label}\n// {move}\n{text}"
-        return pieces.module_of(body)
+        return pieces.module_of("".join(self._pieces))
+
+    def naive_cost(self, measure: Callable[[Any], float]) -> float:
+        """Return what `measure` says of the module before any move."""
+        loaded = load()
+        return measure(loaded.ir.Module.parse(self.payload, loaded.context))
 
     def limits(self, tag: str) -> tuple[int, ...]:
         """Return the longest length of each loop of an operation, `DYNAMIC` where unknown."""
@@ -82,7 +83,7 @@ class Program:
         return pieces.refusal(move, self.operations[move.operation], self.limits(move.operation))
 
     def apply(self, move: Move, label: str) -> bool:
-        """Make `move` and return whether anything changed.
+        """Make `move` and return whether anything changed; `label` is the action that it was.
 
         Raises `InvalidActionError` for one that makes no sense here, and
         `CompilerDiagnosticError` with MLIR's words for one that it refuses.
@@ -103,12 +104,15 @@ class Program:
         if str(changed) == before:
             return False
         self.module = changed
-        self.moves.append(move)
-        self.labels.append(label)
-        self._pieces.append(text)
+        self._pieces.append(f"{_said(label)}// {move}\n{text}")
         self._operations = None
         self._limit(move, limits)
         return True
+
+    def note(self, label: str) -> None:
+        """Write an action that leaves the module as it is into the script."""
+        if label:
+            self._pieces.append(_said(label))
 
     def _retag(self, changed: Any, number: int) -> str:
         handles = handles_in(changed, of_interface=True)
@@ -136,6 +140,10 @@ class Program:
             self._limits[move.operation] = tuple(size or limit for size, limit in sizes)
         elif move.kind == "interchange":
             self._limits[move.operation] = tuple(limits[loop] for loop in move.numbers)
+
+
+def _said(label: str) -> str:
+    return f"// action {label}\n" if label else ""
 
 
 def _run(payload: Any, text: str) -> None:
