@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# ruff: noqa: E501 - lines of the transform dialect
 """From a payload on tensors to machine code, always by the same way.
 
 Whatever the moves left undone is done here in the plainest manner: loops for what is still a
@@ -26,11 +27,10 @@ _BUFFERS = (
     "canonicalize,cse,eliminate-empty-tensors,"
     "one-shot-bufferize{bufferize-function-boundaries "
     "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
-    "canonicalize,cse,buffer-results-to-out-params{hoist-static-allocs modify-public-functions},"
+    "scf-forall-to-for,canonicalize,cse,buffer-results-to-out-params{hoist-static-allocs modify-public-functions},"
     "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=4096}),"
     "buffer-deallocation-pipeline,canonicalize,cse"
 )
-_FORALL = "scf-forall-to-for"
 _CODE = (
     "func.func(llvm-request-c-wrappers,convert-linalg-to-loops),func.func(canonicalize,cse),"
     "expand-strided-metadata,lower-affine,func.func(lower-vector-mask),convert-vector-to-scf,"
@@ -39,7 +39,6 @@ _CODE = (
     "convert-ub-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse"
 )
-_LIBM = "func.func(convert-math-to-libm)"
 
 _PACKS = """%p = transform.structured.match ops{["linalg.pack"]} in %root : (!transform.any_op) -> !transform.op<"linalg.pack">
 %u = transform.structured.match ops{["linalg.unpack"]} in %root : (!transform.any_op) -> !transform.op<"linalg.unpack">
@@ -80,8 +79,6 @@ def bufferized(text: str) -> Any:
         if "linalg.pack" in text or "linalg.unpack" in text:
             _transform(module, _PACKS)
         _protect_arguments(module)
-        if "scf.forall" in text:
-            _passes(_FORALL).run(module.operation)
         _passes(_BUFFERS).run(module.operation)
         # The copies of memref are calls of a library that is not there.
         plain = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", str(module))

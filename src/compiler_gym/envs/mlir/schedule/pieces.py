@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# ruff: noqa: E501 - lines of the transform dialect
 """Writes a move as operations of the transform dialect.
 
 Each piece finds its operation by the tag, so that it means the same whether it is run alone on
