@@ -47,6 +47,7 @@ COMMON = {
     "runtime",
     "sink",
     "source",
+    "stop",  # what ends an episode
 }
 """Words of a compiler that are everybody's."""
 
@@ -58,7 +59,7 @@ FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
     "sandbox/box.py": ({"opt"}, "a folder of the system"),
     "sandbox/ways.py": ({"opt"}, "a folder of the system"),
-    "_old_paths.py": ({"gcc", "llvm"}, DOCUMENTED),
+    "_old_paths.py": ({"gcc", "llvm", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/recording.py": (
         {"clang", "clang++", "clang++-22", "clang-22", "g++", "gcc"},
@@ -66,7 +67,7 @@ ALLOWED = {
     ),
     "datasets/bundled.py": ({".bc"}, FORMATS),
     "datasets/importers.py": ({".bc", ".ll"}, FORMATS),
-    "datasets/readers.py": ({".bc", ".ll"}, FORMATS),
+    "datasets/readers.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "datasets/published_archives.py": ({"llvm"}, "a fact of published files: their addresses"),
     "leaderboard/__init__.py": ({"llvm"}, DOCUMENTED),
     "leaderboard/llvm_instcount.py": ({"llvm"}, DOCUMENTED),

@@ -16,8 +16,16 @@ from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
 if TYPE_CHECKING:
     from compiler_gym.envs.mlir.datasets import MatmulBenchmark, MatmulDataset, make_benchmark
     from compiler_gym.envs.mlir.environment import MlirEnv
+    from compiler_gym.envs.mlir.subactions import make_mlir_rl_wrapper_env
 
-__all__ = ["MatmulBenchmark", "MatmulDataset", "MlirEnv", "make_benchmark", "mlir"]
+__all__ = [
+    "MatmulBenchmark",
+    "MatmulDataset",
+    "MlirEnv",
+    "make_benchmark",
+    "make_mlir_rl_wrapper_env",
+    "mlir",
+]
 
 mlir = Compiler(
     name="mlir",
@@ -34,7 +42,7 @@ mlir = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {"MlirEnv": "environment"}
+_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "subactions"}
 
 __getattr__ = door(
     __name__,

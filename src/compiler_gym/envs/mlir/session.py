@@ -165,8 +165,9 @@ class MlirSession(CompilerSession):
             self.program.note(label)
         return False
 
-    def _composed(self, action: Any) -> bool:
-        number, kind = action["operation"], action["transformation"]
+    def _composed(self, action: dict[str, Any]) -> bool:
+        number: int = action["operation"]
+        kind: int = action["transformation"]
         if not 0 <= kind < len(actions.TRANSFORMATIONS):
             raise InvalidActionError(f"{kind!r} is not in [0, {len(actions.TRANSFORMATIONS)})")
         name = actions.TRANSFORMATIONS[kind]
@@ -178,14 +179,14 @@ class MlirSession(CompilerSession):
         if number >= len(tags):
             self._refusal = f"there are {len(tags)} operations, not {number + 1}"
             return False
-        if not all(0 <= size < len(actions.SIZES) for size in action["sizes"]):
-            raise InvalidActionError(
-                f"{action['sizes']}: expected numbers below {len(actions.SIZES)}"
-            )
-        sizes = tuple(actions.SIZES[size] for size in action["sizes"])
+        chosen: list[int] = action["sizes"]
+        if not all(0 <= size < len(actions.SIZES) for size in chosen):
+            raise InvalidActionError(f"{chosen}: expected numbers below {len(actions.SIZES)}")
+        sizes = tuple(actions.SIZES[size] for size in chosen)
         loops = len(self.program.operations[tags[number]].bounds)
         tag = tags[number] if name not in _OF_FUNCTION else ""
-        return self._try(composed(name, tag, sizes, tuple(action["order"]), loops), label)
+        order: tuple[int, ...] = tuple(action["order"])
+        return self._try(composed(name, tag, sizes, order, loops), label)
 
     def _from_legal(self, action: Any) -> bool:
         if type(action) is not int or not 0 <= action < len(self._legal):

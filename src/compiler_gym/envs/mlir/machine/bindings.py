@@ -9,6 +9,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 from compiler_gym.errors import CompilerDiagnosticError, EnvironmentNotSupported
@@ -38,13 +40,11 @@ class Bindings:
 def load() -> Bindings:
     """Return the bindings; raise `EnvironmentNotSupported` where there are none."""
     try:
-        from importlib.metadata import version
-
-        from mlir import ir
-        from mlir.dialects import linalg
-        from mlir.dialects.transform import interpreter
-        from mlir.execution_engine import ExecutionEngine
-        from mlir.passmanager import PassManager
+        ir: Any = import_module("mlir.ir")
+        linalg: Any = import_module("mlir.dialects.linalg")
+        interpreter: Any = import_module("mlir.dialects.transform.interpreter")
+        execution: Any = import_module("mlir.execution_engine")
+        passes: Any = import_module("mlir.passmanager")
     except ImportError as error:
         raise EnvironmentNotSupported(
             f"MLIR's Python bindings cannot be loaded ({error}): install them with {INSTALL}"
@@ -54,8 +54,8 @@ def load() -> Bindings:
     return Bindings(
         ir=ir,
         linalg=linalg,
-        pass_manager=PassManager,
-        execution_engine=ExecutionEngine,
+        pass_manager=passes.PassManager,
+        execution_engine=execution.ExecutionEngine,
         interpret=interpreter.apply_named_sequence,
         context=context,
         version=version("xtc-mlir-python-bindings"),

@@ -5,6 +5,7 @@ An operation's body is evaluated on whole arrays: each operand is seen through i
 array with an axis for every loop, and axes of reductions are folded.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -110,7 +111,9 @@ def _constant(op: Any) -> Value:
     value, kind = op.attributes["value"], op.results[0].type
     if isinstance(value, ir.DenseElementsAttr):
         if value.is_splat:
-            return np.full(tuple(kind.shape), value.get_splat_value().value)
+            splat: Any = value.get_splat_value().value
+            full: Array = np.full(tuple(kind.shape), splat)
+            return full
         return np.array(value).astype(_dtype(kind.element_type))
     return value.value
 
@@ -185,7 +188,7 @@ def _fold(
     if "reduction" not in what.iterators:
         full = np.broadcast_to(np.asarray(value), what.bounds)
         return np.ascontiguousarray(np.transpose(full, order)).reshape(out.shape)
-    inner = value
+    inner: Any = value
     if getattr(inner, "name", None) not in _REDUCE:
         raise UnknownOperationError("a reduction that is not folded")
     other = next(o for o in inner.operands if o != accumulator)
@@ -272,9 +275,19 @@ def _dtype(kind: Any) -> str:
 
 
 def _erf(value: Value) -> Value:
-    import math
-
     return np.vectorize(math.erf)(value)
+
+
+def _inverse_root(value: Value) -> Value:
+    return 1 / np.sqrt(value)
+
+
+def _multiplied_and_added(a: Value, b: Value, c: Value) -> Value:
+    return a * b + c
+
+
+def _same(value: Value) -> Value:
+    return value
 
 
 _REDUCE: dict[str, Any] = {
@@ -299,8 +312,6 @@ _COMPUTE: dict[str, Callable[..., Value]] = {
     "arith.negf": np.negative, "arith.select": np.where, "arith.cmpf": np.less,
     "arith.cmpi": np.less, "math.exp": np.exp, "math.sqrt": np.sqrt, "math.tanh": np.tanh,
     "math.erf": _erf, "math.absf": np.abs, "math.log": np.log, "math.powf": np.power,
-    "math.rsqrt": lambda value: 1 / np.sqrt(value), "math.fma": lambda a, b, c: a * b + c,
-    "arith.index_cast": lambda value: value, "arith.extf": lambda value: value,
-    "arith.truncf": lambda value: value, "arith.sitofp": lambda value: value,
-    "arith.fptosi": np.trunc,
+    "math.rsqrt": _inverse_root, "math.fma": _multiplied_and_added, "arith.index_cast": _same,
+    "arith.extf": _same, "arith.truncf": _same, "arith.sitofp": _same, "arith.fptosi": np.trunc,
 }  # fmt: skip

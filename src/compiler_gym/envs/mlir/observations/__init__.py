@@ -33,7 +33,7 @@ def _number(name: str, description: str, dtype: str = "float") -> ObservationSpe
 
 
 def _timed(name: str, description: str, space: SpaceSpec = _TIME) -> ObservationSpec:
-    default = 0.0 if space is _TIME else []
+    default: float | list[float] = 0.0 if space is _TIME else []
     return ObservationSpec(
         name, space, description, deterministic=False, platform_dependent=True, default=default
     )

@@ -22,16 +22,14 @@ def describe_payload(line: str, element: str = "f32") -> str:
     """
     formula, _, lengths = line.partition(";")
     sizes = _sizes(lengths, line)
-    left, assigned, right = (
-        re.split(r"(\+?=)", formula, maxsplit=1) if "=" in formula else _bad(line)
-    )
+    left, assigned, right = [*re.split(r"(\+?=)", formula, maxsplit=1), "", ""][:3]
     target = _ACCESS.fullmatch(left.strip())
     operands = list(_ACCESS.finditer(right))
     joints = _ACCESS.sub("@", right).split()
     if target is None or not operands or "".join(joints[::2]).strip("@"):
-        _bad(line)
+        raise _bad(line)
     if len(joints) != 2 * len(operands) - 1 or any(j not in _OPERATIONS for j in joints[1::2]):
-        _bad(line)
+        raise _bad(line)
     loops: list[str] = []
     accesses = [[part.strip() for part in one[2].split(",")] for one in (target, *operands)]
     for access in accesses:
@@ -84,7 +82,7 @@ def _terms(part: str, line: str) -> list[tuple[int, str]]:
     for term in part.replace(" ", "").split("+"):
         found = _TERM.match(term)
         if found is None:
-            _bad(line)
+            raise _bad(line)
         terms.append((int(found[1] or 1), found[2]))
     return terms
 
@@ -93,7 +91,7 @@ def _extent(part: str, sizes: dict[str, int], line: str) -> int:
     return 1 + sum(factor * (sizes[name] - 1) for factor, name in _terms(part, line))
 
 
-def _bad(line: str) -> "list[str]":
-    raise BenchmarkInitError(
+def _bad(line: str) -> BenchmarkInitError:
+    return BenchmarkInitError(
         f"{line!r} is no description: expected 'c[i,j] += a[i,k] * b[k,j]; i=64, j=64, k=64'"
     )

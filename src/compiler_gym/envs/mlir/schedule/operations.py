@@ -81,7 +81,8 @@ def tag_of(operation: Any) -> str:
 def handles_in(root: Any, *, of_interface: bool = False) -> list[Any]:
     """Return the handles of structured operations in the order in which MLIR matches them."""
     found: list[Any] = []
-    _walk(root, found, _WITHOUT_LOOPS | (_NO_INTERFACE if of_interface else frozenset()))
+    none: frozenset[str] = frozenset()
+    _walk(root, found, _WITHOUT_LOOPS | (_NO_INTERFACE if of_interface else none))
     return found
 
 
@@ -196,7 +197,7 @@ def _bounds(accesses: list[Access], loops: int) -> tuple[int, ...]:
 
 
 def _arithmetic(handle: Any) -> tuple[tuple[str, int], ...]:
-    counts = dict.fromkeys(_ARITHMETIC, 0)
+    counts: dict[str, int] = dict.fromkeys(_ARITHMETIC, 0)
     for region in handle.regions:
         for block in region.blocks:
             for inner in block.operations:
