@@ -23,7 +23,7 @@ COMPILER_FILES = {
     "session.py",
 }
 COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
-OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard", "marks", "tuning"}
+OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard", "marks", "schedule", "tuning"}
 """What a compiler's registration may name besides, and action spaces with a worker's half."""
 
 

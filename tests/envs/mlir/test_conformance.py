@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.mlir.observations import OBSERVATION_SPACES
-from compiler_gym.envs.mlir.payloads.builders import build
+from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.service import SessionSource
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
 

@@ -8,7 +8,7 @@ import pytest
 from compiler_gym.envs.mlir import MatmulDataset, make_benchmark
 from compiler_gym.envs.mlir.datasets import KernelDataset, LayerDataset, RandomDataset
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
-from envs.mlir.programs import MATMUL
+from envs.mlir.schedules import MATMUL
 
 
 def test_every_listed_program_exists() -> None:

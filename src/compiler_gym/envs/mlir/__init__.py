@@ -3,7 +3,7 @@
 
 Importing this names the compiler and nothing more. ``session`` runs in workers, ``environment``
 is what users hold; ``actions``, ``observations`` and ``rewards`` are tables, ``datasets`` the
-payloads. ``payloads`` is how one comes to be, ``schedule`` what an episode consists of,
+payloads. ``programs`` is how one comes to be, ``schedule`` what an episode consists of,
 ``machine`` the way to machine code and its times, ``validation`` the proof that a payload still
 does its job.
 """
@@ -16,7 +16,7 @@ from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
 if TYPE_CHECKING:
     from compiler_gym.envs.mlir.datasets import MatmulBenchmark, MatmulDataset, make_benchmark
     from compiler_gym.envs.mlir.environment import MlirEnv
-    from compiler_gym.envs.mlir.subactions import make_mlir_rl_wrapper_env
+    from compiler_gym.envs.mlir.schedule.subactions import make_mlir_rl_wrapper_env
 
 __all__ = [
     "MatmulBenchmark",
@@ -42,7 +42,7 @@ mlir = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "subactions"}
+_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "schedule.subactions"}
 
 __getattr__ = door(
     __name__,

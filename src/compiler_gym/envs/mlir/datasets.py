@@ -8,10 +8,10 @@ from typing import ClassVar
 from urllib.parse import unquote
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
-from compiler_gym.envs.mlir.payloads.builders import KERNELS, build
-from compiler_gym.envs.mlir.payloads.description import describe_payload
-from compiler_gym.envs.mlir.payloads.random_chain import random_chain
-from compiler_gym.envs.mlir.payloads.shapes import LAYERS
+from compiler_gym.envs.mlir.programs.builders import KERNELS, build
+from compiler_gym.envs.mlir.programs.description import describe_payload
+from compiler_gym.envs.mlir.programs.random_chain import random_chain
+from compiler_gym.envs.mlir.programs.shapes import LAYERS
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
 
 __all__ = [

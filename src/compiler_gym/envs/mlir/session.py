@@ -15,7 +15,7 @@ from compiler_gym.envs.mlir.machine.bindings import load
 from compiler_gym.envs.mlir.machine.measuring import Bench, bench_of
 from compiler_gym.envs.mlir.observations import OBSERVATION_SPACES
 from compiler_gym.envs.mlir.observations.compute import COMPUTE
-from compiler_gym.envs.mlir.payloads.reading import payload_bytes, retyped
+from compiler_gym.envs.mlir.programs.reading import payload_bytes, retyped
 from compiler_gym.envs.mlir.schedule.matrix import tilings, vectors
 from compiler_gym.envs.mlir.schedule.menu import MENU, NEXT, STOP, Loops, composed
 from compiler_gym.envs.mlir.schedule.moves import Move, parse_move

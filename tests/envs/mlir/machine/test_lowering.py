@@ -6,8 +6,8 @@ import pytest
 from compiler_gym.envs.mlir.machine.lowering import bufferized, compiled, lowered
 from compiler_gym.envs.mlir.machine.reference import evaluate, worst_error
 from compiler_gym.envs.mlir.machine.running import random_inputs
-from compiler_gym.envs.mlir.payloads.builders import build
-from envs.mlir.programs import MATMUL, scheduled
+from compiler_gym.envs.mlir.programs.builders import build
+from envs.mlir.schedules import MATMUL, scheduled
 
 CONV = build("conv2d_nhwc", (1, 12, 12, 4, 8, 3, 1))
 

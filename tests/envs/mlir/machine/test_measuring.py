@@ -4,9 +4,9 @@
 import pytest
 
 from compiler_gym.envs.mlir.machine.measuring import Bench, bench_of
-from compiler_gym.envs.mlir.payloads.builders import build
+from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.errors import ObservationError
-from envs.mlir.programs import MATMUL
+from envs.mlir.schedules import MATMUL
 
 
 def test_a_module_that_computes_something_else_is_refused() -> None:

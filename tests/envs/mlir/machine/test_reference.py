@@ -10,7 +10,7 @@ from compiler_gym.envs.mlir.machine.reference import (
     evaluate_quickly,
     worst_error,
 )
-from compiler_gym.envs.mlir.payloads.builders import build
+from compiler_gym.envs.mlir.programs.builders import build
 
 A, B = np.random.default_rng(1).standard_normal((2, 4, 6)).astype("float32")
 

@@ -5,7 +5,7 @@ import numpy as np
 
 from compiler_gym.envs.mlir.machine.lowering import compiled
 from compiler_gym.envs.mlir.machine.running import Tensor, aligned, random_inputs, times_of
-from envs.mlir.programs import MATMUL
+from envs.mlir.schedules import MATMUL
 
 
 def test_arrays_are_aligned_copies() -> None:

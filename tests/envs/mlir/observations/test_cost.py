@@ -2,7 +2,7 @@
 """The estimate falls where vectors replace scalars."""
 
 from compiler_gym.envs.mlir.observations.cost import static_cost
-from envs.mlir.programs import MATMUL, scheduled
+from envs.mlir.schedules import MATMUL, scheduled
 
 
 def test_vectors_cost_less_than_loops() -> None:

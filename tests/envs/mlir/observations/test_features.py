@@ -3,7 +3,7 @@
 
 from compiler_gym.envs.mlir.observations import FEATURES
 from compiler_gym.envs.mlir.observations.features import WIDTH, features_of, table_of
-from envs.mlir.programs import MATMUL, scheduled
+from envs.mlir.schedules import MATMUL, scheduled
 
 
 def test_rows_are_as_wide_as_the_space_says() -> None:

@@ -2,7 +2,7 @@
 """The graph joins what makes a value with what takes it."""
 
 from compiler_gym.envs.mlir.observations.graph import graph_of
-from envs.mlir.programs import MATMUL, scheduled
+from envs.mlir.schedules import MATMUL, scheduled
 
 
 def test_a_product_takes_what_was_filled() -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Loops, accesses and arithmetic are read from the IR."""
 
-from compiler_gym.envs.mlir.payloads.builders import build
-from envs.mlir.programs import MATMUL, scheduled
+from compiler_gym.envs.mlir.programs.builders import build
+from envs.mlir.schedules import MATMUL, scheduled
 
 
 def test_a_product_has_three_loops() -> None:

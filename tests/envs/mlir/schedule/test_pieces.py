@@ -4,7 +4,7 @@
 import pytest
 
 from compiler_gym.envs.mlir.schedule.moves import parse_move
-from envs.mlir.programs import MATMUL, scheduled
+from envs.mlir.schedules import MATMUL, scheduled
 
 
 @pytest.mark.parametrize(

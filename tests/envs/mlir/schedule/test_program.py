@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.mlir.payloads.builders import build
+from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.envs.mlir.schedule.moves import parse_move
 from compiler_gym.envs.mlir.schedule.program import Program
 from compiler_gym.errors import CompilerDiagnosticError, InvalidActionError
-from envs.mlir.programs import MATMUL, scheduled
+from envs.mlir.schedules import MATMUL, scheduled
 
 TOOL = "mlir-opt-22"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from compiler_gym.envs.mlir.machine.bindings import diagnosed, load
-from compiler_gym.envs.mlir.payloads.reading import read_payload
+from compiler_gym.envs.mlir.programs.reading import read_payload
 from compiler_gym.envs.mlir.schedule import pieces
 from compiler_gym.envs.mlir.schedule.moves import Move
 from compiler_gym.envs.mlir.schedule.operations import (

@@ -81,7 +81,7 @@ class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
                 "unroll_vector_transfers": Discrete(2),
             }
         )
-        one = Dict({"tile_options": tile, "vectorize_options": vectors})
+        one: Dict = Dict({"tile_options": tile, "vectorize_options": vectors})
         self.action_space = gymnasium.spaces.Tuple([one] * max_subactions)
 
     def step(self, action: Any) -> Any:

@@ -3,7 +3,7 @@
 
 import re
 
-from compiler_gym.envs.mlir.payloads.builders import Writer
+from compiler_gym.envs.mlir.programs.builders import Writer
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["describe_payload"]
@@ -55,14 +55,17 @@ def describe_payload(line: str, element: str = "f32") -> str:
         values.append(names[one[1]])
     shape = [_extent(part, sizes, line) for part in accesses[0]]
     out = writer.zeros(*shape) if assigned == "+=" else writer.empty(*shape)
-    body, last = [], "%in0"
+    body: list[str] = []
+    last = "%in0"
     for number, joint in enumerate(joints[1::2], 1):
         body.append(f"%v{number} = arith.{_OPERATIONS[joint]} {last}, %in{number} : #")
         last = f"%v{number}"
     if assigned == "+=":
         body.append(f"%sum = arith.addf %out, {last} : #")
         last = "%sum"
-    inputs = [(value, access) for value, access in zip(values, accesses[1:], strict=True)]
+    inputs: list[tuple[str, list[str]]] = [
+        (value, access) for value, access in zip(values, accesses[1:], strict=True)
+    ]
     result = writer.generic(inputs, (out, accesses[0]), loops, [*body, f"linalg.yield {last} : #"])
     return writer.text(result)
 

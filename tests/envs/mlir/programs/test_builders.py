@@ -3,9 +3,9 @@
 
 import pytest
 
-from compiler_gym.envs.mlir.payloads.builders import KERNELS, build
+from compiler_gym.envs.mlir.programs.builders import KERNELS, build
 from compiler_gym.errors import BenchmarkInitError
-from envs.mlir.programs import scheduled
+from envs.mlir.schedules import scheduled
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -3,9 +3,9 @@
 
 import pytest
 
-from compiler_gym.envs.mlir.payloads.reading import read_payload, retyped
+from compiler_gym.envs.mlir.programs.reading import read_payload, retyped
 from compiler_gym.errors import BenchmarkInitError
-from envs.mlir.programs import MATMUL
+from envs.mlir.schedules import MATMUL
 
 F = "func.func @f(%a: tensor<{0}>) -> tensor<{0}> {{ return %a : tensor<{0}> }}"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Every layer is a kernel of that size."""
 
-from compiler_gym.envs.mlir.payloads.builders import build
-from compiler_gym.envs.mlir.payloads.shapes import LAYERS
+from compiler_gym.envs.mlir.programs.builders import build
+from compiler_gym.envs.mlir.programs.shapes import LAYERS
 
 
 def test_every_layer_can_be_built() -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A seed means the same chain every time, and seeds differ."""
 
-from compiler_gym.envs.mlir.payloads.random_chain import random_chain
-from envs.mlir.programs import scheduled
+from compiler_gym.envs.mlir.programs.random_chain import random_chain
+from envs.mlir.schedules import scheduled
 
 
 def test_a_seed_is_a_program() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Payloads of the tests, and schedules of them."""
 
-from compiler_gym.envs.mlir.payloads.builders import build
+from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.envs.mlir.schedule.moves import parse_move
 from compiler_gym.envs.mlir.schedule.program import Program
 
