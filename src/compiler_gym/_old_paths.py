@@ -88,6 +88,9 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "wrappers.fork": {"wrappers": "ForkOnStep"},
     "wrappers.llvm": {"wrappers": "RuntimePointEstimateReward"},
+    "wrappers.mlir": {"envs.mlir": "make_mlir_rl_wrapper_env"},
+    "envs.mlir.mlir_env": {"envs.mlir": "MlirEnv"},
+    "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
 }  # fmt: skip
 """What an old module held, by the door that has it now; nothing where it only held modules."""
@@ -105,7 +108,6 @@ _GONE = {
     "envs.llvm.llvm_rewards": 'a reward by its name: env.reward[NAME]',
     "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.loop_tool.service": "gymnasium.make or compiler_gym.make: there is no server",
-    "envs.mlir": "no environment of this name: MLIR is not here",
     "service.proto": "plain records of compiler_gym.session: there is no protocol buffer",
     "service.runtime": "an entry point and a CompilerSession: docs/guide/add-a-compiler.md",
     "service.service_cache": "compiler_gym.transient_cache_path",

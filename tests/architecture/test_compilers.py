@@ -49,6 +49,7 @@ COMMON = {
     "sink",
     "source",
     "split",  # Python's own, of text
+    "stop",  # what ends an episode
     "timing",
     "undo",
     "up",
@@ -63,7 +64,7 @@ FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
     "sandbox/box.py": ({"opt"}, "a folder of the system"),
     "sandbox/ways.py": ({"opt"}, "a folder of the system"),
-    "_old_paths.py": ({"gcc", "llvm", "loop_tool"}, DOCUMENTED),
+    "_old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/recording.py": (
         {"clang", "clang++", "clang++-22", "clang-22", "g++", "gcc"},
@@ -71,7 +72,7 @@ ALLOWED = {
     ),
     "datasets/bundled.py": ({".bc"}, FORMATS),
     "datasets/importers.py": ({".bc", ".ll"}, FORMATS),
-    "datasets/readers.py": ({".bc", ".ll"}, FORMATS),
+    "datasets/readers.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "datasets/published_archives.py": ({"llvm"}, "a fact of published files: their addresses"),
     "jit/peak.py": ({"llvm"}, "what the language of what it compiles calls its intrinsics"),
     "leaderboard/__init__.py": ({"llvm"}, DOCUMENTED),
