@@ -22,7 +22,7 @@ COMPILER_FILES = {
     "rewards.py",
     "session.py",
 }
-COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
+COMPILER_FOLDERS = {"machine", "observations", "panes", "programs", "validation"}
 OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard", "marks", "tuning"}
 """What a compiler's registration may name besides, and action spaces with a worker's half."""
 

@@ -3,8 +3,9 @@
 
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
-are tables, ``datasets`` the programs it knows and ``programs`` how one comes to be,
-``machine`` what makes it run, ``validation`` the proof that it still does its job.
+are tables, ``panes`` what people look at, ``datasets`` the programs it knows and ``programs``
+how one comes to be, ``machine`` what makes it run, ``validation`` the proof that it still does
+its job.
 """
 
 import re
