@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
@@ -18,6 +17,7 @@ from compiler_gym.cli._programs import (
     ActionSpaceName,
     find_program,
 )
+from compiler_gym.spaces import find_actions
 
 if TYPE_CHECKING:
     from rich.console import Console

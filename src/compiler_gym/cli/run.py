@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._costs import change, levels_of, number, origin_of
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
@@ -17,6 +16,7 @@ from compiler_gym.cli._programs import (
     ProgramName,
     find_program,
 )
+from compiler_gym.spaces import find_actions
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._limits import MemoryGib, limits_of
@@ -23,6 +22,7 @@ from compiler_gym.cli._output import (
 )
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName, find_program
 from compiler_gym.cli._state_files import program_name
+from compiler_gym.spaces import find_actions
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -53,6 +53,8 @@ class TextPane:
     """How it is written."""
     read: Callable[[str], PaneText] = PaneText
     """Makes what is shown of what was observed."""
+    title: str = "Program"
+    """What people call it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,8 @@ class Server(Struct, frozen=True, kw_only=True):
     default_environment: str
     program: str | None
     """What the command line named to begin with, as `NewSession.benchmark` takes it."""
+    source: "Source | None"
+    """The program that the command line was given as text, if it was."""
     most_sessions: int
     idle_seconds: float
     most_body_bytes: int
@@ -198,6 +200,7 @@ class Cost(Struct, frozen=True, kw_only=True):
     unit: str
     at_once: bool
     """Whether a step says it; others are asked for with `Costs`."""
+    runs_program: bool
     baselines: list[Baseline]
 
 
@@ -233,6 +236,8 @@ class Environment(Struct, frozen=True, kw_only=True):
     formats: list[Format]
     language: str
     """What the text of a program is written in, such as ``llvm``; what a highlighter calls it."""
+    text_title: str
+    """What people call that text, such as ``IR``."""
     has_text: bool
     has_assembly: bool
     costs: list[Cost]
@@ -538,7 +543,7 @@ class AllTried(Struct, frozen=True, kw_only=True):
 class Event(Struct, frozen=True, kw_only=True):
     """What an event of a stream holds as JSON; its kind is the event's name too.
 
-    ``nodes``: nodes that came or of which more is known. ``tried``: of a try-all.
+    ``nodes``: nodes that came. ``removed``: `node` is gone. ``tried``: of a try-all.
     ``progress``: how far a search is. ``improved``: a better sequence, whose nodes are there.
     ``task``: a task began or ended; the last of its stream. ``recovered``: a worker was lost and
     its states brought back. ``closed``: the session is gone.
@@ -552,6 +557,8 @@ class Event(Struct, frozen=True, kw_only=True):
     length: int | None = None
     steps: int | None = None
     seconds: float | None = None
+    actions: list[str] = field(default_factory=list[str])
+    """The names of an improvement's actions, from the root."""
     problem: Problem | None = None
     node: int | None = None
 

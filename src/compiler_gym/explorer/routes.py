@@ -73,6 +73,11 @@ ROUTES: tuple[Route, ...] = (
         body=records.NewSession, status=201,
     ),
     Route("GET", _SESSION, "session", "Return a session and its tree.", records.Session),
+    Route(
+        "GET", f"{_NODE}/actions", "actions",
+        "Return the actions there are at a node; programs may decide about them.",
+        records.ActionSpace,
+    ),
     Route("DELETE", _SESSION, "close_session", "Close a session.", None, status=204),
     Route(
         "GET", f"{_SESSION}/events", "session_events",

@@ -81,7 +81,7 @@ FORMATS = (
     C_SOURCE,
     CXX_SOURCE,
     ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
-    ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
+    ProgramFormat("bitcode", (".bc",), _BITCODE, is_text=False, writer="write_bitcode"),
 )
 """How programs are written that LLVM reads."""
 

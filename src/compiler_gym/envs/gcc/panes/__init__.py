@@ -40,7 +40,7 @@ def make_pasted(text: str, language: str, name: str) -> Benchmark:
 
 
 PANES = Panes(
-    text=TextPane("asm", ASSEMBLY),
+    text=TextPane("asm", ASSEMBLY, title="Assembly"),
     source=TextPane("source"),
     costs=cost_panes(
         TABLE.costs,

@@ -32,8 +32,8 @@ _RUNNING = {row.name for row in RUNS if isinstance(row, Observation)} - {"IsBuil
 _COUNTED = next(row for row in ROWS if isinstance(row, Cost) and row.observation == _RUN)
 
 PANES = Panes(
-    text=TextPane("Ir", IR, read_ir),
-    assembly=TextPane("Assembly", _ASSEMBLY, read_assembly),
+    text=TextPane("Ir", IR, read_ir, "LLVM IR"),
+    assembly=TextPane("Assembly", _ASSEMBLY, read_assembly, "Assembly"),
     costs=cost_panes(
         TABLE.costs,
         {

@@ -74,7 +74,7 @@ def loops(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
 def program_graph(values: Sequence[Any], function: str) -> PaneGraph:
     """Return the ProGraML graph, or the part of it that belongs to `function`."""
     graph: dict[str, Any] = json.loads(values[0]) if isinstance(values[0], str) else values[0]
-    names = [str(item["name"]) for item in graph["graph"]["function"]]
+    names = [str(item) for item in graph["graph"]["function"]]
     nodes = tuple(
         _vertex(item, names)
         for item in graph["nodes"]
