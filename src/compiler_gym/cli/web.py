@@ -9,7 +9,7 @@ import typer
 
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import errors
-from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, ProgramName
+from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName
 
 if TYPE_CHECKING:
     from compiler_gym.explorer.records import Source
@@ -20,7 +20,9 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def web(
-    program: ProgramName | None = None,
+    program: Annotated[
+        str | None, typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.")
+    ] = None,
     env: EnvName = DEFAULT_ENVIRONMENT,
     host: Annotated[
         str, typer.Option(help="The address to listen at; others can reach any but the default.")
