@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym web``: the explorer in a browser, served from this machine."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -99,7 +100,7 @@ def _whole(program: str) -> str:
     """Return a path as it is known from everywhere, and an address as it is."""
     path, mark, query = program.partition("?")
     if "://" not in program and Path(path).expanduser().exists():
-        return str(Path(path).expanduser().absolute()) + mark + query
+        return os.path.abspath(Path(path).expanduser()) + mark + query
     return program
 
 
