@@ -198,7 +198,7 @@ class Explored:
             finally:
                 self._lock.release()
             return
-        self._tree.env.close()  # whoever works with it is interrupted
+        self._tree.interrupt()
         with self._lock:
             self._tree.close()
 

@@ -181,7 +181,7 @@ def _of_states(states: list[CompilerEnvState], kind: str, title: str = "") -> Ep
 
 def _environment_for(compiler: str) -> str | None:
     """Return the first environment of the compiler that a report names with its version."""
-    word = compiler.split(" ")[0].lower()
+    word = compiler.split(" ")[0].lower().partition("-")[0]
     for known in compilers().values():
         if known.name == word:
             return known.environments[0].id

@@ -31,7 +31,6 @@ __all__ = [
     "Fact",
     "Format",
     "FunctionDifference",
-    "FunctionText",
     "Functions",
     "Graph",
     "GraphKind",
@@ -47,7 +46,6 @@ __all__ = [
     "Observation",
     "ObservationValue",
     "Problem",
-    "Programs",
     "Reward",
     "SearchMethod",
     "Server",
@@ -253,9 +251,6 @@ class Catalogue(Struct, frozen=True, kw_only=True):
     """Whether there are others than those listed."""
 
 
-Programs = Catalogue
-
-
 # -- sessions and their trees -------------------------------------------------------------------
 
 
@@ -415,9 +410,6 @@ class Text(Struct, frozen=True, kw_only=True):
     text: str
     line_map: LineMap | None
     """Where each line comes from in the source; null where that is not known."""
-
-
-FunctionText = Text
 
 
 class FunctionDifference(Struct, frozen=True, kw_only=True):

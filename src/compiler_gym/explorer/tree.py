@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from compiler_gym.core import CompilerEnv, CostPane, Panes
+from compiler_gym.core import CompilerEnv, Panes
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     ExplorerError,
@@ -77,6 +77,8 @@ class Tree:
         self._next = 0
         self._live: OrderedDict[int, CompilerEnv] = OrderedDict()
         self._by_hash: dict[Any, int] = {}
+        self._stepping: CompilerEnv | None = None
+        """What has an action of its own under way."""
 
     def start(self) -> State:
         """Reset the environment and return the root."""
@@ -208,6 +210,12 @@ class Tree:
         """Return the actions from the root to `state`, as clients see them."""
         return [one.action for one in state.path]
 
+    def interrupt(self) -> None:
+        """End the processes that another thread may wait for; it gets an error. Any thread."""
+        for env in (self._stepping, self.env, *list(self._live.values())):
+            if env is not None:
+                env.close()
+
     def close(self) -> None:
         """End every process."""
         for env in self._live.values():
@@ -221,7 +229,11 @@ class Tree:
         name = self.use(parent, lambda env: action_name(env.action_space, value))
         twin = self.fork(parent)
         began = time.perf_counter()
-        values, reward, terminated, truncated, info = twin.step(value, self._names())
+        self._stepping = twin
+        try:
+            values, reward, terminated, truncated, info = twin.step(value, self._names())
+        finally:
+            self._stepping = None
         state = State(
             id=self._next,
             parent=parent,
@@ -309,17 +321,18 @@ class Tree:
         """Return what is seen at every step: the hash, and costs that take no time."""
         hash = self.env.state_observation
         first = [hash] if hash and hash in self.env.observation else []
-        return [*first, *(cost.observation for cost in self._costs_at_once())]
+        return list(dict.fromkeys([*first, *self._costs_at_once()]))
 
-    def _costs_at_once(self) -> Iterable[CostPane]:
+    def _costs_at_once(self) -> list[str]:
         offered = self.env.observation
-        return [one for one in self.panes.costs if one.at_once and one.observation in offered]
+        named = [one.observation for one in self.panes.costs if one.at_once]
+        return [name for name in named if name in offered]
 
     def _note(self, state: State, values: Any) -> None:
         seen = dict(zip(self._names(), values, strict=True))
         hash = self.env.state_observation
-        state.hash = seen.pop(hash, None) if hash else None
-        state.costs |= {name: float(value) for name, value in seen.items()}
+        state.hash = seen.get(hash) if hash else None
+        state.costs |= {name: float(seen[name]) for name in self._costs_at_once()}
 
     def _add(self, state: State) -> None:
         self._states[state.id] = state
