@@ -6,7 +6,7 @@ import pytest
 import compiler_gym
 from compiler_gym.envs.llvm import make_benchmark_from_source
 from compiler_gym.envs.llvm.panes.pasted import make_pasted
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.errors import BenchmarkInitError, CompilerGymError
 from compiler_gym.sandbox import Sandbox, chosen
 
 SOURCE = "int f(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n"
@@ -44,9 +44,13 @@ def test_a_pasted_program_reads_no_file_of_the_users(tmp_path: Path) -> None:
     with pytest.raises(BenchmarkInitError, match="secret"):
         make_pasted(f'#include "{secret}"\n', "C", "x")
     incbin = f'__asm__(".incbin \\"{secret}\\"");\nint f(void) {{ return 0; }}\n'
+    with pytest.raises(BenchmarkInitError, match="Could not find"):
+        make_pasted(incbin, "C", "x")
+    triple = 'target triple = "x86_64-pc-linux-gnu"\n'
+    module = f'{triple}module asm ".incbin \\22{secret}\\22"\ndefine i32 @f() {{\n  ret i32 0\n}}\n'
     with compiler_gym.make("llvm-v0") as env:
-        env.reset(benchmark=make_pasted(incbin, "C", "x"))
-        with pytest.raises(compiler_gym.errors.CompilerGymError, match="refused"):
+        env.reset(benchmark=make_pasted(module, "IR", "x"))
+        with pytest.raises(CompilerGymError, match="refused"):
             _ = env.observation["Assembly"]
 
 
