@@ -43,7 +43,7 @@ def test_programs_are_listed_and_searched_without_a_download(client: Client) -> 
 
 
 def test_a_step_gives_what_the_environment_gives(crc: Session) -> None:
-    nodes = crc.step("mem2reg", "instcombine", "mem2reg")
+    nodes: list[dict[str, Any]] = crc.step("mem2reg", "instcombine", "mem2reg")
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCountOz") as env:
         env.reset(benchmark="cbench-v1/crc32")
         env.multistep([])
@@ -52,7 +52,7 @@ def test_a_step_gives_what_the_environment_gives(crc: Session) -> None:
             assert node["reward"] == pytest.approx(reward)
             assert node["changed"] is not info["action_had_no_effect"]
             assert node["costs"]["IrInstructionCount"] == env.observation["IrInstructionCount"]
-        assert node["total"] == pytest.approx(sum(n["reward"] for n in nodes))
+    assert nodes[-1]["total"] == pytest.approx(sum(node["reward"] for node in nodes))
     assert [node["changed"] for node in nodes] == [True, True, False]
     assert nodes[2]["same_as"] == nodes[1]["id"]
 

@@ -59,6 +59,7 @@ def test_only_one_at_a_time_gets_at_the_tree(session: Explored) -> None:
 
 def test_to_close_it_interrupts_who_waits_for_a_worker(session: Explored, env: CompilerEnv) -> None:
     pid = worker_pid(env)
+    assert pid is not None
     failed: list[Exception] = []
 
     def hang() -> None:

@@ -32,6 +32,12 @@ def grown(space: str = "Behaviours", program: str = "7", **options: Any) -> Iter
         tree.close()
 
 
+def kill_worker(env: Any) -> None:
+    pid = worker_pid(env)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+
+
 def number(tree: Tree, state: State) -> int:
     return tree.use(state, lambda env: env.observation["number"])
 
@@ -102,7 +108,7 @@ def test_lost_workers_are_replaced_by_replay(victims: str) -> None:
         two = tree.step(one, "double")
         found = {"root": [tree.env], "leaf": [tree._live[two.id]]}
         for env in found.get(victims, [tree.env, *tree._live.values()]):
-            os.kill(worker_pid(env), signal.SIGKILL)
+            kill_worker(env)
         assert [number(tree, state) for state in (two, one, tree.state(0))] == [16, 8, 7]
         assert recovered
         assert tree.step(two, "add").costs["number"] == 17
@@ -112,7 +118,7 @@ def test_what_fails_each_time_is_said_and_not_tried_for_ever() -> None:
     with grown("Safe") as (tree, recovered):
 
         def crash(env: Any) -> None:
-            os.kill(worker_pid(env), signal.SIGKILL)
+            kill_worker(env)
             return env.observation["number"]
 
         with pytest.raises(Exception, match="worker") as failed:

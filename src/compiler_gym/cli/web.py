@@ -76,16 +76,15 @@ def web(
 
 def _require_library() -> None:
     """Raise `EnvironmentNotSupported` unless the extra is installed."""
+    from importlib.util import find_spec
+
     from compiler_gym.errors import EnvironmentNotSupported
 
-    try:
-        import starlette
-        import uvicorn  # noqa: F401 - it is looked for
-    except ImportError as error:
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
         raise EnvironmentNotSupported(
-            f"the explorer needs a web server ({error}): pip install 'compiler_gym[web]'"
-        ) from error
-    del starlette
+            f"{' and '.join(missing)} missing: pip install 'compiler_gym[web]'"
+        )
 
 
 def _open(address: str) -> None:

@@ -6,7 +6,7 @@ Needs the extra ``web``; it is imported on use.
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -54,7 +54,7 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="explorer")
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         looking = asyncio.create_task(_close_idle(api))
         try:
             yield

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a page is told of an environment before it has a program."""
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import msgspec
@@ -9,6 +9,7 @@ import msgspec
 from compiler_gym.core import CompilerEnv, Panes, describe
 from compiler_gym.explorer import records
 from compiler_gym.registration import compiler_of, compilers
+from compiler_gym.spaces import to_plain
 
 __all__ = ["action_space_of", "environment_names", "environment_of", "first_reward", "format_names"]
 
@@ -63,7 +64,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
             for row in plain["reward_spaces"]
         ],
         datasets=[
-            records.Dataset(**{**row, "programs": row["programs"] or None})
+            msgspec.structs.replace(records.Dataset(**row), programs=row["programs"] or None)
             for row in plain["datasets"]
         ],
         default_benchmark=env.default_benchmark,
@@ -89,9 +90,8 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
 
 def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> records.ActionSpace:
     """Return what `describe` says of an action space, as a record."""
-    shape: list[int] = []
-    if isinstance(space, gymnasium.spaces.MultiDiscrete):
-        shape = [int(size) for size in space.nvec.ravel()]
+    is_several = isinstance(space, gymnasium.spaces.MultiDiscrete)
+    shape: list[int] = to_plain(cast(Any, space).nvec.ravel()) if is_several else []
     return records.ActionSpace(
         name=plain["name"],
         space=plain["space"][:2000],

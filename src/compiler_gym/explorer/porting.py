@@ -32,6 +32,20 @@ _MOST_EPISODES = 2000
 _PLAN = "plan.toml"
 
 
+class _Binary(msgspec.Struct):
+    """What the report of a tuned project says of a binary, as far as it is read here."""
+
+    name: str
+    passes: str
+
+
+class _Report(msgspec.Struct):
+    """What such a report says."""
+
+    compiler: str
+    binaries: list[_Binary]
+
+
 def exported(tree: Tree, state: State, environment: str, source: Source | None) -> Export:
     """Return `state` in every form."""
 
@@ -104,8 +118,7 @@ def _from_text(text: str) -> Episodes:
         begin = "\n".join(json.dumps(line) for line in _list_of(begin))
     if begin.startswith("{") and (plan := _plan_in(begin)) is not None:
         return plan
-    one = _single(begin)
-    kind = "leaderboard" if one is not None and "published" in one else "state"
+    kind = "leaderboard" if _is_entry(begin) else "state"
     return _of_states(list(CompilerEnvStateReader(io.StringIO(begin))), kind)
 
 
@@ -143,20 +156,19 @@ def _from_plan(path: Path) -> Episodes:
 
 def _plan_in(text: str) -> Episodes | None:
     """Return what the report of a tuned project names, or None where the text is none."""
-    report = _single(text)
-    if report is None or "binaries" not in report or not isinstance(report["binaries"], list):
+    try:
+        report = msgspec.json.decode(text, type=_Report)
+    except msgspec.MsgspecError:
         return None
-    rows: list[Any] = report["binaries"]
     return Episodes(
         kind="tuning",
         episodes=[
             Episode(
-                environment=_environment_for(str(report.get("compiler", ""))),
-                commandline=str(row.get("passes", "")),
-                title=str(row.get("name", "")),
+                environment=_environment_for(report.compiler),
+                commandline=binary.passes,
+                title=binary.name,
             )
-            for row in rows
-            if isinstance(row, dict)
+            for binary in report.binaries
         ],
     )
 
@@ -188,12 +200,18 @@ def _environment_for(compiler: str) -> str | None:
     return None
 
 
-def _single(text: str) -> dict[str, Any] | None:
+class _Published(msgspec.Struct):
+    """What an entry of a leaderboard has beside its state."""
+
+    published: Any
+
+
+def _is_entry(text: str) -> bool:
     try:
-        found = json.loads(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+        msgspec.json.decode(text.partition("\n")[0], type=_Published)
+    except msgspec.MsgspecError:
+        return False
+    return True
 
 
 def _list_of(text: str) -> list[Any]:

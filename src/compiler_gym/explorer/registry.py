@@ -2,7 +2,7 @@
 """The open sessions: at most so many, closed when nobody has used them for a while."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from compiler_gym.errors import ExplorerError
@@ -23,7 +23,7 @@ class Registry:
         self._is_closed = False
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def place(self) -> Generator[None]:
         """Keep a place for a session that is being opened; raise `ExplorerError` for none."""
         self.close_idle()
         with self._lock:

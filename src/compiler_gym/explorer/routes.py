@@ -18,7 +18,7 @@ class Parameter:
     """One value of a request's query."""
 
     name: str
-    type: type
+    type: type[Any]
     description: str
     default: Any = None
     required: bool = False
@@ -35,9 +35,9 @@ class Route:
     name: str
     """The method that serves it, and what clients call it."""
     summary: str
-    answer: type | None
+    answer: type[Any] | None
     """None: nothing, with status 204."""
-    body: type | None = None
+    body: type[Any] | None = None
     query: tuple[Parameter, ...] = ()
     is_stream: bool = False
     """Whether it answers server-sent events, each a record of `answer`."""

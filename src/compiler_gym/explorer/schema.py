@@ -26,7 +26,7 @@ _PATH_TYPES = {"node": "integer"}
 
 def schema() -> dict[str, Any]:
     """Return the OpenAPI document."""
-    types = list(dict.fromkeys(filter(None, _types())))
+    types: list[Any] = [kind for kind in dict.fromkeys(_types()) if kind is not None]
     found, components = msgspec.json.schema_components(types, ref_template=_REFERENCES)
     by_type = dict(zip(types, found, strict=True))
     paths: dict[str, dict[str, Any]] = {}

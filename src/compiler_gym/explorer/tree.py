@@ -54,8 +54,8 @@ class State:
     def path(self) -> list["State"]:
         """The states from the root's child to this one."""
         found: list[State] = []
-        state: State | None = self
-        while state is not None and state.parent is not None:
+        state: State = self
+        while state.parent is not None:
             found.append(state)
             state = state.parent
         return found[::-1]

@@ -18,7 +18,7 @@ from compiler_gym.envs.llvm.panes.control_flow import control_flow
 from compiler_gym.envs.llvm.panes.pasted import make_pasted
 from compiler_gym.envs.llvm.panes.source_lines import read_assembly, read_ir
 from compiler_gym.envs.llvm.panes.structure import calls, loops, program_graph
-from compiler_gym.tables import Cost, Observation
+from compiler_gym.tables import Cost
 
 __all__ = ["IR", "PANES"]
 
@@ -28,7 +28,7 @@ _ASSEMBLY = Listing(
     "gas", "#", begin=r'\s*\.type\s+("[^"]+"|[^\s,]+), *[@%]function', end=r"\s*\.size\s+[^,]+, *\."
 )
 _RUN = "RuntimeInstructions"
-_RUNNING = {row.name for row in RUNS if isinstance(row, Observation)} - {"IsBuildable", "Buildtime"}
+_RUNNING = {row.name for row in RUNS} - {"IsBuildable", "Buildtime"}
 _COUNTED = next(row for row in ROWS if isinstance(row, Cost) and row.observation == _RUN)
 
 PANES = Panes(

@@ -83,7 +83,10 @@ def program_graph(values: Sequence[Any], function: str) -> PaneGraph:
     kept = {node.id for node in nodes}
     edges = tuple(
         PaneEdge(
-            str(link["source"]), str(link["target"]), str(link["position"]), _FLOWS[link["flow"]]
+            str(link["source"]),
+            str(link["target"]),
+            str(link["position"]),
+            _FLOWS[int(link["flow"])],
         )
         for link in graph["links"]
         if str(link["source"]) in kept and str(link["target"]) in kept
@@ -107,7 +110,7 @@ def _vertex(item: Mapping[str, Any], names: list[str]) -> PaneNode:
     full = item.get("features", {}).get("full_text", "")
     text = str((full[0] if isinstance(full, list) and full else full) or item["text"])  # pyright: ignore[reportUnknownArgumentType]  # JSON
     short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
-    kind = item["type"]
+    kind = int(item["type"])
     return PaneNode(str(item["id"]), short, _KINDS[kind], _name_of(item, names), digest=text)
 
 
