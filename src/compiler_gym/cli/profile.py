@@ -17,7 +17,6 @@ from compiler_gym.cli._programs import (
     ActionSpaceName,
     find_program,
 )
-from compiler_gym.spaces import find_actions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,6 +85,7 @@ def profile(
     """
     from compiler_gym.profiling import profile as play
     from compiler_gym.registration import make
+    from compiler_gym.spaces import find_actions
 
     recorded = _recorded(state, actions, random)
     if program is None and recorded is None:

@@ -16,7 +16,6 @@ from compiler_gym.cli._programs import (
     ProgramName,
     find_program,
 )
-from compiler_gym.spaces import find_actions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +68,7 @@ def run(
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
     from compiler_gym.registration import make
-    from compiler_gym.spaces import action_name, space_name
+    from compiler_gym.spaces import action_name, find_actions, space_name
 
     with make(env, action_space=action_space, **limits_of(step_seconds, memory_gib)) as made:
         chosen = find_actions(made.action_space, actions or [])

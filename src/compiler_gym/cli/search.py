@@ -22,7 +22,6 @@ from compiler_gym.cli._output import (
 )
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName, find_program
 from compiler_gym.cli._state_files import program_name
-from compiler_gym.spaces import find_actions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -111,6 +110,7 @@ def search(
         run_search,
         write_results,
     )
+    from compiler_gym.spaces import find_actions
 
     budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
     for seconds in (step_seconds, level_seconds):
