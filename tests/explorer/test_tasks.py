@@ -77,3 +77,13 @@ def test_only_so_many_tasks_go_on_at_a_time(crc: Session) -> None:
     assert crc.post("/search", {"seconds": 60}, 429)["next"] == "cancel one of them"
     for task in tasks:
         crc.client.delete(f"{crc.path}/tasks/{task['id']}", 200)
+
+
+def test_tasks_that_are_over_are_forgotten_in_time(crc: Session) -> None:
+    ids: list[str] = []
+    for _ in range(20):
+        task = crc.post("/try-all", {"actions": ["dce"]})
+        crc.client.events(f"{crc.path}/tasks/{task['id']}/events")
+        ids.append(task["id"])
+    crc.get(f"/tasks/{ids[0]}", 404)
+    assert crc.get(f"/tasks/{ids[-1]}")["task"]["status"] == "done"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._limits import MemoryGib, limits_of
 from compiler_gym.cli._output import errors
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName
 
@@ -38,7 +38,9 @@ def web(
     idle_minutes: Annotated[
         float, typer.Option(help="When a session is closed that nobody uses.", min=0.01)
     ] = 30.0,
-    step_seconds: StepSeconds = None,
+    step_seconds: Annotated[
+        float, typer.Option(help="Seconds that one action or observation may take.")
+    ] = 60.0,
     memory_gib: MemoryGib = None,
 ) -> None:
     """Open the web explorer: a tree of what passes do, with diffs, graphs and search.

@@ -39,6 +39,8 @@ from compiler_gym.version import __version__
 __all__ = ["Api", "Asked"]
 
 _MOST_TASKS = 4
+_MOST_KEPT = 16
+"""Tasks of a session that go on at a time, and that are over and can still be asked for."""
 _MOST_SECONDS = 24 * 3600.0
 _MOST_LISTED = 5000
 
@@ -420,6 +422,9 @@ def _started(session: Explored, make_task: Callable[[], Working]) -> records.Tas
             status=429,
             next="cancel one of them",
         )
+    over = [id for id, task in session.tasks.items() if not task.is_running]
+    for id in over[:-_MOST_KEPT]:
+        del session.tasks[id]
     task = make_task()
     task.start()
     return task.record()

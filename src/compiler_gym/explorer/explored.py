@@ -116,10 +116,10 @@ class Explored:
         def added(tree: Tree, _: Listings) -> list[records.Node]:
             state, way = tree.state(parent), list[State]()
             for action in actions:
-                before = set(tree.ids)
+                before = tree.next_id
                 state = tree.step(state, action)
                 way.append(state)
-                if state.id not in before:
+                if state.id >= before:
                     fresh.append(tree.node(state))
                 if state.error is not None:
                     break

@@ -48,6 +48,7 @@ class State:
     seconds: float = 0.0
     error: Problem | None = None
     hash: Any = None
+    depth: int = 0
     children: "dict[str, State]" = field(default_factory=dict[str, "State"])
 
     @property
@@ -105,6 +106,11 @@ class Tree:
         """The ids of every node."""
         return self._states.keys()
 
+    @property
+    def next_id(self) -> int:
+        """The id of the next node that comes."""
+        return self._next
+
     def state(self, id: int) -> State:
         """Return a state, or raise `ExplorerError`."""
         if id not in self._states:
@@ -119,7 +125,7 @@ class Tree:
             parent=None if state.parent is None else state.parent.id,
             action=state.action,
             name=state.name,
-            depth=len(state.path),
+            depth=state.depth,
             reward=state.reward,
             total=state.total,
             costs=dict(state.costs),
@@ -243,6 +249,7 @@ class Tree:
             total=None,
             costs={},
             ended=terminated or truncated,
+            depth=parent.depth + 1,
             seconds=time.perf_counter() - began,
         )
         if "error" in info:
