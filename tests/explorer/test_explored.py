@@ -8,7 +8,7 @@ import pytest
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, ExplorerError
 from compiler_gym.explorer.explored import Explored
-from compiler_gym.testing import FakeEnv, is_running, worker_pid
+from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
 
 
 def session_of(env: CompilerEnv) -> Explored:
@@ -77,7 +77,7 @@ def test_to_close_it_interrupts_who_waits_for_a_worker(session: Explored, env: C
     thread.join(20)
     assert not thread.is_alive()
     assert time.monotonic() - began < 20
-    assert not is_running(pid)
+    assert wait_until(lambda: not is_running(pid))
     with pytest.raises(ExplorerError, match="closed"):
         session.add(0, ["add"])
 
