@@ -306,6 +306,8 @@ export class Explored {
     if (event.kind === 'closed') {
       this.closed = true;
       this.stop();
+      // Perhaps the whole server ends: then it is that which is told.
+      for (const wait of [500, 2500, 6000]) setTimeout(() => void api.server().catch(() => {}), wait);
     }
     if (event.kind === 'nodes' || event.kind === 'removed') this.walk();
   }
