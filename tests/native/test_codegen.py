@@ -42,7 +42,7 @@ def test_assembly_is_that_of_llc(modules, tmp_path):
         source.write_bytes(module.bitcode())
         command = [need("llc-22"), *options, str(source), "-o", str(target)]
         subprocess.run(command, check=True, capture_output=True)
-        assert module.assembly() == target.read_text(), name
+        assert module.assembly() == target.read_bytes(), name
 
 
 def test_making_code_leaves_the_module_as_it_was(corpus):

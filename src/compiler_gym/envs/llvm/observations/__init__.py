@@ -35,7 +35,7 @@ _MODULE = (
     _text(
         "Assembly",
         None,
-        "Module.assembly",
+        "assembly",
         "The assembly of the module's object file, for x86-64 or the machine that ``?target=`` "
         "names.",
     ),
