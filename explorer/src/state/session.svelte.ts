@@ -295,7 +295,10 @@ export class Explored {
   /** Follow what happens, while the session is looked at. */
   follow(): () => void {
     this.stop();
-    this.stop = listen(this.id, null, (event) => this.heard(event));
+    this.stop = listen(this.id, null, (event) => this.heard(event), () => {
+      // The stream ended: perhaps the whole server did, which is then told.
+      for (const wait of [300, 2500, 6000]) setTimeout(() => void api.server().catch(() => {}), wait);
+    });
     return () => this.stop();
   }
   private heard(event: Told): void {
@@ -306,8 +309,6 @@ export class Explored {
     if (event.kind === 'closed') {
       this.closed = true;
       this.stop();
-      // Perhaps the whole server ends: then it is that which is told.
-      for (const wait of [500, 2500, 6000]) setTimeout(() => void api.server().catch(() => {}), wait);
     }
     if (event.kind === 'nodes' || event.kind === 'removed') this.walk();
   }
