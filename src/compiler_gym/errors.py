@@ -26,6 +26,7 @@ Three branches tell the reader whom to ask::
     │   ├── CacheError                   a cache that cannot be written
     │   ├── ProjectError                 a project that cannot be built, linked or tested as asked
     │   ├── PlanError                    a plan of a tuned build that cannot be read or applied
+    │   ├── ExplorerError                a request of the web explorer that is refused
     │   └── RecordingError               a record of episodes that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
     │   ├── CompilerFatalError           it gave up with a fatal error
@@ -217,6 +218,17 @@ class ProjectError(RequestError, ValueError):
 
 class PlanError(RequestError, ValueError):
     """A plan of a tuned build cannot be read or applied."""
+
+
+class ExplorerError(RequestError):
+    """A request of the web explorer is refused."""
+
+    def __init__(self, message: str, *, status: int = 400, next: str = ""):
+        super().__init__(message)
+        self.status = status
+        """What HTTP calls it."""
+        self.next = next
+        """What to do about it."""
 
 
 class RecordingError(RequestError, OSError):

@@ -36,6 +36,7 @@ COMMON = {
     "Choices",  # GCC's action space of all options at once
     "Passes",  # what optimising compilers consist of
     "Pipelines",
+    "Functions",  # and programs
     "cc",  # the compiler of any Unix
     "action_mask",  # Gymnasium's word for what may be done
     "choices",

@@ -24,7 +24,7 @@ COMPILER_FILES = {
 }
 COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
 OFFERED_FOLDERS = {
-    *("demonstration", "inlining", "leaderboard", "marks", "schedule", "tuning"),
+    *("demonstration", "inlining", "leaderboard", "marks", "panes", "schedule", "tuning"),
     *("code", "nests", "pictures"),
 }
 """What a compiler's registration may name besides, action spaces with a worker's half, and a

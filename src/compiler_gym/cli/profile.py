@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
@@ -86,6 +85,7 @@ def profile(
     """
     from compiler_gym.profiling import profile as play
     from compiler_gym.registration import make
+    from compiler_gym.spaces import find_actions
 
     recorded = _recorded(state, actions, random)
     if program is None and recorded is None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._costs import change, levels_of, number, origin_of
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
@@ -69,7 +68,7 @@ def run(
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
     from compiler_gym.registration import make
-    from compiler_gym.spaces import action_name, space_name
+    from compiler_gym.spaces import action_name, find_actions, space_name
 
     chosen_space = {} if action_space is None else {"action_space": action_space}
     with make(env, **chosen_space, **limits_of(step_seconds, memory_gib)) as made:

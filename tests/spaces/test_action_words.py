@@ -6,9 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.cli._action_words import close_names, find_action, find_actions
 from compiler_gym.errors import InvalidActionError
-from compiler_gym.spaces import Commandline, CommandlineFlag, MultiDiscrete, NamedDiscrete
+from compiler_gym.spaces import (
+    Commandline,
+    CommandlineFlag,
+    MultiDiscrete,
+    NamedDiscrete,
+    close_names,
+    find_action,
+    find_actions,
+)
 
 PASSES = NamedDiscrete(["sroa", "sroa<preserve-cfg>", "gvn", "10"], name="passes")
 FLAGS = Commandline(

@@ -8,6 +8,7 @@ from typing import Any
 
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.nearest import did_you_mean, nearest
+from compiler_gym.spaces.action_names import action_flags, action_names, space_name
 
 __all__ = ["close_names", "find_action", "find_actions"]
 
@@ -19,8 +20,6 @@ def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
 
 def find_action(space: Any, word: str) -> Any:
     """Return the action whose name, number or flag is `word`."""
-    from compiler_gym.spaces import action_flags, action_names, space_name
-
     # A space that changes knows names of actions that it does not have before a reset.
     if (find := getattr(space, "find", None)) and (found := find(word)) is not None:
         return found
