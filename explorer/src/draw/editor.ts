@@ -3,7 +3,7 @@
 
 import { defaultKeymap } from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
-import { closeSearchPanel, highlightSelectionMatches, openSearchPanel, search, searchKeymap, searchPanelOpen } from '@codemirror/search';
+import { closeSearchPanel, highlightSelectionMatches, openSearchPanel, searchKeymap, searchPanelOpen } from '@codemirror/search';
 import { EditorState, type Extension, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -71,7 +71,7 @@ export function toggleSearch(view: EditorView | undefined): void {
 
 function base(language: string, label: string): Extension[] {
   return [
-    drawSelection(), highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), reader(language), syntaxHighlighting(highlights),
+    drawSelection(), highlightActiveLine(), highlightSelectionMatches(), reader(language), syntaxHighlighting(highlights),
     keymap.of([...defaultKeymap, ...searchKeymap]),
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     EditorView.theme({ '.cm-scroller': { fontFamily: 'inherit', lineHeight: '1.5' } }),
