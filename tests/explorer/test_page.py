@@ -38,7 +38,7 @@ def page(browser: Any, client: Client) -> Iterator[Any]:
         yield page
         page.close()
         for session in client.get("/api/sessions")["sessions"]:
-            client.delete(f"/api/sessions/{session['id']}")
+            client.http.delete(f"/api/sessions/{session['id']}")  # the page may have been first
         assert errors == []
 
 
@@ -143,7 +143,11 @@ def test_the_address_follows_the_state_and_leads_back_to_it(page: Any, client: C
     expect(steps(page)).to_have_count(3, timeout=_PATIENCE)
     expect(steps(page).nth(1)).to_have_attribute("aria-selected", "true")
     expect(page.get_by_role("tab", name="Graphs")).to_have_attribute("aria-selected", "true")
-    assert len(client.get("/api/sessions")["sessions"]) == 1  # that before was closed
+    for _ in range(100):  # what the page left behind is closed
+        if len(client.get("/api/sessions")["sessions"]) == 1:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("a page that was loaded again left its session open")
 
 
 @pytest.mark.slow
@@ -228,7 +232,7 @@ def test_a_large_program_keeps_the_page_awake(browser: Any, client: Client) -> N
             paints.append(page.evaluate(paint))
         assert min(paints) <= 1000
         open_source(page, text)
-        (session,) = client.server.api.registry.all()
+        session = client.server.api.registry.all()[-1]
         assert session.record().nodes[0].costs["IrInstructionCount"] >= 20_000
         browser.start_tracing(page=page, categories=["toplevel", "__metadata"])
         add(page, "mem2reg", "instcombine", "simplifycfg")
@@ -260,7 +264,7 @@ def test_a_step_is_seen_soon_after_the_compiler_is_done(browser: Any, client: Cl
             page.evaluate(watch.replace("COUNT", str(number)))
             adding(page).press("Enter")
             took = page.evaluate("window.seen")
-            (session,) = client.server.api.registry.all()
+            session = client.server.api.registry.all()[-1]
             above.append(took - 1000 * session.record().nodes[-1].seconds)
         page.close()
     assert min(above) <= 100, above

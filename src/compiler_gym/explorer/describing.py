@@ -126,7 +126,7 @@ def first_reward(id: str, env: CompilerEnv) -> str | None:
         learnt = [one.for_learning for one in compiler.environments if one.id == id]
         for known in (compiler.search_defaults, *learnt):
             named = known.get("reward_space")
-            if named in env.reward and is_sure(env.reward.spaces[named]):
+            if isinstance(named, str) and named in env.reward and is_sure(env.reward.spaces[named]):
                 return named
     sure = [
         reward.name

@@ -16,10 +16,13 @@ _KINDS = ("statement", "tensor", "loop")
 
 def _graph(values: Sequence[Any], function: str) -> PaneGraph:
     """Return loops, statements and tensors; what moves data says its stride."""
-    (graph,) = values
+    graph: dict[str, list[dict[str, Any]]] = values[0]
     nodes = tuple(
         PaneNode(
-            id=str(node["id"]), label=_label(node), kind=_KINDS[node["type"]], function=function
+            id=str(node["id"]),
+            label=_label(node),
+            kind=_KINDS[int(node["type"])],
+            function=function,
         )
         for node in graph["nodes"]
     )
