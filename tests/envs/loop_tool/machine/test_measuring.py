@@ -44,6 +44,20 @@ def test_a_tree_is_compiled_once(compiled: list[Tree]) -> None:
     assert len(compiled) == 2
 
 
+def test_a_step_that_leaves_the_tree_is_not_timed() -> None:
+    tree = tree_of("matmul", "m=8,n=8,k=8")
+    bench = Bench(tree)
+    first = bench.measured(tree)
+    bench.actions += 1
+    assert bench.measured(tree) is first
+    assert bench.measured(tree) is not first, "who asks twice gets a new time"
+    bench.actions += 1
+    other = changes.swap_down(tree, (0,))
+    assert bench.measured(other) is not first
+    bench.actions += 1
+    assert bench.measured(tree) is not first
+
+
 def test_a_gain_is_that_since_the_last(compiled: list[Tree]) -> None:
     tree = tree_of("matmul", "m=96,n=96,k=96")
     bench = Bench(tree)
