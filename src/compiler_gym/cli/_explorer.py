@@ -352,6 +352,7 @@ class Explorer:
             "reward": total,
             "reward_space": reward.name if reward else None,
         }
+        parts.sort(key=lambda part: "\n" in part)  # what has lines of its own comes last
         return Reply(f"{what}\n  {'   '.join(parts)}", data)
 
     def _find(self, word: str) -> Any:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The roofline: what a nest reaches, under what memory and arithmetic allow (Williams, 2009)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
@@ -10,7 +10,7 @@ from compiler_gym.envs.loop_tool.pictures.cards import INK, SOFT, card
 __all__ = ["roofline_svg", "roofline_text"]
 
 _WIDTH, _HEIGHT, _MARGIN = 60, 14, 8
-_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT = 56, 34, 480, 240
+_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT = 64, 38, 480, 240
 _ROOF, _NEST = "#2166ac", "#b2182b"
 _MOST_TICKS = 8
 
@@ -42,9 +42,12 @@ def roofline_text(facts: Mapping[str, Any]) -> str:
     return "\n".join([_title(facts), *drawn, f"{' ' * _MARGIN}└{'─' * _WIDTH}", _axis(view)])
 
 
-def roofline_svg(facts: Mapping[str, Any]) -> str:
-    """Return the roofline as SVG. `facts` are those of the observation ``roofline``."""
-    view = _View(facts)
+def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
+    """Return the roofline as SVG. `facts` are those of the observation ``roofline``.
+
+    `before` are the GFLOPS of other nests of the same program: rings without a name.
+    """
+    view = _View(facts, before)
     right, bottom = _LEFT + _PLOT_WIDTH, _TOP + _PLOT_HEIGHT
     points = " ".join(
         f"{_across(x / 100):.1f},{_down(view.y(view.roof(view.intensity_at(x / 100)))):.1f}"
@@ -60,6 +63,11 @@ def roofline_svg(facts: Mapping[str, Any]) -> str:
         _label(right, _down(view.y(view.peak)) - 6, f"peak {view.peak:.3g} GFLOPS", "end", _ROOF),
         f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{y:.1f}" stroke="{_NEST}" '
         'stroke-dasharray="3 3"/>',
+        *(
+            f'<circle cx="{x:.1f}" cy="{_down(view.y(one)):.1f}" r="4" fill="#ffffff" '
+            f'stroke="{_NEST}"/>{_label(x + 9, _down(view.y(one)) + 4, f"{one:.3g}", colour=_NEST)}'
+            for one in before
+        ),
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_NEST}"/>',
         _label(
             x - 9 if is_right else x + 9, y + 4, f"this nest: {facts['gflops']:.3g}",
@@ -118,14 +126,14 @@ def _label(
 class _View:
     """Logarithmic axes around a nest and its roof."""
 
-    def __init__(self, facts: Mapping[str, Any]) -> None:
+    def __init__(self, facts: Mapping[str, Any], before: Sequence[float] = ()) -> None:
         self.peak, self.bandwidth = float(facts["peak"]), float(facts["bandwidth"])
         ridge = self.peak / self.bandwidth
         self.low = min(ridge, float(facts["intensity"])) / 8
         self.high = max(ridge, float(facts["intensity"])) * 8
-        reached = max(float(facts["gflops"]), 1e-9)
-        self.bottom = min(self.roof(self.low), reached) / 2
-        self.top = max(self.peak, reached) * 1.5
+        reached = [max(float(one), 1e-9) for one in (facts["gflops"], *before)]
+        self.bottom = min(self.roof(self.low), *reached) / 2
+        self.top = max(self.peak, *reached) * 1.5
 
     def roof(self, intensity: float) -> float:
         return min(self.peak, self.bandwidth * intensity)
