@@ -107,7 +107,7 @@ def test_the_finder_is_there_once() -> None:
 
 
 def test_the_old_package_in_the_same_folder_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    source = Path(next(iter(compiler_gym.__path__)))
+    source = Path(compiler_gym.__file__).parent
     package = tmp_path / "compiler_gym"
     package.mkdir()
     for path in source.glob("*.py"):

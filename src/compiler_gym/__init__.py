@@ -87,6 +87,6 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-refuse_old_package(__path__[0])
+refuse_old_package(__file__)
 register_when_imported()
 offer_old_paths()

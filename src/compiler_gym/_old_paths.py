@@ -214,11 +214,12 @@ class _Finder:
         return None
 
 
-def refuse_old_package(folder: str) -> None:
-    """Raise `ImportError` where CompilerGym 0.2.5 was installed into `folder`, the package's own.
+def refuse_old_package(door: str) -> None:
+    """Raise `ImportError` where CompilerGym 0.2.5 was installed beside `door`, the package's own.
 
     Both would share its files: modules of one would import those of the other.
     """
+    folder = os.path.dirname(door)
     # A folder that every release of it has and this library has not.
     if os.path.isdir(os.path.join(folder, "util")):
         raise ImportError(
