@@ -52,7 +52,7 @@ def test_fragments_become_a_part_of_the_changelog_and_are_gone(tmp_path: Path) -
     assert new.index("- It is new.") < new.index("- It is mended.")
     assert [path.name for path in folder.iterdir()] == ["README.md"]
     (folder / "c.changed.md").write_text("It is another.")
-    with pytest.raises(ValueError, match="has 1.2.3 already"):
+    with pytest.raises(ValueError, match=r"has 1\.2\.3 already"):
         changelog.release(tmp_path, "1.2.3")
     changelog.release(tmp_path, "1.3.0")
     page = (tmp_path / "CHANGELOG.md").read_text()
