@@ -20,7 +20,7 @@ _LICENSES = {
     *("nanobind.txt", "robin-map.txt", "zlib.txt", "zstd.txt"),
 }
 _NEVER = re.compile(
-    r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(build|conftest|test_\w+)\.py$"
+    r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
 )
 _NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")
