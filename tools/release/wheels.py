@@ -55,7 +55,7 @@ def build(root: Path, python: str, into: Path) -> Path:
     words = ["auditwheel", "repair", "--exclude", "libLLVM*", "--wheel-dir", str(repaired)]
     subprocess.run([*words, str(wheel)], check=True)
     (wheel,) = repaired.glob("*.whl")
-    subprocess.run(["advzip", "--recompress", "--shrink-extra", str(wheel)], check=True)
+    subprocess.run(["advzip", "--recompress", "--shrink-normal", str(wheel)], check=True)
     return wheel.rename(into / wheel.name)
 
 
