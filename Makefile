@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench docs wheel release-check native native-format native-tidy \
+.PHONY: help setup demo check test test-all bench docs site tutorials wheel release-check native native-format native-tidy \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -17,8 +17,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # the checks run.
 SYSTEM := bubblewrap g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22-dev clang-22 \
   lld-22 libclang-rt-22-dev libzstd-dev zlib1g-dev
-ORACLES := bzip2 clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
-  libjpeg-turbo-progs libtiff-tools mpg123 openssl sox valgrind
+ORACLES := bzip2 chromium clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
+  libjpeg-turbo-progs libtiff-tools mlir-22-tools mpg123 openssl sox valgrind
 
 # Where the package was built: the C++ tests link the engine that is there already.
 ENGINE = build/$(shell $(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)')
@@ -57,8 +57,16 @@ bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
 	$(BIN)/python -m docs.generate
 
+site: $(BIN)/.tested ## Build the site of the pages into site/, with a search; a folder per release
+	$(BIN)/python -m docs.site
+
+tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; needs gigabytes and minutes
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group tutorials
+	$(BIN)/python -m docs.tutorials
+
 wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
-	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
+	  -C cmake.define.COMPILER_GYM_JIT=OFF -C build-dir=build/wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
 	@command -v advzip >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp >/dev/null

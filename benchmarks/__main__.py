@@ -38,6 +38,7 @@ SECTIONS = (
     "peer",
     "datasets",
     "gcc",
+    "loop_nests",
     "sandbox",
     "validation",
     "planted",

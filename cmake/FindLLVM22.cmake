@@ -1,7 +1,8 @@
 # LLVM's own CMake package names archives that Debian ships elsewhere (libPolly.a, libFileCheck.a),
 # so the libraries come from llvm-config instead.
 #
-# Defines the target LLVM22::LLVM (static archives of the machines below) and LLVM22_VERSION.
+# Defines the targets LLVM22::LLVM (static archives of the machines below), with COMPILER_GYM_JIT also
+# LLVM22::JIT (code for this machine and for GPUs, and what links it), and LLVM22_VERSION.
 
 find_program(LLVM22_CONFIG NAMES llvm-config-22 HINTS /usr/lib/llvm-22/bin)
 if(NOT LLVM22_CONFIG)
@@ -48,6 +49,12 @@ _llvm22_query(_llvm22_libs --link-static --libs ${_llvm22_machines}
   analysis bitreader bitwriter irprinter irreader linker mc mca object passes target
   x86asmparser x86codegen x86desc x86disassembler x86info x86targetmca)
 
+if(COMPILER_GYM_JIT)
+  _llvm22_query(_llvm22_jit_libs --link-static --libs
+    asmparser nvptxcodegen nvptxdesc nvptxinfo orcjit passes target x86asmparser x86codegen x86desc
+    x86info)
+endif()
+
 find_library(LLVM22_ZLIB NAMES libz.a REQUIRED)
 find_library(LLVM22_ZSTD NAMES libzstd.a REQUIRED)
 
@@ -62,4 +69,15 @@ target_link_directories(LLVM22::LLVM INTERFACE ${_llvm22_libdir})
 target_link_libraries(LLVM22::LLVM INTERFACE
   -Wl,--start-group ${_llvm22_libs} -Wl,--end-group
   ${LLVM22_ZLIB} ${LLVM22_ZSTD} rt dl m)
+
+if(COMPILER_GYM_JIT)
+  add_library(LLVM22::JIT INTERFACE IMPORTED)
+  target_include_directories(LLVM22::JIT SYSTEM INTERFACE ${_llvm22_include})
+  target_compile_definitions(LLVM22::JIT INTERFACE
+    _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
+  target_link_directories(LLVM22::JIT INTERFACE ${_llvm22_libdir})
+  target_link_libraries(LLVM22::JIT INTERFACE
+    -Wl,--start-group ${_llvm22_jit_libs} -Wl,--end-group
+    ${LLVM22_ZLIB} ${LLVM22_ZSTD} rt dl m pthread)
+endif()
 message(STATUS "LLVM ${LLVM22_VERSION} from ${LLVM22_CONFIG}")

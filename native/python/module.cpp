@@ -124,6 +124,9 @@ void bind_module(nb::module_& m) {
           "object_code",
           [](Module& self) { return unlocked_bytes([&] { return self.object_code(); }); },
           "The ELF object that `llc -filetype=obj` would make.")
+      .def(
+          "assembly", [](Module& self) { return unlocked_bytes([&] { return self.assembly(); }); },
+          "The assembly that `llc -filetype=asm` would write; names in it may be no UTF-8.")
       .def("object_text_size", &Module::object_text_size, Unlocked(),
            "The bytes of machine code: the executable sections of the object, as\n"
            "`llvm-size -A` lists them. The `text` of plain `llvm-size` adds read-only data.")

@@ -23,6 +23,13 @@ TEST_CASE("an object in sections is another with the same functions") {
   CHECK(text_size_of(object) == text_size_of(plain));
 }
 
+TEST_CASE("assembly is the text of the object") {
+  const auto text = assembly_of(compiler_gym::tests::loop);
+  CHECK(text.find("sum:") != std::string::npos);
+  CHECK(text.find("@function") != std::string::npos);
+  CHECK_THROWS_AS(assembly_of("nonsense"), InitError);
+}
+
 TEST_CASE("foreign targets and foreign bytes are refused") {
   CHECK_THROWS_AS(object_code_of("target triple = \"armv7\"\ndefine void @f() { ret void }"),
                   UnsupportedError);

@@ -276,6 +276,11 @@ class Module:
     def object_code(self) -> bytes:
         """The ELF object that `llc -filetype=obj` would make."""
 
+    def assembly(self) -> bytes:
+        """
+        The assembly that `llc -filetype=asm` would write; names in it may be no UTF-8.
+        """
+
     def object_text_size(self) -> int:
         """
         The bytes of machine code: the executable sections of the object, as

@@ -58,6 +58,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "envs.llvm.llvm_env": {"envs.llvm": "LlvmEnv"},
     "envs.llvm.specs": {"envs.llvm": "observation_spaces reward_spaces"},
+    "envs.loop_tool.loop_tool_env": {"envs.loop_tool": "LoopToolEnv"},
     "errors.dataset_errors": {"errors": "BenchmarkInitError DatasetInitError"},
     "errors.download_errors": {"errors": "DownloadFailed TooManyRequests"},
     "errors.service_errors": {"errors": _SERVICE_ERRORS},
@@ -90,6 +91,9 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "wrappers.fork": {"wrappers": "ForkOnStep"},
     "wrappers.llvm": {"wrappers": "RuntimePointEstimateReward"},
+    "wrappers.mlir": {"envs.mlir": "make_mlir_rl_wrapper_env"},
+    "envs.mlir.mlir_env": {"envs.mlir": "MlirEnv"},
+    "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
 }  # fmt: skip
 """What an old module held, by the door that has it now; nothing where it only held modules."""
@@ -106,8 +110,7 @@ _GONE = {
     "envs.llvm.lexed_ir": 'an observation by its name: env.observation[NAME]',
     "envs.llvm.llvm_rewards": 'a reward by its name: env.reward[NAME]',
     "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
-    "envs.loop_tool": "no environment of this name: loop_tool is not here",
-    "envs.mlir": "no environment of this name: MLIR is not here",
+    "envs.loop_tool.service": "gymnasium.make or compiler_gym.make: there is no server",
     "service.proto": "plain records of compiler_gym.session: there is no protocol buffer",
     "service.runtime": "an entry point and a CompilerSession: docs/guide/add-a-compiler.md",
     "service.service_cache": "compiler_gym.transient_cache_path",

@@ -26,6 +26,7 @@ Three branches tell the reader whom to ask::
     │   ├── CacheError                   a cache that cannot be written
     │   ├── ProjectError                 a project that cannot be built, linked or tested as asked
     │   ├── PlanError                    a plan of a tuned build that cannot be read or applied
+    │   ├── ExplorerError                a request of the web explorer that is refused
     │   └── RecordingError               a record of episodes that cannot be written
     ├── CompilerError                    the compiler: it ran and said no
     │   ├── CompilerFatalError           it gave up with a fatal error
@@ -34,7 +35,8 @@ Three branches tell the reader whom to ask::
     │   ├── ModuleTooLargeError          the program outgrew its limit
     │   ├── ObservationError             an observation cannot be computed on this program
     │   ├── SessionError                 a session's own code raised
-    │   └── TableError                   its plug-in's tables contradict themselves
+    │   ├── TableError                   its plug-in's tables contradict themselves
+    │   └── WrongResultError             compiled code computes something else
     └── ServiceError                     the worker: the process that holds the compiler
         ├── ServiceInitError             it did not start
         │   └── EnvironmentNotSupported
@@ -109,6 +111,7 @@ __all__ = [
     "WorkerDied",
     "WorkerOutOfMemoryError",
     "WorkerTimeoutError",
+    "WrongResultError",
     "error_from_name",
     "program_unreadable",
     "warn_of_the_caller",
@@ -217,6 +220,17 @@ class PlanError(RequestError, ValueError):
     """A plan of a tuned build cannot be read or applied."""
 
 
+class ExplorerError(RequestError):
+    """A request of the web explorer is refused."""
+
+    def __init__(self, message: str, *, status: int = 400, next: str = ""):
+        super().__init__(message)
+        self.status = status
+        """What HTTP calls it."""
+        self.next = next
+        """What to do about it."""
+
+
 class RecordingError(RequestError, OSError):
     """A file of episodes cannot be written."""
 
@@ -247,6 +261,10 @@ class ObservationError(CompilerError, ValueError):
 
 class SessionError(CompilerError):
     """The code of a compiler session raised an exception of its own."""
+
+
+class WrongResultError(CompilerError):
+    """What was compiled computes something else than its program does."""
 
 
 class TableError(CompilerError, ValueError):

@@ -76,6 +76,8 @@ class ProgramFormat:
     """What names of such files end with, the usual one first."""
     pattern: re.Pattern[bytes] | None = None
     """What its contents hold where nothing else's do; without one it is what is left."""
+    is_text: bool = True
+    """Whether it can be pasted."""
     writer: str = ""
     """The environment's method that writes its program so to a path, where it has one."""
 

@@ -14,7 +14,14 @@ from statistics import fmean, median, stdev
 
 import numpy as np
 
-__all__ = ["Comparison", "compare", "compare_fastest", "without_outliers"]
+__all__ = [
+    "Comparison",
+    "Interval",
+    "compare",
+    "compare_fastest",
+    "interval",
+    "without_outliers",
+]
 
 # The 97.5 % quantile of Student's distribution for 1, 2, ... degrees of freedom.
 _STUDENT = (
@@ -47,6 +54,30 @@ class Comparison:
         return self.low > 1 or self.high < 1
 
 
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What repeated measurements of one positive quantity say about it."""
+
+    center: float
+    """The geometric mean."""
+    low: float
+    """The lower end of the 95 % confidence interval; 0 where nothing is known."""
+    high: float
+    """Its upper end; infinite where nothing is known."""
+
+
+def interval(values: Sequence[float]) -> Interval:
+    """Return the mean of positive measurements with its confidence interval.
+
+    >>> found = interval([2.0, 2.2, 2.1, 2.0, 9.0])
+    >>> round(found.center, 2), found.low < 2 < found.high
+    (2.07, True)
+    >>> interval([2.0])
+    Interval(center=2.0, low=0.0, high=inf)
+    """
+    return _of_logarithms([math.log(value) for value in values if value > 0])
+
+
 def compare(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison:
     """Return the speedup from times that were measured in pairs.
 
@@ -61,14 +92,8 @@ def compare(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison
         for before, after in zip(baseline, candidate, strict=True)
         if before > 0 and after > 0
     ]
-    kept = without_outliers(ratios)
-    if not kept:
-        return Comparison(1.0, 0.0, math.inf)
-    center = fmean(kept)
-    if len(kept) < 2:
-        return Comparison(math.exp(center), 0.0, math.inf)
-    reach = _quantile(len(kept) - 1) * stdev(kept) / math.sqrt(len(kept))
-    return Comparison(math.exp(center), math.exp(center - reach), math.exp(center + reach))
+    found = _of_logarithms(ratios)
+    return Comparison(found.center, found.low, found.high)
 
 
 def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison:
@@ -113,6 +138,17 @@ def without_outliers(values: Sequence[float]) -> list[float]:
     if spread == 0:
         return list(values)
     return [value for value in values if abs(value - center) <= _FAR * spread]
+
+
+def _of_logarithms(values: Sequence[float]) -> Interval:
+    kept = without_outliers(values)
+    if not kept:
+        return Interval(1.0, 0.0, math.inf)
+    center = fmean(kept)
+    if len(kept) < 2:
+        return Interval(math.exp(center), 0.0, math.inf)
+    reach = _quantile(len(kept) - 1) * stdev(kept) / math.sqrt(len(kept))
+    return Interval(math.exp(center), math.exp(center - reach), math.exp(center + reach))
 
 
 def _quantile(degrees: int) -> float:

@@ -23,8 +23,12 @@ COMPILER_FILES = {
     "session.py",
 }
 COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
-OFFERED_FOLDERS = {"demonstration", "inlining", "leaderboard", "marks", "tuning"}
-"""What a compiler's registration may name besides, and action spaces with a worker's half."""
+OFFERED_FOLDERS = {
+    *("demonstration", "inlining", "leaderboard", "marks", "panes", "schedule", "tuning"),
+    *("code", "nests", "pictures"),
+}
+"""What a compiler's registration may name besides, action spaces with a worker's half, and a
+compiler that is this library's own: its language, what makes code of it, how it is drawn."""
 
 
 def case_order(name: str) -> tuple[int, str]:

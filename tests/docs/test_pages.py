@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every code block of the guide and the tutorials runs, and the runner sees one that does not."""
+"""Every code block of the pages runs, and the runner sees one that does not."""
 
 import os
 import subprocess
@@ -11,8 +11,9 @@ from blocks import Block, blocks_of
 
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("blocks.py")
+DOCS = ROOT / "docs"
 PAGES = sorted(
-    path for folder in ("guide", "tutorials") for path in (ROOT / "docs" / folder).rglob("*.md")
+    [*DOCS.glob("*.md"), *(DOCS / "guide").rglob("*.md"), *DOCS.glob("reference/environments/*.md")]
 )
 
 

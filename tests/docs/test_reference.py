@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from test_pages import run
+
 ROOT = Path(__file__).parents[2]
 CHECK = [sys.executable, "-m", "docs.generate", "--check"]
 
@@ -26,14 +28,7 @@ def test_a_stale_page_is_noticed(tmp_path: Path) -> None:
     assert "environments.md, left-over.md" in done.stderr
 
 
-def test_the_python_blocks_of_the_readme_run(tmp_path: Path) -> None:
-    runner = ROOT / "tests" / "docs" / "blocks.py"
-    done = subprocess.run(
-        [sys.executable, str(runner), str(ROOT / "README.md")],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 blocks ran" in done.stdout
+def test_the_blocks_of_the_readme_run(tmp_path: Path) -> None:
+    done = run(ROOT / "README.md", tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "2 blocks ran" in done.stdout  # the snippet, and the command below it

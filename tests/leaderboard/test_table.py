@@ -16,7 +16,7 @@ from compiler_gym.leaderboard import (
 from .conftest import tampered
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide" / "leaderboard.md"]
+PAGES = [ROOT / "docs" / "guide" / "leaderboard.md"]
 
 
 def test_tables_rank_and_fill_the_marks_of_a_page(submission: Submission) -> None:

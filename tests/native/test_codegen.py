@@ -35,6 +35,16 @@ def test_objects_are_those_of_llc_and_sizes_those_of_llvm_size(modules, tmp_path
         assert module.object_text_size() == text > 0, name
 
 
+def test_assembly_is_that_of_llc(modules, tmp_path):
+    source, target = tmp_path / "in.bc", tmp_path / "out.s"
+    options = ["-filetype=asm", "-asm-verbose=0"]
+    for name, module in modules.items():
+        source.write_bytes(module.bitcode())
+        command = [need("llc-22"), *options, str(source), "-o", str(target)]
+        subprocess.run(command, check=True, capture_output=True)
+        assert module.assembly() == target.read_bytes(), name
+
+
 def test_making_code_leaves_the_module_as_it_was(corpus):
     module = _llvm.Module(corpus["records"])
     before = module.bitcode(), module.ir_hash()

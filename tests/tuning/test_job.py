@@ -9,7 +9,8 @@ import pytest
 
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.runs import FolderLock
-from compiler_gym.tuning import Job, Request, read_plan
+from compiler_gym.tuning import Found, Job, Request, Subject, read_plan
+from compiler_gym.tuning.measuring import put
 from tests.builds.projects import write_project
 from tests.tuning.simple_tuner import SimpleTuner
 
@@ -97,6 +98,21 @@ def test_a_tuning_goes_on_where_it_was(request_: Request) -> None:
     assert journal.stat().st_mtime_ns == before
     with pytest.raises(ProjectError, match="another build"):
         Job(replace(request_, resume=True, seed=7), SimpleTuner("-O1")).run()
+
+
+class _Killed(SimpleTuner):
+    """Is ended while another binary lies in the place of the project's own."""
+
+    def tune(self, subject: Subject) -> Found:
+        put(Path("/bin/true"), subject.binary.path)
+        raise KeyboardInterrupt
+
+
+def test_a_tuning_that_was_ended_in_mid_run_goes_on(request_: Request) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        Job(request_, _Killed()).run()
+    (result,) = Job(replace(request_, resume=True, run="./program"), SimpleTuner("-O1")).run()
+    assert result.found.plan.flags == ("-O1",)
 
 
 def test_after_a_build_that_fails_the_same_folder_is_good_enough(request_: Request) -> None:

@@ -25,6 +25,8 @@ _NEVER = re.compile(
 )
 _NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")
 _MODULES = ("_columns", "_llvm", "_service")
+_LEFT_OUT = ("-C", "cmake.define.COMPILER_GYM_JIT=OFF")
+"""The engine of loop nests is 13 MB more: it is built in a checkout alone."""
 _TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_\d+_x86_64(\.manylinux\w+)?")
 
 
@@ -49,7 +51,8 @@ def build(root: Path, python: str, into: Path) -> Path:
     raw, repaired = into / "raw", into / "repaired"
     for folder in (raw, repaired):
         shutil.rmtree(folder, ignore_errors=True)
-    words = ["uv", "build", "--wheel", "--python", python, "--out-dir", str(raw), str(root)]
+    words = ["uv", "build", "--wheel", "--python", python, "--out-dir", str(raw), *_LEFT_OUT]
+    words.append(str(root))
     subprocess.run(words, check=True)
     (wheel,) = raw.glob("*.whl")
     words = ["auditwheel", "repair", "--exclude", "libLLVM*", "--wheel-dir", str(repaired)]

@@ -36,7 +36,7 @@ struct Compilation {
 };
 
 // What an object holds beside what llc writes.
-enum class Extra { None, Blocks, Sections };
+enum class Extra { None, Blocks, Sections, Text };
 
 bool is_scalable(const ::llvm::Value* value) { return value->getType()->isScalableTy(); }
 
@@ -154,8 +154,9 @@ std::string emit(std::string_view bitcode, Extra extra) {
     }
     module->setDataLayout(machine->createDataLayout());
     passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
-    if (machine->addPassesToEmitFile(passes, out, nullptr, ::llvm::CodeGenFileType::ObjectFile,
-                                     /*DisableVerify=*/true)) {
+    const auto kind = extra == Extra::Text ? ::llvm::CodeGenFileType::AssemblyFile
+                                           : ::llvm::CodeGenFileType::ObjectFile;
+    if (machine->addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true)) {
       throw UnsupportedError("the target writes no object files");
     }
     run_passes(*compilation);
@@ -187,6 +188,8 @@ std::string object_code_in_sections_of(std::string_view bitcode) {
 std::string object_code_with_blocks_of(std::string_view bitcode) {
   return emit(bitcode, Extra::Blocks);
 }
+
+std::string assembly_of(std::string_view bitcode) { return emit(bitcode, Extra::Text); }
 
 std::uint64_t text_size_of(std::string_view object) {
   const ::llvm::MemoryBufferRef buffer(::llvm::StringRef(object.data(), object.size()), "object");

@@ -363,6 +363,8 @@ InstCount Module::inst_count() {
 
 std::string Module::object_code() { return object_code_of(bitcode()); }
 
+std::string Module::assembly() { return assembly_of(bitcode()); }
+
 std::uint64_t Module::object_text_size() { return text_size_of(object_code()); }
 
 void Module::inspect(const std::function<void(const ::llvm::Module&)>& look) {

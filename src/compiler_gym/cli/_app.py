@@ -96,6 +96,9 @@ COMMANDS = {
     ),
     "runs": Row("runs:runs", "List runs of searches, trainings and evaluations, and compare them."),
     "explore": Row("explore:explore", "Try actions on a program by hand, with undo."),
+    "web": Row(
+        "web:web", "Open the web explorer: a tree of what passes do, with diffs, graphs and search."
+    ),
     "new": Row("new:new", "Write a package that makes another compiler an environment."),
     "version": Row(
         "version:version", "Print the versions of this library, its compilers and what they run on."

@@ -12,14 +12,20 @@ from typing import Any, cast
 
 from rich.table import Table
 
-from compiler_gym.cli._action_words import close_names, find_action
 from compiler_gym.cli._output import output, show, table, to_plain
 from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.registration import program_formats
-from compiler_gym.spaces import action_descriptions, action_name, action_names, action_parts
+from compiler_gym.spaces import (
+    action_descriptions,
+    action_name,
+    action_names,
+    action_parts,
+    close_names,
+    find_action,
+)
 
 __all__ = ["Explorer"]
 

@@ -10,8 +10,6 @@ from compiler_gym.cli._output import Json, heading, paged, print_json, show, sty
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from compiler_gym.core import CompilerEnv
-
 __all__ = ["describe"]
 
 _SHOWN = 12
@@ -38,10 +36,11 @@ def describe(
 
     compiler-gym describe llvm-v0 --filter loop
     """
+    from compiler_gym.core import describe as described
     from compiler_gym.registration import make
 
     with make(env) as made:
-        description = _description(env, made)
+        description = described(env, made)
     if filter is not None:
         description = _filtered(description, filter)
     if json:
@@ -51,66 +50,6 @@ def describe(
         description["action_spaces"] = _without_repetition(description["action_spaces"])
     with paged() as console:
         _show(description, console, every_action=actions, is_filtered=filter is not None)
-
-
-def _description(id: str, env: "CompilerEnv") -> dict[str, Any]:
-    return {
-        "id": id,
-        "compiler_version": env.compiler_version,
-        "about": _first_lines(type(env).__doc__),
-        "action_spaces": [_action_space(space) for space in env.action_spaces],
-        "observation_spaces": [
-            {
-                "name": spec.id,
-                "space": str(spec.space),
-                "description": spec.description,
-                "deterministic": spec.deterministic,
-                "platform_dependent": spec.platform_dependent,
-            }
-            for spec in env.observation.spaces.values()
-        ],
-        "reward_spaces": [
-            {
-                "name": reward.name,
-                "description": _first_lines(type(reward).__doc__),
-                "observations": list(reward.observation_spaces),
-                "deterministic": reward.deterministic,
-                "platform_dependent": reward.platform_dependent,
-            }
-            for reward in env.reward.spaces.values()
-        ],
-        "datasets": [
-            {
-                "name": dataset.name,
-                "programs": dataset.size,
-                "description": dataset.description,
-                "license": dataset.license,
-                "installed": dataset.installed,
-            }
-            for dataset in env.datasets.datasets(with_deprecated=True)
-        ],
-    }
-
-
-def _action_space(space: Any) -> dict[str, Any]:
-    from compiler_gym.spaces import (
-        action_descriptions,
-        action_flags,
-        action_names,
-        action_parts,
-        space_name,
-    )
-
-    parts = action_names(space), action_flags(space), action_descriptions(space)
-    return {
-        "name": space_name(space) or str(space),
-        "space": repr(space),
-        "actions": [
-            {"index": i, "name": name, "flag": flag, "description": description}
-            for i, (name, flag, description) in enumerate(zip(*parts, strict=True))
-        ],
-        "parts": [part._asdict() for part in action_parts(space)],
-    }
 
 
 def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
@@ -248,11 +187,6 @@ def _show_parts(space: dict[str, Any], console: "Console") -> None:
 
 def _plain_name(name: str) -> str:
     return name.removeprefix("benchmark://")
-
-
-def _first_lines(docstring: str | None) -> str:
-    """Return the first paragraph."""
-    return " ".join((docstring or "").strip().partition("\n\n")[0].split())
 
 
 def _short(text: str) -> str:

@@ -39,7 +39,8 @@ def explore(
     from compiler_gym.cli._explorer import Explorer
     from compiler_gym.registration import make
 
-    with make(env, action_space=action_space, **limits_of(step_seconds, memory_gib)) as made:
+    chosen_space = {} if action_space is None else {"action_space": action_space}
+    with make(env, **chosen_space, **limits_of(step_seconds, memory_gib)) as made:
         if reward is not None or made.reward_space is None:
             made.reward_space = reward or next(iter(made.reward), None)
         benchmark = find_program(made, program)

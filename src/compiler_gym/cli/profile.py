@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
@@ -86,6 +85,7 @@ def profile(
     """
     from compiler_gym.profiling import profile as play
     from compiler_gym.registration import make
+    from compiler_gym.spaces import find_actions
 
     recorded = _recorded(state, actions, random)
     if program is None and recorded is None:
@@ -93,7 +93,8 @@ def profile(
     named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
     spaces = _spaces_of(named, observation, reward)
     limits = limits_of(step_seconds, memory_gib)
-    with make(named, action_space=action_space, **spaces, **limits) as made:
+    chosen_space = {} if action_space is None else {"action_space": action_space}
+    with make(named, **chosen_space, **spaces, **limits) as made:
         benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
         if recorded is not None:
             chosen = made.actions_of(recorded)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._costs import change, levels_of, number, origin_of
 from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
@@ -69,9 +68,10 @@ def run(
     compiler-gym run main.c --pipeline 'default<Oz>' --write-ir -
     """
     from compiler_gym.registration import make
-    from compiler_gym.spaces import action_name, space_name
+    from compiler_gym.spaces import action_name, find_actions, space_name
 
-    with make(env, action_space=action_space, **limits_of(step_seconds, memory_gib)) as made:
+    chosen_space = {} if action_space is None else {"action_space": action_space}
+    with make(env, **chosen_space, **limits_of(step_seconds, memory_gib)) as made:
         chosen = find_actions(made.action_space, actions or [])
         benchmark = find_program(made, program)
         rewards = reward if reward is not None else _rewards_of(made, benchmark)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._action_words import find_actions
 from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._limits import MemoryGib, limits_of
@@ -111,6 +110,7 @@ def search(
         run_search,
         write_results,
     )
+    from compiler_gym.spaces import find_actions
 
     budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
     for seconds in (step_seconds, level_seconds):

@@ -9,17 +9,30 @@ them, ``views`` what can be asked at any time, and ``specs`` turns a session's p
 descriptions into Gymnasium's spaces. ``arguments`` are the records that wrappers get,
 ``repeated_runs`` is an environment whose programs are run, and ``forking`` goes through
 wrappers of Gymnasium. ``state`` is the record that replays an episode and ``state_files``
-reads and writes many of them. ``garbage`` is for building large values.
+reads and writes many of them. ``description`` says what an environment offers, ``panes`` what
+people look at of a program. ``garbage`` is for building large values.
 """
 
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments, StepArguments
+from compiler_gym.core.description import describe
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.core.episode import Episode
 from compiler_gym.core.forking import fork_of
 from compiler_gym.core.garbage import uncollected
 from compiler_gym.core.lockstep import Lockstep
+from compiler_gym.core.panes import (
+    CostPane,
+    GraphPane,
+    PaneEdge,
+    PaneGraph,
+    PaneNode,
+    Panes,
+    PaneText,
+    TextPane,
+    cost_panes,
+)
 from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
-from compiler_gym.core.rendering import Listing
+from compiler_gym.core.rendering import Listing, parts_by_function
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning, require_state
@@ -40,13 +53,20 @@ __all__ = [
     "CompilerEnvState",
     "CompilerEnvStateReader",
     "CompilerEnvStateWriter",
+    "CostPane",
     "DerivedObservation",
     "Episode",
+    "GraphPane",
     "Listing",
     "Lockstep",
     "ObservationSpaceSpec",
     "ObservationView",
     "OptionalArgumentValue",
+    "PaneEdge",
+    "PaneGraph",
+    "PaneNode",
+    "PaneText",
+    "Panes",
     "Pending",
     "ResetArguments",
     "ResetResult",
@@ -56,7 +76,11 @@ __all__ = [
     "StepArguments",
     "StepPending",
     "StepResult",
+    "TextPane",
+    "cost_panes",
+    "describe",
     "fork_of",
+    "parts_by_function",
     "plain_from_value",
     "require_state",
     "space_from_spec",

@@ -20,6 +20,7 @@ from compiler_gym.caching import TranspositionCache
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
 from compiler_gym.core.history import History
+from compiler_gym.core.panes import Panes, panes_from_spaces
 from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
 from compiler_gym.core.rendering import Listing, counted, difference, show, show_difference
 from compiler_gym.core.selection import Selection
@@ -189,6 +190,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def observation(self) -> ObservationView:
         """Every observation, on demand: ``env.observation["Autophase"]``."""
         return self.episode.selection.observation
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at of a program here; a plug-in says it, or it follows from spaces."""
+        return panes_from_spaces(self.observation, self.reward.spaces.values())
 
     @property
     def reward(self) -> RewardView:

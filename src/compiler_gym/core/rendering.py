@@ -11,7 +11,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Listing", "counted", "difference", "fold", "show", "show_difference"]
+__all__ = [
+    "Listing",
+    "counted",
+    "difference",
+    "fold",
+    "parts_by_function",
+    "show",
+    "show_difference",
+]
 
 _TOP = 8
 """The lines that are left of a long part outside functions."""
@@ -120,6 +128,16 @@ def difference(before: str, after: str, listing: Listing) -> tuple[list[str], in
     added = sum(1 for line in lines if line[:1] == "+" and not line.startswith("+++ "))
     removed = sum(1 for line in lines if line[:1] == "-" and not line.startswith("--- "))
     return lines, added, removed
+
+
+def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
+    """Return the text of each function by its name, and what stands outside under an empty one.
+
+    >>> listing = Listing(begin=r"def (\\w+)", end=r"end")
+    >>> parts_by_function("x = 1\\ndef f\\nend\\ny = 2", listing)
+    {'f': 'def f\\nend', '': 'x = 1\\ny = 2'}
+    """
+    return {part.name: "\n".join(part.lines) for part in _merged(_parts(text, listing))}
 
 
 def counted(number: int, what: str) -> str:

@@ -18,7 +18,7 @@ from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 __all__ = ["BenchmarkUri", "quote_path"]
 
 _DEFAULT_SCHEME = "benchmark"
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+._-]*")
 _WRITTEN_SCHEME = re.compile(rf"({_SCHEME.pattern})://")
 _DATASET = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PATH_SAFE = "/:@!$&'()*+,;=~[]"

@@ -6,7 +6,8 @@ are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
 actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
 and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
-``action_names`` answers what any space says of its actions, and a ``Decision`` is what a space
+``action_names`` answers what any space says of its actions, ``action_words`` reads what a user
+calls one, and a ``Decision`` is what a space
 that depends on the program lists.
 ``to_plain`` turns a value of any of them into plain Python, ``array_of`` lists into
 arrays.
@@ -16,7 +17,7 @@ from compiler_gym.spaces import (
     _for_gymnasium as _for_gymnasium,
 )  # registers flatten and batch_space
 from compiler_gym.spaces._arrays import array_of
-from compiler_gym.spaces._plain import to_plain
+from compiler_gym.spaces._plain import to_plain, value_from_json
 from compiler_gym.spaces.action_names import (
     action_descriptions,
     action_flags,
@@ -28,6 +29,7 @@ from compiler_gym.spaces.action_names import (
 )
 from compiler_gym.spaces.action_part import ActionPart
 from compiler_gym.spaces.action_space import ActionSpace
+from compiler_gym.spaces.action_words import close_names, find_action, find_actions
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.commandline import Commandline, CommandlineFlag
 from compiler_gym.spaces.containers import Dict, Tuple
@@ -73,6 +75,10 @@ __all__ = [
     "action_parts",
     "action_text",
     "array_of",
+    "close_names",
+    "find_action",
+    "find_actions",
     "space_name",
     "to_plain",
+    "value_from_json",
 ]

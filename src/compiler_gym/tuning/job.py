@@ -30,6 +30,8 @@ __all__ = ["Job", "Request", "Result", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
+_ORIGINAL, _PLACE = "original", "place"
+"""In the folder of a binary: the binary as the project builds it, and its name there."""
 _TRIALS = "CMakeFiles"
 """Where cmake links programs to try a compiler with."""
 _SCRIPT = """#!/bin/sh
@@ -199,6 +201,7 @@ class Job:
         tree, folder = self._work / "tree", self._work / "record"
         done = folder / "done"
         if done.is_file():
+            self._put_back(tree)
             return Recording(folder, tree)
         shutil.rmtree(tree, ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
@@ -212,6 +215,13 @@ class Job:
         )  # fmt: skip
         done.touch()
         return recording
+
+    def _put_back(self, tree: Path) -> None:
+        """Put the project's own binaries where a run or a test was ended with others."""
+        for kept in (self._work / "binaries").glob(f"*/{_PLACE}"):
+            original = kept.with_name(_ORIGINAL)
+            if original.is_file():
+                put(original, tree / kept.read_text())
 
     def _chosen(self, recording: Recording) -> list[Binary]:
         found = find_binaries(recording.events(), recording.tree)
@@ -268,9 +278,11 @@ class Job:
     def _tuned(self, binary: Binary, recording: Recording, allowance: Allowance) -> Result:
         folder = self._work / "binaries" / binary.name.replace("/", "_")
         folder.mkdir(parents=True, exist_ok=True)
-        original = folder / "original"
+        original = folder / _ORIGINAL
         if not original.exists():
-            shutil.copy(binary.path, original)
+            (folder / _PLACE).write_text(binary.name)
+            partial = shutil.copy(binary.path, folder / f"{_ORIGINAL}.partial")
+            Path(partial).replace(original)
         put(original, binary.path)
         request = self.request
         run = None

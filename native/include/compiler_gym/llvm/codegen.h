@@ -20,6 +20,9 @@ std::string object_code_in_sections_of(std::string_view bitcode);
 // machine.h. The machine code is the same.
 std::string object_code_with_blocks_of(std::string_view bitcode);
 
+// The text of the object of object_code_of, as `llc -filetype=asm` writes it.
+std::string assembly_of(std::string_view bitcode);
+
 // Whether inline assembly may read files (.include, .incbin) when code is made for it. It may not
 // at first: then a program that does is refused with a DiagnosticError.
 void let_assembly_read_files(bool may);

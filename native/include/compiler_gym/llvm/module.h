@@ -107,6 +107,7 @@ class Module {
 
   // See codegen.h. A failure there does not lose the module.
   std::string object_code();
+  std::string assembly();
   std::uint64_t object_text_size();
 
   // Let `look` read the IR; it must change nothing.

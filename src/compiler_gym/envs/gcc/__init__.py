@@ -4,8 +4,8 @@
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
 are made from the options that a compiler says it has, ``datasets`` are the
-programs. ``programs`` is how one comes to be, ``machine`` the compiler as it was
-found and is run, ``validation`` the proof that a program still does its job,
+programs. ``programs`` is how one comes to be, ``panes`` what people look at, ``machine``
+the compiler as it was found and is run, ``validation`` the proof that a program still does its job,
 ``tuning`` the search for a whole project's options.
 """
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
+from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Panes, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE, OutOfReachError, Replay
 from compiler_gym.envs.gcc.datasets import make_datasets
@@ -16,6 +16,7 @@ from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
 from compiler_gym.envs.gcc.machine.settings import CommandReader, checked, command_line, words_of
 from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS, checked_timeout
+from compiler_gym.envs.gcc.panes import ASSEMBLY, PANES
 from compiler_gym.envs.gcc.programs.own import make_benchmark
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
@@ -55,9 +56,7 @@ class GccEnv(RunnableEnv):
     default_benchmark: ClassVar[str | None] = "benchmark://cbench-v1/qsort"
     state_observation: ClassVar[str | None] = "command_line"
     uri_keys: ClassVar[tuple[str, ...] | None] = ()
-    listing: ClassVar[Listing] = Listing(
-        "gas", "#", begin=r"\s*\.type\s+([^\s,]+), *[@%]function", end=r"\s*\.size\s+[^,]+, *\.-"
-    )
+    listing: ClassVar[Listing] = ASSEMBLY
 
     def __init__(
         self,
@@ -80,6 +79,11 @@ class GccEnv(RunnableEnv):
             datasets=known,
             **options,
         )
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at of a program that GCC compiles."""
+        return PANES
 
     @property
     def gcc_spec(self) -> GccSpec:

@@ -3,8 +3,9 @@
 
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
-are tables, ``datasets`` the programs it knows and ``programs`` how one comes to be,
-``machine`` what makes it run, ``validation`` the proof that it still does its job.
+are tables, ``panes`` what people look at, ``datasets`` the programs it knows and ``programs``
+how one comes to be, ``machine`` what makes it run, ``validation`` the proof that it still does
+its job.
 """
 
 import re
@@ -80,7 +81,7 @@ FORMATS = (
     C_SOURCE,
     CXX_SOURCE,
     ProgramFormat("IR", (".ll",), _IR, writer="write_ir"),
-    ProgramFormat("bitcode", (".bc",), _BITCODE, writer="write_bitcode"),
+    ProgramFormat("bitcode", (".bc",), _BITCODE, is_text=False, writer="write_bitcode"),
 )
 """How programs are written that LLVM reads."""
 

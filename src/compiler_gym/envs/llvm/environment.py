@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.command_words import command_words, is_file_name
-from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, RunnableEnv
+from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Panes, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, legacy_flags
 from compiler_gym.envs.llvm.datasets import make_datasets
@@ -29,6 +29,7 @@ from compiler_gym.envs.llvm.machine.plugins import (
 from compiler_gym.envs.llvm.marks.space import MarksSpace
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
+from compiler_gym.envs.llvm.panes import IR, PANES
 from compiler_gym.envs.llvm.programs import source
 from compiler_gym.envs.llvm.programs.builds import (
     BenchmarkFromCommandLine,
@@ -228,9 +229,7 @@ class LlvmEnv(RunnableEnv):
     )
     state_observation: ClassVar[str | None] = "IrHash"
     uri_keys: ClassVar[tuple[str, ...] | None] = ("goal", "keep", "scope", "target")
-    listing: ClassVar[Listing] = Listing(
-        "llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"
-    )
+    listing: ClassVar[Listing] = IR
 
     def __init__(
         self,
@@ -268,6 +267,11 @@ class LlvmEnv(RunnableEnv):
     def plugins(self) -> tuple[Plugin, ...]:
         """The plug-ins whose passes are there beside LLVM's own."""
         return self._plugins
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at of a module."""
+        return PANES
 
     def commandline(self) -> str:
         """Return the actions of the episode as a command of the shell: runs of ``opt``, and of

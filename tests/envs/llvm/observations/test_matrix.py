@@ -33,7 +33,7 @@ NEEDS_MAIN = {
     "RuntimeInstructions",
 }
 IN_PYTHON = {"LexedIr", "LexedIrTuple", "Programl", "ProgramlJson", "Inst2vecPreprocessedText"}
-NEEDS_X86 = {"ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles"}
+NEEDS_X86 = {"Assembly", "ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles"}
 
 
 def look(env: LlvmEnv, name: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner
+from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner, _pipeline  # pyright: ignore[reportPrivateUsage]
 from compiler_gym.envs.llvm.tuning.size import split
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Job, Request, Result, read_plan
@@ -124,3 +124,32 @@ def test_a_program_that_lists_itself_in_a_section_is_tuned(tmp_path: Path) -> No
     said = subprocess.run([tmp_path / "out" / "bin" / "list"], capture_output=True, check=True)
     assert sorted(said.stdout.split()) == [b"one", b"two"]
     assert result.taken_back == ()
+
+
+def test_no_passes_are_another_plan_than_the_default(
+    tuned: Result, output: Path, tmp_path: Path
+) -> None:
+    tuner = LlvmTuner()
+    none = tuner.with_steps(tuned.found.plan, ())
+    default = replace(tuned.found.plan, passes="")
+    made = tuner.build(tuned.binary, none, tmp_path / "none", jobs=1)
+    assert sizes_of(made).text > sizes_of(
+        tuner.build(tuned.binary, default, tmp_path / "default", jobs=1)
+    ).text  # fmt: skip
+    script = tmp_path / "script.sh"
+    tree = output / "work" / "tree"
+    script.write_text(f"set -e\nROOT={tree}\nOUT={tmp_path}\n{tuner.script(tuned.binary, none)}")
+    subprocess.run(["sh", script], check=True)
+    assert (tmp_path / "numbers").read_bytes() == made.read_bytes()
+
+
+def test_the_passes_of_a_plan_are_taken_apart_and_put_together(tuned: Result) -> None:
+    tuner, plan = LlvmTuner(), tuned.found.plan
+    steps = tuner.steps(plan)
+    assert len(steps) == plan.passes.count("invalidate<all>") + 1
+    assert tuner.with_steps(plan, steps) == plan
+
+
+def test_a_search_that_found_no_pass_to_run_says_so_in_its_plan() -> None:
+    assert _pipeline(()) == "invalidate<all>"
+    assert _pipeline(("-Oz",)) == "default<Oz>"

@@ -65,13 +65,16 @@ def _draw_course(axes: Any, rows: Sequence[Comparison], seconds: float) -> None:
     axes.step(times, percent, where="post", color=_FOUND, linewidth=2.2, label="geometric mean")
     axes.plot([], [], color="#b8bfca", label="one program")
     axes.axhline(0, color=_LEVELS[2][2], linewidth=1, linestyle=":")
-    axes.annotate("-Oz", (seconds, 0), ha="right", va="top", fontsize=9, color=_LEVELS[2][2])
+    axes.annotate(
+        "-Oz", (seconds, 0), (-4, -5), textcoords="offset points",
+        ha="right", va="top", fontsize=9, color=_LEVELS[2][2],
+    )  # fmt: skip
     axes.set_ylim(bottom=min(-1.5, percent[-1] if percent else 0))
     axes.set_xlim(0, seconds)
     axes.set_xlabel("seconds of search")
     axes.set_ylabel("COz/C - 1, in %")
     axes.set_title("How the search got there", loc="left", weight="bold")
-    axes.legend(loc="upper left", fontsize=9)
+    axes.legend(loc="upper left", fontsize=9, bbox_to_anchor=(0, -0.12), ncols=2, frameon=False)
     _tidy(axes)
 
 

@@ -32,6 +32,13 @@ def _text(name: str, length: int | None, compute: str, description: str) -> Obse
 
 _MODULE = (
     _text("Ir", None, "Module.text", "The module as LLVM IR text, without value names."),
+    _text(
+        "Assembly",
+        None,
+        "assembly",
+        "The assembly of the module's object file, for x86-64 or the machine that ``?target=`` "
+        "names.",
+    ),
     _text("IrSha1", 40, "ir_sha1", "The SHA-1 of the module's bitcode, 40 hexadecimal digits."),
     _text(
         "IrHash",

@@ -114,6 +114,7 @@ def _of_the_engine() -> Iterator[tuple[str, Computation]]:
 
 ENGINE: dict[str, Computation] = {
     **dict(_of_the_engine()),
+    "assembly": lambda s: s.module.assembly().decode(errors="replace"),
     "ir_sha1": _ir_sha1,
     "ir_hash": lambda s: s.module.ir_hash().hex(),
     "bitcode_file": Subject.write_bitcode,

@@ -107,7 +107,7 @@ Floats = Literal[
 """A `float`."""
 Flags = Literal["IsBuildable", "IsRunnable"]
 """A `bool`."""
-Texts = Literal["Ir", "IrSha1", "IrHash", "BitcodeFile"]
+Texts = Literal["Ir", "Assembly", "IrSha1", "IrHash", "BitcodeFile"]
 """A `str`."""
 Records = Literal[
     "CpuInfo",

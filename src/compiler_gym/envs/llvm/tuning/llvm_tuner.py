@@ -177,8 +177,9 @@ def _require_honoured(binary: Binary) -> None:
 
 
 def _pipeline(passes: Sequence[str]) -> str:
+    """Return what `opt` takes; of no passes one that does nothing, as nothing means the default."""
     with make("llvm-v0", action_space="PassesAndCodegen") as env:
-        return env.action_space.pipeline([env.action_space[name] for name in passes])
+        return env.action_space.pipeline([env.action_space[name] for name in passes]) or CLEAR
 
 
 def _scope(whole: Whole) -> str:

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""How near machine code of loop trees comes to numpy, and how fast it is made.
+
+One thread; processor time, our code and numpy's in turns, the median of the ratios. numpy's
+library has to be told before it starts: run with ``OPENBLAS_NUM_THREADS=1``.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+
+from benchmarks.measure import Figure, NotSetUpError
+from compiler_gym.envs.loop_tool.code.compiled import CompiledNest, compile_nest
+from compiler_gym.envs.loop_tool.nests.descriptions import describe
+from compiler_gym.envs.loop_tool.nests.program import Program
+from compiler_gym.envs.loop_tool.nests.reading import parse_program
+from compiler_gym.envs.loop_tool.nests.reference import random_inputs
+from compiler_gym.envs.loop_tool.nests.tree import Loop, Tree, initial_tree, settled
+from compiler_gym.jit import measured_peak, vector_lanes
+
+ROUNDS = 15
+
+
+def measure() -> list[Figure]:
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
+        raise NotSetUpError("numpy may use threads: set OPENBLAS_NUM_THREADS=1")
+    peak = measured_peak()
+    return [
+        Figure("peak of one thread, float32", peak.gflops, "GFLOPS"),
+        Figure("bandwidth of one thread, a + b", peak.bandwidth, "GB/s"),
+        *_matmuls(),
+        *_additions(),
+        *_softmax_parts(),
+        _compiling(),
+    ]
+
+
+def tile(program: Program, rows: int, vectors: int) -> Tree:
+    """Sums of `rows` times `vectors` vectors in registers, the second operand packed."""
+    lanes = vector_lanes()
+    loops = (
+        Loop("n", 0, vectors * lanes, (), packs=("B",)),
+        Loop("m", 0, rows, ()),
+        Loop("k", 0, 1, ()),
+        Loop("m", 0, 1, (), unroll=True),
+        Loop("n", 0, 1, (), vectorise=True),
+    )
+    node: Loop | int = 0
+    for loop in reversed(loops):
+        node = Loop(
+            loop.dim, 0, loop.step, (node,),
+            unroll=loop.unroll, vectorise=loop.vectorise, packs=loop.packs,
+        )  # fmt: skip
+    return Tree(program, settled((node,), program.dims))
+
+
+def _program(kind: str, words: str) -> Program:
+    return parse_program(describe(kind, words))
+
+
+def _tiles(program: Program) -> list[CompiledNest]:
+    shapes = ((8, 2), (12, 2), (8, 3)) if vector_lanes() >= 16 else ((4, 2), (6, 2), (4, 3))
+    return [compile_nest(tile(program, *shape)) for shape in shapes]
+
+
+def _matmuls() -> list[Figure]:
+    figures = []
+    for size in (128, 512):
+        program = _program("matmul", f"m={size},n={size},k={size}")
+        a, b = random_inputs(program).values()
+        out = np.empty((size, size), np.float32)
+        ratio, seconds = max(
+            _against(nest, lambda a=a, b=b, out=out: np.matmul(a, b, out=out))
+            for nest in _tiles(program)
+        )
+        name = f"matmul {size}^3"
+        figures += [
+            Figure(f"{name}, the best tile", 2 * size**3 / seconds / 1e9, "GFLOPS"),
+            Figure(f"{name}, against numpy", ratio, "x", 0.95, "at least"),
+        ]
+    return figures
+
+
+def _additions() -> list[Figure]:
+    figures = []
+    for size in (2**12, 2**16, 2**20, 2**23):
+        program = _program("add", f"a={size}")
+        a, b = random_inputs(program).values()
+        out = np.empty(size, np.float32)
+        ratio, _ = _against(
+            compile_nest(initial_tree(program)),
+            lambda a=a, b=b, out=out: np.add(a, b, out=out),
+        )
+        figures.append(Figure(f"a + b, {size} numbers, against numpy", ratio, "x", 0.9, "at least"))
+    return figures
+
+
+def _softmax_parts() -> list[Figure]:
+    m, n = 128, 512
+    draw = np.random.default_rng(0)
+    x = draw.random((m, n), np.float32)
+    row = draw.random(m, np.float32) + 1
+    out, short = np.empty_like(x), np.empty(m, np.float32)
+    parts: dict[str, Callable[[], object]] = {
+        "row_max": lambda: x.max(axis=1, out=short),
+        "exp_sub": lambda: np.exp(np.subtract(x, row[:, None], out=out), out=out),
+        "sum": lambda: x.sum(axis=1, out=short),
+        "scale_rows": lambda: np.divide(x, row[:, None], out=out),
+    }
+    figures = []
+    for kind, theirs in parts.items():
+        sizes = f"m={m},k={n}" if kind in ("row_max", "sum") else f"m={m},n={n}"
+        ratio, _ = _against(compile_nest(initial_tree(_program(kind, sizes))), theirs)
+        figures.append(Figure(f"{kind} {m}x{n}, against numpy", ratio, "x", 1.0, "at least"))
+    return figures
+
+
+def _against(nest: CompiledNest, theirs: Callable[[], object]) -> tuple[float, float]:
+    """Return how many times as fast as numpy a nest is, and the seconds of its fastest run."""
+    once = max(_seconds(theirs, 2), 1e-7)
+    repeats = max(1, int(0.004 / once))
+    ours: list[float] = []
+    numpy: list[float] = []
+    for _ in range(ROUNDS):
+        ours.append(_seconds(nest.call.run, repeats))
+        numpy.append(_seconds(theirs, repeats))
+    return median(b / a for a, b in zip(ours, numpy, strict=True)), min(ours)
+
+
+def _seconds(work: Callable[[], object], repeats: int) -> float:
+    work()
+    began = time.thread_time()
+    for _ in range(repeats):
+        work()
+    return (time.thread_time() - began) / repeats
+
+
+def _compiling() -> Figure:
+    """Compile another tree each time, since equal ones are compiled once."""
+    found: list[float] = []
+    for size in range(128, 136):
+        program = _program("matmul", f"m={size},n=128,k=128")
+        inputs = random_inputs(program)
+        began = time.process_time()
+        compile_nest(tile(program, 8, 2)).run(inputs)
+        found.append(time.process_time() - began)
+    return Figure("compile and run a matmul of 128^3 once", median(found) * 1e3, "ms", 10)

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""Draw the pictures of the pages: ``python -m docs.draw`` writes docs/images/*.svg.
+
+Episodes are played, so their pictures show what really happened.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import compiler_gym
+from docs.drawing import SOFT, Drawing
+
+__all__ = ["PICTURES", "episode_of_llvm"]
+
+IMAGES = Path(__file__).with_name("images")
+BLUE, RED = "#1d4ed8", "#b91c1c"
+WIDTH = 760
+
+
+def loop() -> Drawing:
+    """Agent and environment."""
+    d = Drawing(WIDTH, 250, "An agent chooses an action; the environment answers")
+    d.box(40, 80, 190, 90, ("agent", "a policy, a search,", "or you"), "blue")
+    d.box(470, 40, 250, 170, ("environment", "", "", "", "", ""), "green")
+    d.box(500, 92, 190, 44, ("program", "one benchmark, as IR"))
+    d.box(500, 150, 190, 44, ("compiler", "LLVM, GCC, or yours"))
+    d.arrow([(230, 100), (470, 100)])
+    d.text(350, 90, "action: run this pass", anchor="middle")
+    d.arrow([(470, 152), (230, 152)])
+    d.text(350, 172, "observation: what it looks like now", anchor="middle", size=13)
+    d.text(350, 191, "reward: what the action saved", anchor="middle", size=13)
+    return d
+
+
+def reward() -> Drawing:
+    """How a reward comes from costs."""
+    passes = ("sroa", "early-cse", "simplifycfg")
+    measured, level = _costs(passes)
+    costs = [*zip(("reset", *passes), measured, strict=True), ("-Oz", level)]
+    d = Drawing(WIDTH, 260, "Rewards are differences of a cost, as a share of what -Oz saves")
+    start = measured[0]
+    d.text(30, 34, "cost: instructions", bold=True)
+    for number, (name, cost) in enumerate(costs):
+        x, height = 60 + 140 * number, cost / start * 150
+        color = SOFT if name == "-Oz" else BLUE
+        d.parts.append(
+            f'<rect x="{x}" y="{210 - height:.0f}" width="70" height="{height:.0f}" fill="{color}" '
+            f'fill-opacity="0.{3 if name == "-Oz" else 6}"/>'
+        )
+        d.text(x + 35, 202 - height, f"{cost:g}", anchor="middle", bold=True)
+        d.text(x + 35, 230, name, anchor="middle")
+        if 0 < number < 4:
+            share = (costs[number - 1][1] - cost) / (start - level)
+            d.text(x + 35, 248, f"reward {share:+.2f}", anchor="middle", size=12, color=SOFT)
+    return d
+
+
+def state() -> Drawing:
+    """What a state is."""
+    passes = ("sroa", "early-cse")
+    measured, level = _costs(passes)
+    earned = (measured[0] - measured[-1]) / (measured[0] - level)
+    d = Drawing(WIDTH, 200, "A state is a benchmark and the actions: enough to make the same bytes")
+    d.box(30, 40, 240, 120, ("state", "benchmark: cbench-v1/crc32", "actions: sroa, early-cse",
+                             f"reward: {earned:.2f} of -Oz"), "sand")  # fmt: skip
+    d.arrow([(270, 100), (350, 100)])
+    d.text(310, 90, "replay", anchor="middle", size=13)
+    d.box(350, 60, 170, 80, ("environment", "any machine,", "any day"), "green")
+    d.arrow([(520, 100), (590, 100)])
+    d.box(590, 60, 140, 80, ("the same IR", "byte for byte"))
+    return d
+
+
+LAYERS = (
+    ("cli", "commands"),
+    ("envs", "a folder for each compiler"),
+    ("search, leaderboard, tuning, integrations", "what uses environments"),
+    ("wrappers, validation, profiling", "environment in, environment out"),
+    ("vector, core", "the one Gymnasium environment, and many at once"),
+    ("service", "sessions in processes of their own"),
+    ("session", "the contract: what a compiler must do"),
+    ("datasets, rewards, spaces", "descriptions and arithmetic"),
+    ("errors", "every error on purpose"),
+)
+
+
+def layers() -> Drawing:
+    """The layers, the top one first."""
+    d = Drawing(WIDTH, 40 + 44 * len(LAYERS) + 24, "The layers of the package")
+    for number, (names, what) in enumerate(LAYERS):
+        y = 20 + 44 * number
+        d.box(30, y, 330, 36, (names,), ("blue", "green", "sand")[number % 3])
+        d.text(380, y + 23, what)
+    bottom = 20 + 44 * len(LAYERS)
+    d.text(30, bottom + 18, "A line imports only from lines below it. A test says so.", color=SOFT)
+    return d
+
+
+def step() -> Drawing:
+    """The life of a step."""
+    d = Drawing(WIDTH, 330, "The life of a step, from env.step to the compiler and back")
+    d.box(20, 20, 350, 290, ("your process",) + ("",) * 14)
+    d.box(470, 20, 270, 290, ("worker process",) + ("",) * 14)
+    d.box(45, 62, 300, 48, ("env.step(action)", "wrappers, then core: the episode"), "blue")
+    d.box(45, 136, 300, 48, ("service", "a request with a deadline"), "blue")
+    d.box(45, 236, 300, 56, ("rewards", "before minus after; info"), "blue")
+    d.box(495, 108, 220, 48, ("session", "the contract"), "green")
+    d.box(495, 200, 220, 62, ("compiler", "run one pass,", "compute what was asked"), "green")
+    d.arrow([(195, 110), (195, 136)])
+    d.arrow([(345, 150), (420, 150), (420, 132), (495, 132)])
+    d.arrow([(605, 156), (605, 200)])
+    d.arrow([(495, 245), (420, 245), (420, 264), (345, 264)])
+    d.text(420, 100, "message", anchor="middle", size=12, color=SOFT)
+    d.text(420, 290, "observations,", anchor="middle", size=12, color=SOFT)
+    d.text(420, 305, "or a typed error", anchor="middle", size=12, color=SOFT)
+    return d
+
+
+def processes() -> Drawing:
+    """The process model."""
+    d = Drawing(WIDTH, 270, "A zygote has the compiler loaded and forks a worker per environment")
+    d.box(20, 100, 160, 70, ("your process", "holds no compiler"), "blue")
+    d.box(270, 100, 180, 70, ("zygote", "LLVM loaded once"), "sand")
+    for number, name in enumerate(("worker: env 1", "worker: env 2", "worker: fork of env 2")):
+        y = 24 + 84 * number
+        d.box(540, y, 200, 56, (name, "own group, limits"), "green")
+        if number < 2:
+            d.arrow([(450, 135), (495, 135), (495, y + 28), (540, y + 28)])
+    d.arrow([(640, 164), (640, 192)])
+    d.text(650, 182, "env.fork()", size=12, color=SOFT)
+    d.arrow([(180, 135), (270, 135)])
+    d.text(225, 125, "starts", anchor="middle", size=12, color=SOFT)
+    d.text(495, 18, "forks in 0.5 ms", anchor="middle", size=12, color=SOFT)
+    d.text(20, 220, "Each worker answers your process over a socket pair.", size=13)
+    d.text(20, 240, "One that crashes, hangs or eats memory ends alone.", size=13)
+    return d
+
+
+def _steps(
+    labels: Sequence[str], costs: Sequence[float], unit: str, level: tuple[str, float]
+) -> Drawing:
+    """Draw `costs` after each of `labels`, the first being the reset, against a `level`."""
+    d = Drawing(WIDTH, 320, f"{unit} after each action of an episode")
+    low, high = 0, max(*costs, level[1]) * 1.08
+    gap = (WIDTH - 180) / (len(costs) - 1)
+
+    def at(number: int, cost: float) -> tuple[float, float]:
+        return round(70 + gap * number, 1), round(235 - (cost - low) / (high - low) * 190, 1)
+
+    d.text(20, 30, unit, bold=True)
+    d.line([at(0, level[1]), (WIDTH - 105, at(0, level[1])[1])], RED, dashed=True)
+    d.text(WIDTH - 98, at(0, level[1])[1] + 5, f"{level[0]} {level[1]:,.0f}", color=RED, size=13)
+    stairs: list[tuple[float, float]] = []
+    for number, cost in enumerate(costs):
+        if number:
+            stairs.append((at(number, cost)[0], stairs[-1][1]))
+        stairs.append(at(number, cost))
+    d.line(stairs, BLUE, width=2.2)
+    for number, (label, cost) in enumerate(zip(labels, costs, strict=True)):
+        x, y = at(number, cost)
+        d.dot(x, y, BLUE)
+        if number == 0 or cost != costs[number - 1]:
+            d.text(x + 3, y - 9, f"{cost:,.0f}", size=12)
+        d.parts.append(
+            f'<text x="{x}" y="252" font-size="12" fill="{SOFT}" text-anchor="end" '
+            f'transform="rotate(-32 {x} 252)">{label}</text>'
+        )
+    return d
+
+
+def episode_of_llvm() -> Drawing:
+    """Ten passes on crc32."""
+    names = "sroa early-cse simplifycfg instcombine reassociate gvn licm indvars adce globaldce"
+    costs, level = _costs(names.split())
+    return _steps(["reset", *names.split()], costs, "instructions", ("-Oz", level))
+
+
+def _costs(passes: Sequence[str]) -> tuple[list[float], float]:
+    """Return the instructions of crc32 at reset and after each of `passes`, and after -Oz."""
+    with compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32") as env:
+        env.reset()
+        costs = [float(env.observation["IrInstructionCount"])]
+        for name in passes:
+            env.multistep([env.action_space[name]])
+            costs.append(float(env.observation["IrInstructionCount"]))
+        return costs, float(env.observation["IrInstructionCountOz"])
+
+
+def episode_of_the_inliner() -> Drawing:
+    """LLVM's own choices, question by question, against never inlining."""
+    ends: dict[str, float] = {}
+    asked: list[str] = []
+    with compiler_gym.make("llvm-inline-v0", benchmark="cbench-v1/bitcount") as env:
+        for choice in ("default", "inline", "no-inline"):
+            env.reset()
+            asked, terminated = [], False
+            while not terminated:
+                site = env.observation["CallSite"]
+                asked.append(str(site["callee"]))
+                terminated = env.step(env.action_space[choice])[2]
+            ends[choice] = float(env.observation["IrInstructionCount"])
+        level = float(env.observation["IrInstructionCountOz"])
+    d = Drawing(WIDTH, 210, "How three ways to answer the inliner's questions end")
+    d.text(20, 30, "instructions at the end, if every question gets the same answer", bold=True)
+    top = max(*ends.values(), level)
+    rows = [*ends.items(), ("clang -Oz", level)]
+    for number, (name, cost) in enumerate(rows):
+        y = 48 + 38 * number
+        d.text(110, y + 18, name, anchor="end")
+        width = cost / top * 540
+        fill = SOFT if name == "clang -Oz" else BLUE
+        d.parts.append(
+            f'<rect x="122" y="{y}" width="{width:.0f}" height="26" fill="{fill}" '
+            'fill-opacity="0.55"/>'
+        )
+        d.text(130 + width, y + 18, f"{cost:,.0f}", bold=True)
+    return d
+
+
+def episode_of_gcc() -> Drawing:
+    """Options one after the other on crc32."""
+    options = "-Os -fno-gcse -fno-ivopts -fno-tree-ter -fipa-pta -fno-inline -fno-align-functions"
+    with compiler_gym.make("gcc-v0", benchmark="cbench-v1/crc32") as env:
+        env.reset()
+        costs = [float(env.observation["text_size"])]
+        for name in options.split():
+            env.step(env.action_space[name])
+            costs.append(float(env.observation["text_size"]))
+        level = float(env.observation["text_size_os"])
+    return _steps(["-O0", *options.split()], costs, "bytes of code", ("-Os", level))
+
+
+PICTURES: dict[str, Callable[[], Drawing]] = {
+    "concept-loop": loop,
+    "concept-reward": reward,
+    "concept-state": state,
+    "architecture-layers": layers,
+    "architecture-step": step,
+    "architecture-processes": processes,
+    "episode-llvm-v0": episode_of_llvm,
+    "episode-llvm-inline-v0": episode_of_the_inliner,
+    "episode-gcc-v0": episode_of_gcc,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m docs.draw", description=__doc__)
+    parser.add_argument("pictures", nargs="*", metavar="PICTURE")
+    for name in parser.parse_args().pictures or PICTURES:
+        PICTURES[name]().save(IMAGES / f"{name}.svg")
+        print(IMAGES / f"{name}.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""A page of docs/tutorials/ for every tutorial, from the notebook that its run has left.
+
+Code, what it printed and its pictures; the notebook itself can be downloaded.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docs.tutorials import FOLDER, NAMES, results
+
+__all__ = ["page", "setup", "write"]
+
+_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def write() -> None:
+    """Write pages and pictures, and leave alone those that are what they should be."""
+    for name in NAMES:
+        text, pictures = page(name)
+        _keep(FOLDER / f"{name}.md", text.encode())
+        for file, content in pictures.items():
+            _keep(FOLDER / "results" / file, content)
+
+
+def page(name: str) -> tuple[str, dict[str, bytes]]:
+    """Return the Markdown of a tutorial and its pictures by file name."""
+    notebook = json.loads(results(name).read_text(encoding="utf-8"))
+    pictures: dict[str, bytes] = {}
+    parts: list[str] = []
+    for cell in notebook["cells"]:
+        source = "".join(cell["source"]).strip()
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+        elif source and not source.startswith("# SPDX"):
+            parts.append(f"```python\n{source}\n```")
+            parts += _shown(name, cell["outputs"], pictures)
+    offer = (
+        f"Download it: {{download}}`notebook <results/{name}.ipynb>`, "
+        f"{{download}}`Python <{name}.py>`."
+    )
+    title, _, rest = "\n\n".join(parts).partition("\n\n")
+    if not title.startswith("# "):
+        title, rest = (part.strip() for part in f"{title}\n\n{rest}".split("\n", 1))
+    return f"{title}\n\n{offer}\n\n{rest}\n", pictures
+
+
+def _shown(name: str, outputs: list[Any], pictures: dict[str, bytes]) -> Iterator[str]:
+    for output in outputs:
+        data = output.get("data", {})
+        if "image/png" in data:
+            file = f"{name}-{len(pictures) + 1}.png"
+            pictures[file] = base64.b64decode("".join(data["image/png"]))
+            yield f"![What the code above draws](results/{file})"
+            continue
+        said = "".join(output.get("text", "") or data.get("text/plain", ""))
+        if said.strip():
+            yield f"```text\n{_COLORS.sub('', said).rstrip()}\n```"
+
+
+def _keep(path: Path, content: bytes) -> None:
+    if not path.is_file() or path.read_bytes() != content:
+        path.write_bytes(content)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Write the pages before Sphinx looks for them."""
+    app.connect("builder-inited", lambda _: write())
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The tutorials: a text that runs (``NAME.py``) and its results (``results/NAME.ipynb``).
+
+The results are kept, so that the site needs neither a compiler nor PyTorch to be built.
+``python -m docs.tutorials [NAME ...]`` makes them again, which takes minutes.
+"""
+
+import ast
+import hashlib
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["FOLDER", "NAMES", "OWN", "belonging", "results", "text"]
+
+FOLDER = Path(__file__).parent
+NAMES = (
+    "first_steps",
+    "look_into_a_program",
+    "search_beats_oz",
+    "train_ppo",
+    "graph_network",
+    "wrapper_and_reward",
+    "miscompile",
+    "add_a_compiler",
+)
+"""In the order to read them."""
+OWN = "compiler_gym"
+"""Where a notebook's metadata says what its results belong to."""
+
+
+def text(name: str) -> str:
+    """Return a tutorial as it is written."""
+    return (FOLDER / f"{name}.py").read_text(encoding="utf-8")
+
+
+def results(name: str) -> Path:
+    """Return the file of a tutorial's results: a notebook."""
+    return FOLDER / "results" / f"{name}.ipynb"
+
+
+def belonging(written: str) -> dict[str, str]:
+    """Return what results have to fit: the text, and the signatures of what it uses.
+
+    What stands above the first cell is for tools, and no part of the text.
+    """
+    written = written[written.find("# %%") :]
+    used = "\n".join(sorted(_used(written)))
+    return {"text": _digest(written), "api": _digest(used)}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _used(written: str) -> Iterator[str]:
+    """Yield a line for every public name of the package that a text imports, and its signature."""
+    yield from _described("compiler_gym", "CompilerEnv")
+    for node in ast.walk(ast.parse(written)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("compiler_gym"):
+            for one in node.names:
+                yield from _described(str(node.module), one.name)
+        owner = node.value if isinstance(node, ast.Attribute) else None
+        if isinstance(owner, ast.Name) and owner.id == "compiler_gym":
+            assert isinstance(node, ast.Attribute)
+            yield from _described("compiler_gym", node.attr)
+
+
+def _described(module: str, name: str) -> Iterator[str]:
+    found: Any = getattr(importlib.import_module(module), name)
+    yield f"{module}.{name}{_signature(found)}"
+    if inspect.isclass(found):
+        for method, function in inspect.getmembers(found, inspect.isfunction):
+            if not method.startswith("_"):
+                yield f"{module}.{name}.{method}{_signature(function)}"
+
+
+def _signature(found: Any) -> str:
+    """Return the names of the parameters: what a call depends on, and no version of Python."""
+    try:
+        return str(tuple(inspect.signature(found).parameters))
+    except (TypeError, ValueError):
+        return ""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+# %% [markdown]
+# # Look into a program
+#
+# An agent chooses by what it sees. Here is what there is to see: counts, functions and graphs.
+
+# %%
+import matplotlib.pyplot as plt
+import networkx as nx
+
+import compiler_gym
+
+env = compiler_gym.make("llvm-v0", benchmark="cbench-v1/sha", action_space="PassesAndPipelines")
+env.reset()
+
+# %% [markdown]
+# ## The text
+#
+# `Ir` is the program itself, as LLVM writes it. This is where its first function begins.
+
+# %%
+text = env.observation["Ir"]
+print("\n".join(text[text.index("define") :].splitlines()[:9]))
+
+# %% [markdown]
+# ## Counts
+#
+# `AutophaseDict` has names for its 56 numbers. We look before and after the level `-Oz`.
+
+# %%
+before = env.observation["AutophaseDict"]
+env.step(env.action_space["-Oz"])
+after = env.observation["AutophaseDict"]
+for name in ("TotalInsts", "NumLoadInst", "NumStoreInst", "TotalBlocks"):
+    print(f"{name:14} {before[name]:5} -> {after[name]:5}")
+
+# %% [markdown]
+# ## Functions
+#
+# Some observations have a row for each function.
+
+# %%
+table = env.observation["FunctionFeatures"]
+print(len(table["names"]), "functions:", ", ".join(table["names"][:6]))
+
+# %% [markdown]
+# ## The graph
+#
+# A ProGraML graph has nodes for instructions, values and types.
+# Edges say what follows what (control), which value is used where (data) and who calls whom.
+
+# %%
+graph = env.observation["Programl"]
+kinds = {"control": 0, "data": 0, "call": 0, "type": 0}
+for *_, flow in graph.edges(data="flow"):
+    kinds[list(kinds)[flow]] += 1
+print(graph.number_of_nodes(), "nodes; edges:", kinds)
+
+# %% [markdown]
+# The whole graph is too much for one picture. We draw the instructions of one function
+# and what follows what. A square is where the function begins.
+
+# %%
+functions = dict(graph.nodes(data="function"))
+sizes = {}
+for node, data in graph.nodes(data=True):
+    if data["type"] == 0 and data.get("function") is not None:
+        sizes.setdefault(data["function"], []).append(node)
+chosen = min(sizes.values(), key=lambda nodes: abs(len(nodes) - 30))
+flow = nx.DiGraph()
+flow.add_nodes_from(chosen)
+flow.add_edges_from(
+    (source, target)
+    for source, target, kind in graph.edges(data="flow")
+    if kind == 0 and source in flow and target in flow
+)
+print(len(chosen), "instructions")
+
+# %%
+layers = nx.single_source_shortest_path_length(flow, chosen[0])
+places = {}
+for depth in sorted(set(layers.values())):
+    row = [node for node in chosen if layers.get(node) == depth]
+    places |= {node: (depth, index - (len(row) - 1) / 2) for index, node in enumerate(row)}
+seen = flow.subgraph(places)
+plt.figure(figsize=(7, 3), layout="constrained")
+colors = ["tab:orange" if seen.out_degree(node) > 1 else "tab:blue" for node in seen]
+nx.draw(seen, places, node_size=70, node_color=colors, width=0.8, arrowsize=8)
+nx.draw_networkx_nodes(seen, places, [chosen[0]], node_size=110, node_shape="s")
+plt.title("one function: orange instructions branch", fontsize=10)
+plt.show()
+
+# %%
+env.close()
+
+# %% [markdown]
+# **Next:** [search beats -Oz](search_beats_oz.md), or [all observations](../guide/observations.md).

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// The whole page: what the server offers, which sessions are open and which of them are shown.
+
+import { api, Lost, Refused, whenLost } from '../api/client';
+import type { Environment, Episode, NewSession, Problem, Server } from '../api/schema';
+import { Explored } from './session.svelte';
+import { short } from './words';
+
+export type Dialog = 'none' | 'new' | 'open' | 'export' | 'help' | 'commands';
+type Theme = 'light' | 'dark';
+
+class Workspace {
+  server = $state.raw<Server | null>(null);
+  environments = $state.raw<Record<string, Environment>>({});
+  sessions = $state.raw<Explored[]>([]);
+  /** The sessions that are shown, side by side; the first or second has the focus. */
+  shown = $state.raw<string[]>([]);
+  focus = $state(0);
+  dialog = $state<Dialog>('none');
+  connection = $state<'fine' | 'lost' | 'back' | 'refused'>('fine');
+  problem = $state.raw<Problem | null>(null);
+  opening = $state(false);
+  theme = $state<Theme>('light');
+  /** An episode without a program, which waits for one. */
+  waiting = $state.raw<Partial<Episode> | null>(null);
+  private opened = new Map<string, Explored>();
+
+  get panels(): Explored[] {
+    return this.shown.map((key) => this.opened.get(key)).filter((one) => one !== undefined);
+  }
+  get active(): Explored | undefined {
+    return this.panels[this.focus] ?? this.panels[0];
+  }
+
+  async start(): Promise<void> {
+    const wished = localStorage.getItem('compiler_gym.theme');
+    this.setTheme(wished === 'dark' || (wished === null && matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light');
+    whenLost(() => this.lost());
+    try {
+      this.server = await api.server();
+    } catch (error) {
+      if (error instanceof Refused) {
+        this.connection = 'refused';
+        this.problem = error.problem;
+      }
+      return;
+    }
+    const { program, source, default_environment: environment } = this.server;
+    if (location.hash.length > 2) await this.openLink(location.hash);
+    else if (program || source) await this.open({ environment, benchmark: program, source });
+    void this.environment(environment);
+  }
+
+  setTheme(theme: Theme): void {
+    this.theme = theme;
+    document.documentElement.dataset.theme = theme;
+  }
+  switchTheme(): void {
+    this.setTheme(this.theme === 'dark' ? 'light' : 'dark');
+    localStorage.setItem('compiler_gym.theme', this.theme);
+  }
+
+  async environment(id: string): Promise<Environment> {
+    const known = this.environments[id];
+    if (known) return known;
+    const found = await api.environment(id);
+    this.environments = { ...this.environments, [id]: found };
+    return found;
+  }
+
+  /** Open a session and show it in the panel that has the focus. */
+  async open(asked: Partial<NewSession>, title = ''): Promise<boolean> {
+    this.opening = true;
+    this.problem = null;
+    try {
+      const session = await api.open(asked);
+      const env = await this.environment(session.environment);
+      const source = asked.source ?? asked.episode?.source ?? null;
+      const name = title || source?.name || short(session.benchmark);
+      const explored = new Explored(env, session, source, name);
+      this.opened.set(session.id, explored);
+      this.sessions = [...this.sessions, explored];
+      this.show(session.id);
+      this.dialog = 'none';
+      this.waiting = null;
+      return true;
+    } catch (error) {
+      if (error instanceof Refused) this.problem = error.problem;
+      else if (!(error instanceof Lost)) throw error;
+      return false;
+    } finally {
+      this.opening = false;
+    }
+  }
+  async openEpisode(episode: Partial<Episode>): Promise<void> {
+    if (!episode.benchmark && !episode.source) {
+      this.waiting = episode;
+      this.dialog = 'new';
+      return;
+    }
+    await this.open({ episode: episode as Episode }, episode.source?.name ?? '');
+  }
+  async openLink(text: string): Promise<void> {
+    try {
+      const found = await api.read({ text });
+      if (found.episodes[0]) await this.openEpisode(found.episodes[0]);
+    } catch (error) {
+      if (error instanceof Refused) this.problem = error.problem;
+    }
+  }
+
+  show(id: string): void {
+    if (this.shown.includes(id)) this.focus = this.shown.indexOf(id);
+    else if (this.shown.length === 0) this.shown = [id];
+    else this.shown = this.shown.map((one, i) => (i === this.focus ? id : one));
+  }
+  /** Show a second session beside the first, or one only. */
+  split(): void {
+    if (this.shown.length > 1) {
+      this.shown = this.shown.slice(this.focus, this.focus + 1);
+      this.focus = 0;
+      return;
+    }
+    const other = this.sessions.map((one) => this.keyOf(one)).find((one) => !this.shown.includes(one));
+    if (other) {
+      this.shown = [...this.shown, other];
+      this.focus = 1;
+    }
+  }
+  keyOf(session: Explored): string {
+    for (const [key, one] of this.opened) if (one === session) return key;
+    return '';
+  }
+  async close(session: Explored): Promise<void> {
+    const key = this.keyOf(session);
+    session.leave();
+    this.opened.delete(key);
+    this.sessions = this.sessions.filter((one) => one !== session);
+    const rest = this.shown.filter((one) => one !== key);
+    const next = this.sessions.map((one) => this.keyOf(one)).find((one) => !rest.includes(one));
+    this.shown = rest.length ? rest : next ? [next] : [];
+    this.focus = 0;
+    try {
+      await api.close(session.id);
+    } catch {
+      // It is gone either way: the server closes what nobody uses.
+    }
+  }
+
+  private lost(): void {
+    if (this.connection === 'lost') return;
+    this.connection = 'lost';
+    void this.reconnect();
+  }
+  private async reconnect(): Promise<void> {
+    for (let wait = 400; this.connection === 'lost'; wait = Math.min(wait * 1.5, 4000)) {
+      await new Promise((done) => setTimeout(done, wait));
+      try {
+        this.server = await api.server();
+        for (const session of this.sessions)
+          if ((await session.recover()) === 'opened')
+            session.tell('info', 'Opened again', null, 'The server was started anew; the sequence was replayed.');
+        this.connection = 'back';
+        setTimeout(() => (this.connection = this.connection === 'back' ? 'fine' : this.connection), 2500);
+      } catch (error) {
+        if (error instanceof Refused) {
+          this.connection = 'refused';
+          this.problem = error.problem;
+        }
+      }
+    }
+  }
+}
+
+export const workspace = new Workspace();

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Writes the digest of the sources beside what was built of them; a test compares the two.
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+
+const files = ['index.html', 'package.json', 'package-lock.json', 'svelte.config.js', 'tsconfig.json', 'vite.config.ts'];
+const walk = (folder) => {
+  for (const name of readdirSync(folder)) {
+    const path = `${folder}/${name}`;
+    if (statSync(path).isDirectory()) walk(path);
+    else files.push(path);
+  }
+};
+walk('src');
+walk('public');
+const hash = createHash('sha256');
+for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+writeFileSync('../src/compiler_gym/explorer/static/sources.sha256', `${hash.digest('hex')}\n`);

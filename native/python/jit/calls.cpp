@@ -1,0 +1,35 @@
+// Python face of compiler_gym/jit/calls.h.
+
+#include "compiler_gym/jit/calls.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace compiler_gym::python {
+
+using namespace compiler_gym::jit;
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+void bind_calls(nb::module_& m) {
+  nb::enum_<Clock>(m, "Clock", "What a measured second is.")
+      .value("wall", Clock::wall)
+      .value("processor", Clock::processor);
+  nb::class_<Call>(m, "Call", "A function of one array of addresses, and that array.")
+      .def(
+          "__init__",
+          [](Call* self, std::uintptr_t function, std::vector<std::uintptr_t> buffers) {
+            new (self) Call{function, std::move(buffers)};
+          },
+          "function"_a, "buffers"_a)
+      .def_ro("function", &Call::function, "The address of the function.")
+      .def_ro("buffers", &Call::buffers, "What its array holds.")
+      .def("run", &run, Unlocked(), "Call it once.");
+  m.def(
+      "time_in_turns", &time_in_turns, "calls"_a, "rounds"_a, "repeats"_a, "clock"_a, Unlocked(),
+      "Return the seconds of one run of each call in each round, each the mean of its `repeats`.");
+}
+
+}  // namespace compiler_gym::python

@@ -1,0 +1,205 @@
+#include "compiler_gym/jit/code.h"
+
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "compiler_gym/jit/errors.h"
+#include "compiler_gym/jit/pool.h"
+#include "compiler_gym/jit/target.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm_start.h"
+
+namespace compiler_gym::jit {
+namespace {
+
+using llvm::orc::ExecutorAddr;
+using llvm::orc::LLJIT;
+
+// What the linker said last on this thread: the error of a lookup names only what depends on it.
+thread_local std::string reported;
+
+std::string told(llvm::Error error) {
+  std::string text = llvm::toString(std::move(error));
+  if (!reported.empty()) text = std::exchange(reported, "") + "; " + text;
+  return text;
+}
+
+template <typename T>
+T checked(llvm::Expected<T> value) {
+  if (!value) throw LinkError(told(value.takeError()));
+  return static_cast<T&&>(*value);
+}
+
+void check(llvm::Error error) {
+  if (error) throw LinkError(told(std::move(error)));
+}
+
+// Links every module, each into a library of its own. Never destroyed: code may outlive what a
+// process destroys at its end.
+LLJIT& linker() {
+  static LLJIT* jit = [] {
+    llvm::orc::JITTargetMachineBuilder builder{llvm::Triple(host_triple())};
+    auto made = checked(llvm::orc::LLJITBuilder()
+                            .setJITTargetMachineBuilder(std::move(builder))
+                            .setNumCompileThreads(0)
+                            .create());
+    made->getExecutionSession().setErrorReporter(
+        [](llvm::Error error) { reported = llvm::toString(std::move(error)); });
+    return made.release();
+  }();
+  return *jit;
+}
+
+double since(std::chrono::steady_clock::time_point& last) {
+  const auto now = std::chrono::steady_clock::now();
+  const double seconds = std::chrono::duration<double>(now - last).count();
+  last = now;
+  return seconds;
+}
+
+struct Generator {
+  Text text;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream{bytes};
+  llvm::legacy::PassManager passes;
+};
+
+llvm::SmallVector<char, 0> object_of(const std::string& ir, int level, Stages& stages) {
+  auto state = std::make_unique<Generator>();
+  auto last = std::chrono::steady_clock::now();
+  leak_on_fatal(state, [&](Generator& work) {
+    work.text = read_text(ir);
+    work.machine = machine_for("", "", "", level);
+    aim(*work.text.module, *work.machine);
+    stages.read = since(last);
+    optimise(*work.text.module, *work.machine, level);
+    stages.optimise = since(last);
+    llvm::MCContext* context = nullptr;
+    if (work.machine->addPassesToEmitMC(work.passes, context, work.stream)) {
+      throw TargetError("no machine code can be made for this machine");
+    }
+    work.passes.run(*work.text.module);
+    stages.generate = since(last);
+  });
+  return std::move(state->bytes);
+}
+
+}  // namespace
+
+struct Code::Library {
+  llvm::orc::JITDylib* dylib = nullptr;
+  std::size_t size = 0;
+  Stages stages;
+
+  ~Library() {
+    if (dylib == nullptr) return;
+    llvm::consumeError(linker().getExecutionSession().removeJITDylib(*dylib));
+  }
+};
+
+Code::Code(std::unique_ptr<Library> library) : library_(std::move(library)) {}
+Code::~Code() = default;
+
+std::shared_ptr<const Code> Code::compile(const std::string& ir, int level,
+                                          const Symbols& symbols) {
+  static std::atomic<std::uint64_t> number = 0;
+  start_llvm();
+  auto library = std::make_unique<Library>();
+  auto bytes = object_of(ir, level, library->stages);
+  auto last = std::chrono::steady_clock::now();
+  library->size = bytes.size();
+  auto& jit = linker();
+  const std::string name = "code" + std::to_string(number++);
+  library->dylib = &checked(jit.createJITDylib(name));
+  llvm::orc::SymbolMap known;
+  known[jit.mangleAndIntern("compiler_gym_parallel_for")] = {
+      ExecutorAddr::fromPtr(&compiler_gym_parallel_for), llvm::JITSymbolFlags::Exported};
+  known[jit.mangleAndIntern("compiler_gym_scratch")] = {
+      ExecutorAddr::fromPtr(&compiler_gym_scratch), llvm::JITSymbolFlags::Exported};
+  for (const auto& [symbol, address] : symbols) {
+    known[jit.mangleAndIntern(symbol)] = {ExecutorAddr(address), llvm::JITSymbolFlags::Exported};
+  }
+  check(library->dylib->define(llvm::orc::absoluteSymbols(std::move(known))));
+  check(jit.addObjectFile(*library->dylib, std::make_unique<llvm::SmallVectorMemoryBuffer>(
+                                               std::move(bytes), name, false)));
+  check(jit.initialize(*library->dylib));
+  library->stages.link = since(last);
+  return std::shared_ptr<const Code>(new Code(std::move(library)));
+}
+
+std::uintptr_t Code::address(const std::string& name) const {
+  return static_cast<std::uintptr_t>(checked(linker().lookup(*library_->dylib, name)).getValue());
+}
+
+std::size_t Code::size() const { return library_->size; }
+
+const Stages& Code::stages() const { return library_->stages; }
+
+namespace {
+
+using Request = std::tuple<std::string, int, Symbols>;
+
+constexpr std::size_t most_kept = 128;
+
+struct Cache {
+  std::mutex mutex;
+  std::list<std::pair<Request, std::shared_ptr<const Code>>> kept;  // the latest used in front
+  std::map<Request, decltype(kept)::iterator> places;
+  CacheUse use;
+};
+
+Cache& cache() {
+  static Cache* made = new Cache;
+  return *made;
+}
+
+}  // namespace
+
+std::shared_ptr<const Code> compile_cached(const std::string& ir, int level,
+                                           const Symbols& symbols) {
+  auto& all = cache();
+  Request request{ir, level, symbols};
+  {
+    std::lock_guard lock(all.mutex);
+    if (auto place = all.places.find(request); place != all.places.end()) {
+      ++all.use.hits;
+      all.kept.splice(all.kept.begin(), all.kept, place->second);
+      return place->second->second;
+    }
+    ++all.use.misses;
+  }
+  auto code = Code::compile(ir, level, symbols);
+  std::lock_guard lock(all.mutex);
+  if (all.places.contains(request)) return code;
+  all.kept.emplace_front(request, code);
+  all.places.emplace(std::move(request), all.kept.begin());
+  if (all.kept.size() > most_kept) {
+    all.places.erase(all.kept.back().first);
+    all.kept.pop_back();
+  }
+  return code;
+}
+
+CacheUse cache_use() {
+  auto& all = cache();
+  std::lock_guard lock(all.mutex);
+  return all.use;
+}
+
+void clear_cache() {
+  auto& all = cache();
+  std::lock_guard lock(all.mutex);
+  all.places.clear();
+  all.kept.clear();
+}
+
+}  // namespace compiler_gym::jit

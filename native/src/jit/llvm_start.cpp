@@ -1,0 +1,149 @@
+#include "llvm_start.h"
+
+#include <mutex>
+
+#include "compiler_gym/jit/target.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+extern "C" {
+void LLVMInitializeX86TargetInfo();
+void LLVMInitializeX86Target();
+void LLVMInitializeX86TargetMC();
+void LLVMInitializeX86AsmPrinter();
+void LLVMInitializeX86AsmParser();
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+namespace compiler_gym::jit {
+namespace {
+
+void give_up(void*, const char* reason, bool) { throw FatalError(reason); }
+
+// The default handler prints, and ends the process at an error.
+struct Complaints : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+      throw FatalError(text);
+    }
+    return true;
+  }
+};
+
+std::string host_feature_list() {
+  std::string list;
+  for (const auto& [name, is_there] : host_features()) {
+    if (!list.empty()) list += ',';
+    list += is_there ? '+' : '-';
+    list += name;
+  }
+  return list;
+}
+
+llvm::CodeGenOptLevel codegen_level(int level) {
+  if (level == 0) return llvm::CodeGenOptLevel::None;
+  return level == 1 ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
+}
+
+}  // namespace
+
+void start_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    llvm::install_fatal_error_handler(give_up);
+  });
+}
+
+Text read_text(const std::string& ir) {
+  Text text{std::make_unique<llvm::LLVMContext>(), nullptr};
+  text.context->setDiagnosticHandler(std::make_unique<Complaints>());
+  llvm::SMDiagnostic complaint;
+  text.module = llvm::parseAssemblyString(ir, complaint, *text.context);
+  std::string words;
+  llvm::raw_string_ostream stream(words);
+  if (text.module == nullptr) {
+    complaint.print("", stream, false);
+    throw InvalidIrError("expected textual LLVM IR, found " + words);
+  }
+  if (llvm::verifyModule(*text.module, &stream)) {
+    throw InvalidIrError("the IR does not verify: " + words);
+  }
+  return text;
+}
+
+std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, const std::string& cpu,
+                                                 const std::string& features, int level) {
+  const bool is_host = triple.empty();
+  const llvm::Triple parsed(is_host ? host_triple() : triple);
+  std::string complaint;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(parsed, complaint);
+  if (target == nullptr) {
+    throw TargetError("expected x86_64 or nvptx64, found '" + parsed.str() + "': " + complaint);
+  }
+  const bool is_gpu = parsed.isNVPTX();
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      parsed, is_host && cpu.empty() ? host_cpu() : cpu,
+      is_host && features.empty() ? host_feature_list() : features, llvm::TargetOptions(),
+      is_gpu ? std::nullopt : std::optional(llvm::Reloc::PIC_),
+      is_gpu ? std::nullopt : std::optional(llvm::CodeModel::Small), codegen_level(level),
+      /*JIT=*/is_host));
+  if (machine == nullptr) throw TargetError("no code can be made for '" + parsed.str() + "'");
+  return machine;
+}
+
+void aim(llvm::Module& module, llvm::TargetMachine& machine) {
+  const auto& wanted = machine.getTargetTriple();
+  const auto& found = module.getTargetTriple();
+  if (!found.empty() && found.getArch() != wanted.getArch()) {
+    throw TargetError("expected IR for " + wanted.str() + ", found IR for " + found.str());
+  }
+  module.setTargetTriple(wanted);
+  module.setDataLayout(machine.createDataLayout());
+}
+
+void optimise(llvm::Module& module, llvm::TargetMachine& machine, int level) {
+  using llvm::OptimizationLevel;
+  const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
+                                      OptimizationLevel::O2, OptimizationLevel::O3};
+  if (level < 0 || level > 3) return;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  auto passes = level == 0 ? builder.buildO0DefaultPipeline(levels[0])
+                           : builder.buildPerModuleDefaultPipeline(levels[level]);
+  passes.run(module, modules);
+}
+
+}  // namespace compiler_gym::jit

@@ -1,0 +1,56 @@
+#include "compiler_gym/jit/target.h"
+
+#include "compiler_gym/jit/errors.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm_start.h"
+
+namespace compiler_gym::jit {
+
+std::string host_cpu() { return llvm::sys::getHostCPUName().str(); }
+
+std::string host_triple() { return llvm::sys::getProcessTriple(); }
+
+std::map<std::string, bool> host_features() {
+  std::map<std::string, bool> features;
+  for (const auto& [name, is_there] : llvm::sys::getHostCPUFeatures()) {
+    features[name.str()] = is_there;
+  }
+  return features;
+}
+
+int vector_bits() {
+  const auto features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f")) return 512;
+  return features.lookup("avx") ? 256 : 128;
+}
+
+int vector_registers() { return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 32 : 16; }
+
+std::string assembly(const std::string& ir, const std::string& triple, const std::string& cpu,
+                     const std::string& features, int level) {
+  start_llvm();
+  struct State {
+    Text text;
+    std::unique_ptr<llvm::TargetMachine> machine;
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream{bytes};
+    llvm::legacy::PassManager passes;
+  };
+  auto state = std::make_unique<State>();
+  leak_on_fatal(state, [&](State& work) {
+    work.text = read_text(ir);
+    work.machine = machine_for(triple, cpu, features, level);
+    aim(*work.text.module, *work.machine);
+    optimise(*work.text.module, *work.machine, level);
+    if (work.machine->addPassesToEmitFile(work.passes, work.stream, nullptr,
+                                          llvm::CodeGenFileType::AssemblyFile)) {
+      throw TargetError("the target writes no assembly");
+    }
+    work.passes.run(*work.text.module);
+  });
+  return std::string(state->bytes.begin(), state->bytes.end());
+}
+
+}  // namespace compiler_gym::jit

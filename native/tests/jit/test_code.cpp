@@ -1,0 +1,90 @@
+#include "compiler_gym/jit/code.h"
+
+#include <doctest/doctest.h>
+
+#include "compiler_gym/jit/errors.h"
+
+using namespace compiler_gym::jit;
+
+namespace {
+
+constexpr auto square = R"(define i32 @square(i32 %x) {
+  %y = mul i32 %x, %x
+  ret i32 %y
+})";
+
+using Unary = int (*)(int);
+
+int seven(int x) { return x + 7; }
+
+}  // namespace
+
+TEST_CASE("text becomes a function at every level, and without passes") {
+  for (int level = -1; level <= 3; ++level) {
+    const auto code = Code::compile(square, level);
+    CHECK(reinterpret_cast<Unary>(code->address("square"))(12) == 144);
+    CHECK(code->size() > 0);
+    CHECK(code->stages().generate > 0);
+  }
+}
+
+TEST_CASE("functions of the same name live side by side") {
+  const auto one = Code::compile("define i32 @f() {\n ret i32 1\n}", 2);
+  const auto two = Code::compile("define i32 @f() {\n ret i32 2\n}", 2);
+  CHECK(reinterpret_cast<int (*)()>(one->address("f"))() == 1);
+  CHECK(reinterpret_cast<int (*)()>(two->address("f"))() == 2);
+}
+
+TEST_CASE("a declared function is looked up among the symbols, then in the process") {
+  const std::string ir = R"(declare i32 @ours(i32)
+declare double @cbrt(double)
+define i32 @f(i32 %x) {
+  %y = call i32 @ours(i32 %x)
+  %d = sitofp i32 %y to double
+  %r = call double @cbrt(double %d)
+  %z = fptosi double %r to i32
+  ret i32 %z
+})";
+  const auto code = Code::compile(ir, 0, {{"ours", reinterpret_cast<std::uintptr_t>(&seven)}});
+  CHECK(reinterpret_cast<Unary>(code->address("f"))(20) == 3);
+}
+
+TEST_CASE("what cannot be compiled is told by its kind, and the next text compiles") {
+  CHECK_THROWS_AS(Code::compile("no IR", 2), InvalidIrError);
+  CHECK_THROWS_AS(Code::compile("define i32 @f() {\n  %x = add i32 %x, 1\n  ret i32 %x\n}", 2),
+                  InvalidIrError);
+  CHECK_THROWS_AS(
+      Code::compile("target triple = \"aarch64-linux-gnu\"\ndefine void @f() {\n ret void\n}", 2),
+      TargetError);
+  const auto lonely = Code::compile(
+      "declare void @nobody_has_this()\ndefine void @f() {\n"
+      "  call void @nobody_has_this()\n  ret void\n}",
+      -1);
+  CHECK_THROWS_WITH_AS(lonely->address("f"), doctest::Contains("nobody_has_this"), LinkError);
+  CHECK_THROWS_AS(Code::compile(square, 2)->address("cube"), LinkError);
+  // A wrong register name is found while code is made.
+  CHECK_THROWS_AS(Code::compile("define void @f() {\n  call void asm sideeffect \"movl "
+                                "%nonsense, %eax\", \"\"()\n  ret void\n}",
+                                -1),
+                  FatalError);
+  CHECK(reinterpret_cast<Unary>(Code::compile(square, 1)->address("square"))(3) == 9);
+}
+
+TEST_CASE("equal requests are compiled once") {
+  clear_cache();
+  const auto before = cache_use();
+  const auto one = compile_cached(square, 2);
+  CHECK(compile_cached(square, 2) == one);
+  CHECK(compile_cached(square, 1) != one);
+  CHECK(cache_use().hits - before.hits == 1);
+  CHECK(cache_use().misses - before.misses == 2);
+  clear_cache();
+  CHECK(compile_cached(square, 2) != one);
+  CHECK(reinterpret_cast<Unary>(one->address("square"))(5) == 25);
+}
+
+TEST_CASE("variables are set before code runs") {
+  const auto code = Code::compile(
+      "@v = global i32 41\ndefine i32 @f() {\n  %x = load i32, ptr @v\n  ret i32 %x\n}", 2);
+  CHECK(reinterpret_cast<int (*)()>(code->address("f"))() == 41);
+}

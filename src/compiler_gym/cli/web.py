@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym web``: the explorer in a browser, served from this machine."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compiler_gym.cli._limits import MemoryGib, limits_of
+from compiler_gym.cli._output import errors
+from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName
+
+if TYPE_CHECKING:
+    from compiler_gym.explorer.records import Source
+
+__all__ = ["web"]
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def web(
+    program: Annotated[
+        str | None, typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.")
+    ] = None,
+    env: EnvName = DEFAULT_ENVIRONMENT,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; others can reach any but the default.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 takes one that is free.", min=0)] = 0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
+    ] = True,
+    sessions: Annotated[
+        int, typer.Option(help="How many sessions may be open at a time.", min=1)
+    ] = 8,
+    idle_minutes: Annotated[
+        float, typer.Option(help="When a session is closed that nobody uses.", min=0.01)
+    ] = 30.0,
+    step_seconds: Annotated[
+        float, typer.Option(help="Seconds that one action or observation may take.")
+    ] = 60.0,
+    memory_gib: MemoryGib = None,
+) -> None:
+    """Open the web explorer: a tree of what passes do, with diffs, graphs and search.
+
+    It prints the address, which holds a token: whoever knows it can use the explorer.
+    Ctrl-C stops it and closes every session. Needs the extra `web`.
+    """
+    from compiler_gym.explorer.settings import Settings
+
+    settings = Settings(
+        host=host,
+        port=port,
+        environment=env,
+        program=None if program is None or program == "-" else _whole(program),
+        source=_from_stdin() if program == "-" else None,
+        most_sessions=sessions,
+        idle_seconds=60 * idle_minutes,
+        limits=limits_of(step_seconds, memory_gib),
+    )
+    _require_library()
+    from compiler_gym.explorer.server import Server
+
+    with Server(settings) as server:
+        if host not in _LOCAL:
+            errors().print(f"others can reach {host}: whoever knows the address can use this")
+
+        def ready() -> None:
+            print(server.address, flush=True)
+            errors().print("Ctrl-C stops it", style="dim")
+            if browser:
+                _open(server.address)
+
+        server.run(ready)
+
+
+def _require_library() -> None:
+    """Raise `EnvironmentNotSupported` unless the extra is installed."""
+    from importlib.util import find_spec
+
+    from compiler_gym.errors import EnvironmentNotSupported
+    from compiler_gym.version import install_hint
+
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise EnvironmentNotSupported(
+            f"{' and '.join(missing)} missing: {install_hint('web')}"
+        )
+
+
+def _open(address: str) -> None:
+    import threading
+    import webbrowser
+
+    # A browser may take its time, and the page waits for this server.
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _whole(program: str) -> str:
+    """Return a path as it is known from everywhere, and an address as it is."""
+    path, mark, query = program.partition("?")
+    if "://" not in program and Path(path).expanduser().exists():
+        return os.path.abspath(Path(path).expanduser()) + mark + query
+    return program
+
+
+def _from_stdin() -> "Source":
+    from compiler_gym.errors import BenchmarkInitError
+    from compiler_gym.explorer.records import Source
+
+    text = sys.stdin.read()
+    if not text.strip():
+        raise BenchmarkInitError("standard input is empty: expected a program's text")
+    return Source(text=text, name="stdin")

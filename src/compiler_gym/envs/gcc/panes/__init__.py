@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""What people look at of a program that GCC compiles: its assembly, source, sizes and choices."""
+
+import hashlib
+from pathlib import Path
+
+from compiler_gym.core import Listing, Panes, TextPane, cost_panes
+from compiler_gym.datasets import Benchmark, BenchmarkUri
+from compiler_gym.envs.gcc.observations import TABLE
+from compiler_gym.envs.gcc.programs.own import make_benchmark_from_source
+from compiler_gym.errors import BenchmarkInitError
+
+__all__ = ["ASSEMBLY", "PANES", "make_pasted"]
+
+ASSEMBLY = Listing(
+    "gas", "#", begin=r"\s*\.type\s+([^\s,]+), *[@%]function", end=r"\s*\.size\s+[^,]+, *\.-"
+)
+"""How assembly is written."""
+_LANGUAGES = {"C": "c", "C++": "c++"}
+_RUNS = ("runtime", "runtime_seconds", "runtime_instructions")
+
+
+def make_pasted(text: str, language: str, name: str) -> Benchmark:
+    """Return the program that `text` is, as a stranger's: its sessions compile it in a box.
+
+    Raises `BenchmarkInitError` for a language that GCC is not asked to read.
+    """
+    if language not in _LANGUAGES:
+        raise BenchmarkInitError(
+            f"language is {language!r}: expected one of {', '.join(_LANGUAGES)}"
+        )
+    if not text.strip():
+        raise BenchmarkInitError("the program is empty: expected C or C++")
+    program = make_benchmark_from_source(text, lang=_LANGUAGES[language])
+    digest = hashlib.sha256(program.contents).hexdigest()[:16]
+    pasted = program.with_uri(BenchmarkUri.from_string(f"benchmark://pasted-v0/{digest}"))
+    suffix = ".c" if language == "C" else ".cc"
+    pasted.add_source((f"{Path(name).stem or 'pasted'}{suffix}", text.encode()))
+    return pasted
+
+
+PANES = Panes(
+    text=TextPane("asm", ASSEMBLY, title="Assembly"),
+    source=TextPane("source"),
+    costs=cost_panes(
+        TABLE.costs,
+        {
+            "obj_size": "object size",
+            "text_size": "text size",
+            "asm_size": "assembly size",
+            "runtime_instructions": "instructions run",
+        },
+    ),
+    vectors={"choices": ()},
+    running=frozenset(
+        name
+        for row in TABLE.costs
+        if row.observation in _RUNS
+        for name in (row.observation, row.initial, *row.baselines)
+    )
+    | {"runtime"},
+    paste=make_pasted,
+)
+"""Everything, by the names of the table."""

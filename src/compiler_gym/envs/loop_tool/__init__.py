@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Loop nests: change how a small tensor program runs, which is compiled as you do.
+
+Importing this names the compiler and nothing more. ``session`` runs in workers, ``environment``
+is what users hold; ``actions``, ``observations`` and ``rewards`` are tables, ``datasets`` the
+programs. ``nests`` is the language, ``programs`` where its texts come from, ``code`` what a tree
+becomes, ``machine`` where it is timed, ``validation`` the proof that it computes what numpy
+does, ``pictures`` what people look at.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.loop_tool.datasets import (
+        LoopToolCPUDataset,
+        LoopToolCUDADataset,
+        make_benchmark,
+    )
+    from compiler_gym.envs.loop_tool.environment import LoopToolEnv
+
+__all__ = [
+    "LoopToolCPUDataset",
+    "LoopToolCUDADataset",
+    "LoopToolEnv",
+    "loop_tool",
+    "make_benchmark",
+]
+
+loop_tool = Compiler(
+    name="loop_tool",
+    description="Loop nests of tensor programs, compiled and timed as they are changed",
+    environment="compiler_gym.envs.loop_tool.environment:LoopToolEnv",
+    environments=(
+        EnvironmentId(
+            "loop_tool-v0", {"observation_space": "action_state", "reward_space": "flops"}
+        ),
+        EnvironmentId(
+            "loop_tool-loops-v0",
+            {
+                "action_space": "loops",
+                "observation_space": "loop_vectors",
+                "reward_space": "peak_gain",
+                "benchmark": "benchmark://looptune-matmul-v0/128x128x128",
+            },
+        ),
+    ),
+    nondeterministic=True,
+    formats=(ProgramFormat("loop nest", (".nest",)),),
+)
+"""What the entry point names."""
+
+__getattr__ = door(
+    __name__,
+    {
+        "LoopToolCPUDataset": f"{__name__}.datasets",
+        "LoopToolCUDADataset": f"{__name__}.datasets",
+        "LoopToolEnv": f"{__name__}.environment",
+        "make_benchmark": f"{__name__}.datasets",
+    },
+)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""NVIDIA's driver, called through ctypes: modules of PTX, memory, launches, and time by events.
+
+Nothing is loaded before a card is asked for. What the driver refuses is a `SessionError` with its
+name; a machine without a driver or a card is told by `is_available`.
+"""
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.envs.loop_tool.code.gpu import Kernels, ptx
+from compiler_gym.errors import ObservationError, SessionError
+
+__all__ = ["Card", "is_available", "open_card"]
+
+_MAJOR, _MINOR = 75, 76
+
+
+def is_available() -> bool:
+    """Return whether this machine has a driver and a card."""
+    try:
+        open_card()
+    except (ObservationError, SessionError):
+        return False
+    return True
+
+
+@cache
+def open_card() -> "Card":
+    """Return the first card, or raise `ObservationError` where there is none."""
+    try:
+        library = ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        raise ObservationError(
+            "this machine has no driver of NVIDIA's (libcuda.so.1): nothing can run on a card"
+        ) from error
+    return Card(library)
+
+
+class Card:
+    """A context on the first card. Used by one thread."""
+
+    def __init__(self, library: Any) -> None:
+        self.library = library
+        self.call("cuInit", 0)
+        device = ctypes.c_int()
+        self.call("cuDeviceGet", ctypes.byref(device), 0)
+        context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        self.call("cuCtxSetCurrent", context)
+        self.architecture = "sm_" + "".join(
+            str(self.attribute(device, number)) for number in (_MAJOR, _MINOR)
+        )
+        """What PTX is made for."""
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function of the driver; `SessionError` where it does not succeed."""
+        status = getattr(self.library, name)(*arguments)
+        if status:
+            text = ctypes.c_char_p()
+            self.library.cuGetErrorName(status, ctypes.byref(text))
+            said = (text.value or b"").decode() or str(status)
+            raise SessionError(f"{name} of NVIDIA's driver failed: {said}")
+
+    def attribute(self, device: ctypes.c_int, number: int) -> int:
+        """Return a property of a device."""
+        value = ctypes.c_int()
+        self.call("cuDeviceGetAttribute", ctypes.byref(value), number, device)
+        return value.value
+
+    def run(
+        self, kernels: Kernels, arrays: Sequence[NDArray[np.float32]], repeats: int = 1
+    ) -> float:
+        """Run kernels on copies of arrays, and copy back what they hold then.
+
+        Returns the seconds of one run, the mean of `repeats` in a row, without the copies.
+        """
+        module, table, memory = ctypes.c_void_p(), ctypes.c_uint64(), list[ctypes.c_uint64]()
+        text = ptx(kernels, self.architecture).encode() + b"\0"
+        self.call("cuModuleLoadData", ctypes.byref(module), text)
+        try:
+            for array in arrays:
+                memory.append(self.copied(array))
+            addresses = np.array([address.value for address in memory], np.uint64)
+            table = self.copied(addresses)
+            memory.append(table)
+            functions = [
+                self.function(module, launch.kernel.encode()) for launch in kernels.launches
+            ]
+            seconds = self.timed(kernels, functions, table, repeats)
+            for array, address in zip(arrays, memory, strict=False):
+                size = ctypes.c_size_t(array.nbytes)
+                self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, size)
+            return seconds
+        finally:
+            for address in memory:
+                self.call("cuMemFree_v2", address)
+            self.call("cuModuleUnload", module)
+
+    def copied(self, array: NDArray[Any]) -> ctypes.c_uint64:
+        """Return the address of a copy of an array on the card."""
+        address, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
+        self.call("cuMemAlloc_v2", ctypes.byref(address), size)
+        self.call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(array.ctypes.data), size)
+        return address
+
+    def function(self, module: ctypes.c_void_p, name: bytes) -> ctypes.c_void_p:
+        """Return a kernel of a module."""
+        found = ctypes.c_void_p()
+        self.call("cuModuleGetFunction", ctypes.byref(found), module, name)
+        return found
+
+    def timed(
+        self,
+        kernels: Kernels,
+        functions: Sequence[ctypes.c_void_p],
+        table: ctypes.c_uint64,
+        repeats: int,
+    ) -> float:
+        """Launch the kernels `repeats` times and return the seconds of one."""
+        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(table))
+        events = [ctypes.c_void_p(), ctypes.c_void_p()]
+        for event in events:
+            self.call("cuEventCreate", ctypes.byref(event), 0)
+        self.call("cuEventRecord", events[0], None)
+        for _ in range(repeats):
+            for launch, function in zip(kernels.launches, functions, strict=True):
+                self.call(
+                    "cuLaunchKernel", function, launch.blocks, 1, 1, launch.threads, 1, 1, 0, None,
+                    arguments, None,
+                )  # fmt: skip
+        self.call("cuEventRecord", events[1], None)
+        self.call("cuEventSynchronize", events[1])
+        milliseconds = ctypes.c_float()
+        self.call("cuEventElapsedTime", ctypes.byref(milliseconds), *events)
+        for event in events:
+            self.call("cuEventDestroy_v2", event)
+        return milliseconds.value / 1e3 / repeats

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""What users hold: the environment, and a word for each thing that can be asked of it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation, Listing
+from compiler_gym.datasets import Benchmark, Dataset
+from compiler_gym.envs.loop_tool.datasets import make_benchmark, make_datasets
+from compiler_gym.envs.loop_tool.observations import TIMED
+from compiler_gym.envs.loop_tool.rewards import make_rewards
+from compiler_gym.envs.loop_tool.validation import validate
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Reward
+from compiler_gym.validation import ValidationResult
+
+__all__ = ["SOURCE", "LoopToolEnv"]
+
+SOURCE = SessionSource("compiler_gym.envs.loop_tool.session:LoopToolSession")
+_TIMED = frozenset(TIMED)
+
+
+class LoopToolEnv(CompilerEnv):
+    """Change a nest of loops, which is compiled and timed as you do.
+
+    - Actions: ``simple`` (default) resizes the loops that there are, ``split`` adds one, as in
+      CompilerGym 0.2.5; ``loops`` moves, splits, merges, fuses and annotates them, as LoopTune.
+    - Observations: GFLOPS, measured or by a model without a clock; the tree as text, as a
+      vector for each loop, as a graph; the machine's peak and roofline.
+    - Rewards: GFLOPS gained, measured by themselves, against the nest before in turns, or by
+      the model; the gain as a share of the peak.
+    - End: never by itself; an episode is truncated when a nest computes something else than
+      numpy (which is a bug), would run for minutes, or cannot be run here.
+    - Programs: ``loop_tool-cpu-v0``, LoopTune's matmuls, layers, random ones, and any line.
+
+    Nothing is compiled before a time is asked for, and each tree is checked against numpy
+    before it is timed. ``info["timing"]`` says how sure a time is.
+
+        >>> import compiler_gym
+        >>> with compiler_gym.make("loop_tool-v0", action_space="loops") as env:
+        ...     _ = env.reset(benchmark="loop_tool://matmul/m=16,n=16,k=16", reward_space=None)
+        ...     _ = env.multistep([env.action_space[word] for word in ("down", "swap_down")])
+        ...     print(env.loop_tree)
+        for m in 16 : L0
+         for k in 16 : L1
+          for n in 16 : L2
+           C[m, n] += (A[m, k] * B[k, n])
+    """
+
+    default_benchmark: ClassVar[str | None] = "benchmark://loop_tool-cpu-v0/1024"
+    state_observation: ClassVar[str | None] = "tree_hash"
+    uri_keys: ClassVar[tuple[str, ...] | None] = ()
+    listing: ClassVar[Listing] = Listing("python", "#", begin=r"(?=for )()", end=r"(?!)")
+
+    def __init__(
+        self,
+        *,
+        datasets: Iterable[Dataset] | None = None,
+        rewards: Iterable[Reward] = (),
+        derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            SOURCE,
+            rewards=(*make_rewards(), *rewards),
+            derived_observation_spaces=derived_observation_spaces,
+            datasets=make_datasets() if datasets is None else datasets,
+            **options,
+        )
+
+    @property
+    def flops(self) -> float:
+        """GFLOPS of the nest as it is now, measured."""
+        return self.observation["flops"]
+
+    @property
+    def flops_deterministic(self) -> float:
+        """GFLOPS of the nest by a model without a clock."""
+        return self.observation["flops_deterministic"]
+
+    @property
+    def loop_tree(self) -> str:
+        """The loop tree as text."""
+        return self.observation["loop_tree"]
+
+    @property
+    def timing_seconds(self) -> float:
+        """The seconds that one timing may take, 0.006 by default; it ends with the session.
+
+        Setting it raises `InvalidParameterError` for what is no number above 0 and up to 60.
+        """
+        return float(self.send_param("timing.seconds", ""))
+
+    @timing_seconds.setter
+    def timing_seconds(self, seconds: float) -> None:
+        self.send_param("timing.seconds", str(seconds))
+
+    def step(
+        self,
+        action: Any,
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """Apply `action`, as of `CompilerEnv.step`; ``info["timing"]`` says what was timed."""
+        result = super().step(action, observation_spaces, reward_spaces, timeout=timeout)
+        return self._with_timing(result, observation_spaces, reward_spaces)
+
+    def multistep(
+        self,
+        actions: Iterable[Any],
+        observation_spaces: Any = None,
+        reward_spaces: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """Apply `actions`, as of `CompilerEnv.multistep`; ``info["timing"]`` as of `step`."""
+        result = super().multistep(actions, observation_spaces, reward_spaces, timeout=timeout)
+        return self._with_timing(result, observation_spaces, reward_spaces)
+
+    def make_benchmark(self, text: str, name: str = "mine", *, target: str = "cpu") -> Benchmark:
+        """Return the program that `text` writes or describes.
+
+        See `compiler_gym.envs.loop_tool.make_benchmark`.
+        """
+        return make_benchmark(text, name, target=target)
+
+    def validate(
+        self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
+    ) -> ValidationResult:
+        """Replay `state` (default: the current one) in a fresh worker; numpy is the judge.
+
+        `rungs` names the checks: see ``compiler_gym.envs.loop_tool.validation.RUNGS``. None
+        makes all of them.
+        """
+        state = self.state if state is None else state
+        reward = state.reward_space
+        if (
+            reward is not None
+            and reward in self.reward
+            and not self.reward.spaces[reward].deterministic
+        ):
+            state = replace(state, reward=None)  # measured again, it is another
+        return validate(state, self._twin, rungs)
+
+    def tree_svg(self) -> str:
+        """Return a picture of the loop tree as SVG."""
+        from compiler_gym.envs.loop_tool.pictures import tree_svg
+
+        return tree_svg(self.loop_tree)
+
+    def roofline_svg(self) -> str:
+        """Return a picture as SVG of what the nest reaches and what the machine could."""
+        from compiler_gym.envs.loop_tool.pictures import roofline_svg
+
+        return roofline_svg(self.observation["roofline"])
+
+    def roofline_text(self) -> str:
+        """Return a picture in characters of what the nest reaches and what the machine could."""
+        from compiler_gym.envs.loop_tool.pictures import roofline_text
+
+        return roofline_text(self.observation["roofline"])
+
+    def _with_timing(self, result: Any, observation_spaces: Any, reward_spaces: Any) -> Any:
+        selection = self.episode.selection
+        plan = selection.plan
+        if observation_spaces is not None or reward_spaces is not None:
+            plan = selection.plan_for(observation_spaces, reward_spaces)
+        if not result[3] and not _TIMED.isdisjoint(plan.names):
+            facts = self.send_param("timing.last", "")
+            if facts:
+                result[4]["timing"] = json.loads(facts)
+        return result
+
+    def _state_hash(self) -> str | None:
+        return self.observation["tree_hash"]
+
+    def _render_text(self) -> str:
+        from compiler_gym.envs.loop_tool.pictures import tree_text
+
+        steps = len(self.actions)
+        head = f"# {self.episode.require().benchmark} after {steps} action{'s' * (steps != 1)}"
+        loop = int(self.observation["action_state"][0])
+        return f"{head}\n{tree_text(self.loop_tree, loop)}"

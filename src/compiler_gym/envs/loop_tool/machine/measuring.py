@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""What is run of a tree: compiled, checked against numpy once, and timed when asked.
+
+Compiled nests are kept, a few of the last; a tree that was not changed is not compiled again.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.envs.loop_tool.code.compiled import (
+    CompiledNest,
+    compile_nest,
+    nest_ir,
+    time_nests,
+)
+from compiler_gym.envs.loop_tool.machine.timing import Timing
+from compiler_gym.envs.loop_tool.nests.interpreter import interpret
+from compiler_gym.envs.loop_tool.nests.reference import (
+    compare,
+    random_inputs,
+    reference_outputs,
+)
+from compiler_gym.envs.loop_tool.nests.tree import Node, Tree
+from compiler_gym.envs.loop_tool.observations.static_cost import estimated_cycles
+from compiler_gym.errors import ObservationError, WrongResultError
+from compiler_gym.jit import measured_peak, threads
+
+__all__ = ["MOST_SECONDS", "Bench"]
+
+MOST_SECONDS = 20.0
+"""A nest that would run longer than this is not run."""
+_KEPT = 8
+"""How many compiled nests are kept."""
+_MODEL_HZ = 3e9
+_SLOWER = 4.0
+"""How much slower than the model a machine may be."""
+_MOST_INTERPRETED = 200_000
+"""How many points a program may have that the interpreter runs."""
+
+Arrays = Mapping[str, NDArray[np.float32]]
+
+
+class Bench:
+    """Runs the trees of one program. What a tree computes is checked before it is timed."""
+
+    def __init__(self, start: Tree) -> None:
+        self.start = start
+        """The tree before any action."""
+        self.seconds = 0.006
+        """What one timing may take."""
+        self.actions = 0
+        """How many actions were taken: who asks twice for a gain between two gets the same."""
+        self._kept: OrderedDict[tuple[Node, ...], CompiledNest] = OrderedDict()
+        self._expected: tuple[Arrays, Arrays] | None = None
+        self._last: tuple[Tree, Timing] | None = None
+        self._is_new = False
+        self._gained_from = start
+        self._gain = 0.0
+        self._gained_at = 0
+
+    def measured(self, tree: Tree) -> Timing:
+        """Return a new timing of `tree`."""
+        (timing,) = self._timed([tree])
+        return timing
+
+    def timing(self, tree: Tree) -> Timing:
+        """Return the last timing of `tree`, or the first."""
+        if self._last is not None and self._last[0].roots == tree.roots:
+            return self._last[1]
+        return self.measured(tree)
+
+    def last_facts(self) -> str:
+        """Return the last timing as JSON, once; empty where nothing was timed since."""
+        if self._last is None or not self._is_new:
+            return ""
+        self._is_new = False
+        return json.dumps(self._last[1].facts())
+
+    def gain(self, tree: Tree) -> float:
+        """Return the GFLOPS of `tree` less those of the tree when this was last asked.
+
+        Both are timed in turns. A tree that is the same gains 0 and is not run.
+        """
+        if self._gained_at == self.actions:
+            return self._gain
+        before, self._gained_from, self._gained_at = self._gained_from, tree, self.actions
+        self._gain = 0.0
+        if before.roots != tree.roots:
+            was, now = self._timed([before, tree])
+            self._gain = now.gflops - was.gflops
+        return self._gain
+
+    def peak(self) -> float:
+        """Return the GFLOPS that one thread of this machine reaches at most."""
+        return measured_peak().gflops
+
+    def roofline(self, tree: Tree) -> dict[str, float]:
+        """Return what the tree reaches and what its operations for a byte allow."""
+        peak = measured_peak()
+        timing = self.timing(tree)
+        most = peak.gflops * timing.threads
+        intensity = tree.program.flops / tree.program.bytes
+        return {
+            "gflops": timing.gflops,
+            "peak": most,
+            "bandwidth": peak.bandwidth,
+            "intensity": intensity,
+            "roof": min(most, peak.bandwidth * intensity),
+        }
+
+    def llvm_ir(self, tree: Tree) -> str:
+        """Return the text that LLVM compiles."""
+        return nest_ir(tree)
+
+    def check(self, tree: Tree, way: str, seed: int) -> dict[str, Any]:
+        """Return what is wrong with what `tree` computes of the random inputs of `seed`.
+
+        `way` is ``compiled`` or ``interpreted``. The reply is JSON: ``wrong``, a list, or
+        ``unknown``, why it could not be told.
+        """
+        program = tree.program
+        if (
+            way == "interpreted"
+            and sum(map(program.points, program.statements)) > _MOST_INTERPRETED
+        ):
+            return {"unknown": f"more than {_MOST_INTERPRETED} points: they would take long"}
+        inputs = random_inputs(program, seed)
+        expected = reference_outputs(program, inputs)
+        found = interpret(tree, inputs) if way == "interpreted" else self._nest(tree).run(inputs)
+        return {"wrong": [asdict(one) for one in compare(program, expected, found)]}
+
+    def _timed(self, trees: list[Tree]) -> list[Timing]:
+        nests = [self._nest(tree) for tree in trees]
+        estimates = time_nests(nests, seconds=self.seconds)
+        timings = [
+            Timing(tree.program.flops, estimate, threads() if nest.is_threaded else 1)
+            for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
+        ]
+        self._last, self._is_new = (trees[-1], timings[-1]), True
+        return timings
+
+    def _nest(self, tree: Tree) -> CompiledNest:
+        """Return `tree` compiled, and checked once."""
+        nest = self._kept.get(tree.roots)
+        if nest is None:
+            self._require_short(tree)
+            nest = compile_nest(tree)
+            self._require_right(tree, nest)
+            self._kept[tree.roots] = nest
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        else:
+            self._kept.move_to_end(tree.roots)
+        return nest
+
+    def _require_short(self, tree: Tree) -> None:
+        if tree.program.target == "cuda":
+            raise ObservationError(
+                "this program is for a GPU, and nests are timed on the processor here: expected "
+                "a program without `target cuda`, such as loop_tool-cpu-v0"
+            )
+        seconds = estimated_cycles(tree) / _MODEL_HZ * _SLOWER
+        if seconds > MOST_SECONDS:
+            raise ObservationError(
+                f"one run would take about {seconds:.0f} s, expected at most {MOST_SECONDS:g} s: "
+                "vectorise the innermost loop, or choose a smaller program"
+            )
+
+    def _require_right(self, tree: Tree, nest: CompiledNest) -> None:
+        if self._expected is None:
+            inputs = random_inputs(tree.program)
+            self._expected = inputs, reference_outputs(tree.program, inputs)
+        inputs, expected = self._expected
+        wrong = compare(tree.program, expected, nest.run(inputs))
+        if wrong:
+            raise WrongResultError(
+                f"the compiled nest computes something else than numpy: {wrong[0]}. This is a bug "
+                f"of this library; the nest is\n{tree}"
+            )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""What the rows of the table name: how an observation is made of a session. Runs in a worker."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.envs.loop_tool.nests.cursor import Cursor
+from compiler_gym.envs.loop_tool.observations import TABLE
+from compiler_gym.envs.loop_tool.observations.graph import graph_arrays, graph_json
+from compiler_gym.envs.loop_tool.observations.static_cost import estimated_gflops
+from compiler_gym.envs.loop_tool.observations.vectors import loop_vectors
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.loop_tool.machine.measuring import Bench
+
+__all__ = ["COMPUTE", "ENGINE", "Computation"]
+
+Computation = Callable[[Cursor, "Bench"], Any]
+"""Makes the plain value of an observation of a cursor, and of what measures its tree."""
+
+
+def _action_state(cursor: Cursor) -> list[int]:
+    loop = cursor.tree.loop(cursor.path)
+    return [cursor.at, loop.size, loop.tail]
+
+
+def _tree_hash(cursor: Cursor) -> str:
+    state = (cursor.tree.roots, cursor.at, cursor.resizes, [(t.roots, at) for t, at in cursor.past])
+    program = cursor.tree.program
+    return hashlib.sha1(repr((program.text, state)).encode()).hexdigest()
+
+
+def _timing(cursor: Cursor, bench: "Bench") -> str:
+    return json.dumps(bench.timing(cursor.tree).facts())
+
+
+def _roofline(cursor: Cursor, bench: "Bench") -> str:
+    return json.dumps(bench.roofline(cursor.tree))
+
+
+ENGINE: Mapping[str, Computation] = {
+    "flops": lambda cursor, bench: bench.measured(cursor.tree).gflops,
+    "loop_tree": lambda cursor, bench: str(cursor.tree),
+    "action_state": lambda cursor, bench: _action_state(cursor),
+    "flops_deterministic": lambda cursor, bench: estimated_gflops(cursor.tree),
+    "flops_at_reset": lambda cursor, bench: bench.measured(bench.start).gflops,
+    "flops_deterministic_at_reset": lambda cursor, bench: estimated_gflops(bench.start),
+    "loop_vectors": lambda cursor, bench: loop_vectors(cursor),
+    "loop_graph_json": lambda cursor, bench: graph_json(cursor),
+    "loop_graph_arrays": lambda cursor, bench: graph_arrays(cursor),
+    "program_text": lambda cursor, bench: cursor.tree.program.text,
+    "tree_hash": lambda cursor, bench: _tree_hash(cursor),
+    "flops_gain": lambda cursor, bench: bench.gain(cursor.tree),
+    "peak_gain": lambda cursor, bench: bench.gain(cursor.tree) / bench.peak(),
+    "peak": lambda cursor, bench: bench.peak(),
+    "timing": _timing,
+    "roofline": _roofline,
+    "llvm_ir": lambda cursor, bench: bench.llvm_ir(cursor.tree),
+}
+"""What the rows of the table name."""
+
+COMPUTE = TABLE.bind(ENGINE)
+"""What makes each observation, by its name."""

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""The loop tree as a graph of instructions, loops and data, in the two forms of program graphs.
+
+Nodes are numbered: loops from top to bottom, then statements, then tensors. A control edge goes
+from a loop to each child, in order, and from each child to the next. A data edge goes from a
+tensor to a statement that reads it and from a statement to what it writes; one from a loop to a
+tensor says how far a step of the loop moves a place in it.
+"""
+
+import json
+from array import array
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from compiler_gym.envs.loop_tool.nests.cursor import Cursor
+from compiler_gym.envs.loop_tool.nests.program import written
+from compiler_gym.envs.loop_tool.nests.tree import Loop, leaves_of
+
+__all__ = ["ARRAYS", "CONTROL", "DATA", "Graph", "graph_arrays", "graph_json", "make_graph"]
+
+INSTRUCTION, TENSOR, LOOP = 0, 1, 2
+CONTROL, DATA = 0, 1
+ARRAYS = (
+    *("node_kind", "node_number", "node_size", "node_tail", "node_flags"),
+    *("edge_source", "edge_target", "edge_kind", "edge_position", "edge_stride"),
+)
+"""The names of the arrays, each of int64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes as (kind, number, size, tail, flags, text), edges as (source, target, kind, position,
+    stride)."""
+
+    nodes: list[tuple[int, int, int, int, int, str]]
+    edges: list[tuple[int, int, int, int, int]]
+
+
+def make_graph(cursor: Cursor) -> Graph:
+    """Return the graph of the tree of `cursor`."""
+    tree = cursor.tree
+    program = tree.program
+    loops = tree.loops()
+    number = {path: at for at, (path, _) in enumerate(loops)}
+    statement = len(loops)
+    tensor = {
+        name: statement + len(program.statements) + at for at, name in enumerate(program.tensors)
+    }
+    nodes: list[tuple[int, int, int, int, int, str]] = []
+    edges: list[tuple[int, int, int, int, int]] = []
+    dims = list(program.dims)
+    for at, (_, loop) in enumerate(loops):
+        flags = loop.unroll | loop.vectorise << 1 | loop.parallel << 2 | (at == cursor.at) << 3
+        flags |= bool(loop.packs) << 4
+        nodes.append((LOOP, dims.index(loop.dim), loop.size, loop.tail, flags, loop.dim))
+    for at, one in enumerate(program.statements):
+        kinds = ("", "sum", "max").index(one.reduction)
+        nodes.append(
+            (
+                INSTRUCTION,
+                at,
+                one.operations,
+                0,
+                kinds,
+                f"{one.out} {one.reduction or '='} {written(one.value)}",
+            )
+        )
+    for at, one in enumerate(program.tensors.values()):
+        role = ("input", "output", "temporary").index(one.role)
+        nodes.append((TENSOR, at, one.elements, 0, role, one.name))
+
+    def place(child: Loop | int, path: tuple[int, ...]) -> int:
+        return statement + child if isinstance(child, int) else number[path]
+
+    bodies = [((), None, tree.roots), *((path, number[path], loop.body) for path, loop in loops)]
+    for path, parent, body in bodies:
+        children = [place(child, (*path, at)) for at, child in enumerate(body)]
+        if parent is not None:
+            edges += [(parent, child, CONTROL, at, 0) for at, child in enumerate(children)]
+        edges += [(a, b, CONTROL, 0, 0) for a, b in pairwise(children)]
+    for at, one in enumerate(program.statements):
+        edges += [
+            (tensor[access.tensor], statement + at, DATA, position, 0)
+            for position, access in enumerate(one.reads)
+        ]
+        edges.append((statement + at, tensor[one.out.tensor], DATA, 0, 0))
+    for at, (_, loop) in enumerate(loops):
+        moved = {
+            access.tensor: access.stride(loop.dim) * loop.step
+            for leaf in leaves_of(loop)
+            for access in (*program.statements[leaf].reads, program.statements[leaf].out)
+        }
+        edges += [(at, tensor[name], DATA, 0, stride) for name, stride in moved.items() if stride]
+    return Graph(nodes, edges)
+
+
+def graph_arrays(cursor: Cursor) -> dict[str, bytes]:
+    """Return the graph as arrays of int64, an entry for each node and each edge."""
+    graph = make_graph(cursor)
+    node_columns = list(zip(*(node[:5] for node in graph.nodes), strict=True))
+    edge_columns = list(zip(*graph.edges, strict=True))
+    columns = (*node_columns, *edge_columns)
+    return {name: array("q", c).tobytes() for name, c in zip(ARRAYS, columns, strict=True)}
+
+
+def graph_json(cursor: Cursor) -> str:
+    """Return the graph in node-link form, as networkx reads it."""
+    graph = make_graph(cursor)
+    seen: dict[tuple[int, int], int] = {}
+    links: list[dict[str, Any]] = []
+    for source, target, flow, position, stride in graph.edges:
+        key = seen[source, target] = seen.get((source, target), -1) + 1
+        links.append(
+            {
+                "source": source,
+                "target": target,
+                "key": key,
+                "flow": flow,
+                "position": position,
+                "stride": stride,
+            }
+        )
+    nodes = [
+        {
+            "id": at,
+            "type": kind,
+            "text": text,
+            "features": {"number": number, "size": size, "tail": tail, "flags": flags},
+        }
+        for at, (kind, number, size, tail, flags, text) in enumerate(graph.nodes)
+    ]
+    return json.dumps(
+        {"directed": True, "multigraph": True, "graph": {}, "nodes": nodes, "links": links}
+    )

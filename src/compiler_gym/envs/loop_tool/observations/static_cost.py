@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""GFLOPS without a clock: what a loop tree would do on a small machine that exists nowhere.
+
+One core at 3 GHz with vectors of 8 floats, 16 of them, caches of 32 KiB and 1 MiB, and 4 cores
+for threads. The same on every machine, so that tests and noisy machines have a number that
+rises with what makes real nests fast. Its unit is GFLOPS; no real machine is meant.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from compiler_gym.envs.loop_tool.nests.changes import packable
+from compiler_gym.envs.loop_tool.nests.program import Access, Statement, operators
+from compiler_gym.envs.loop_tool.nests.tree import Loop, Path, Tree, leaves_of
+
+__all__ = ["estimated_cycles", "estimated_gflops"]
+
+_GHZ = 3.0
+_LANES = 8
+_ISSUE = 2
+"""How many operations, or loads, begin in one cycle."""
+_LATENCY = 4
+"""The cycles between an addition to a sum and the next to the same sum."""
+_REGISTERS = 16
+_LINE = 16
+"""The floats of a line of a cache."""
+_CACHES = ((8192, 3.0), (262144, 12.0))
+"""The floats that a cache holds, and the cycles that a line costs which it does not hold."""
+_CORES = 4
+_FORK = 3000.0
+"""The cycles to hand work to threads."""
+_SLOW: Mapping[str, float] = {"div": 5.0, "sqrt": 6.0, "exp": 12.0}
+
+
+def estimated_gflops(tree: Tree) -> float:
+    """Return the GFLOPS of `tree` on the machine that exists nowhere."""
+    return tree.program.flops * _GHZ / estimated_cycles(tree)
+
+
+def estimated_cycles(tree: Tree) -> float:
+    """Return how many cycles one run of `tree` takes there."""
+    total = sum(_nest(tree, leaf, path) for leaf, path in _leaves(tree))
+    return total + sum(_copying(tree, path, loop) for path, loop in tree.loops() if loop.packs)
+
+
+def _leaves(tree: Tree) -> list[tuple[int, Path]]:
+    found: list[tuple[int, Path]] = []
+
+    def visit(nodes: tuple[Loop | int, ...], above: Path) -> None:
+        for place, node in enumerate(nodes):
+            path = (*above, place)
+            if isinstance(node, int):
+                found.append((node, path))
+            else:
+                visit(node.body, path)
+
+    visit(tree.roots, ())
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Nest:
+    """A statement and the loops around it, the outermost first."""
+
+    statement: Statement
+    loops: tuple[Loop, ...]
+    points: int
+    packed: frozenset[str]
+
+    def runs(self, depth: int) -> float:
+        """How often the body of the loop at `depth` runs: a shorter iteration as its share."""
+        return prod(loop.extent / loop.step for loop in self.loops[: depth + 1])
+
+    def tile(self) -> int:
+        """The depth from which on iterations are written out or vectors."""
+        depth = len(self.loops)
+        while depth and (self.loops[depth - 1].unroll or self.loops[depth - 1].vectorise):
+            depth -= 1
+        return depth
+
+
+def _nest(tree: Tree, leaf: int, path: Path) -> float:
+    program, statement = tree.program, tree.program.statements[leaf]
+    loops = tree.around(path)
+    packed = frozenset(tensor for loop in loops for tensor in loop.packs)
+    nest = _Nest(statement, loops, program.points(statement), packed)
+    inner = loops[-1]
+    lanes = min(_LANES, inner.extent) if inner.vectorise else 1
+    tile = nest.tile()
+    # What is written out together is independent, up to the registers that there are.
+    written_out = {
+        loop.dim: prod(other.size for other in loops[tile:] if other.dim == loop.dim)
+        for loop in loops[tile:]
+    }
+    fits = _in_registers(nest, written_out, lanes)
+    work = _arithmetic(nest, written_out, lanes) + _moves(nest, tile, written_out, lanes, fits)
+    work += sum(map(nest.runs, range(tile)))
+    work += _misses(tree, nest)
+    threads = max(
+        (min(_CORES, loop.extent / loop.step) for loop in loops if loop.parallel), default=1
+    )
+    first = next((depth for depth, loop in enumerate(loops) if loop.parallel), None)
+    forks = 0.0 if first is None else _FORK * (nest.runs(first - 1) if first else 1.0)
+    return work / threads + forks
+
+
+def _in_registers(nest: _Nest, written_out: Mapping[str, int], lanes: int) -> bool:
+    """Return whether the results that are written out together stay in registers."""
+    out = prod(count for dim, count in written_out.items() if dim in nest.statement.out.dims)
+    return out / lanes <= _REGISTERS - 2
+
+
+def _arithmetic(nest: _Nest, written_out: Mapping[str, int], lanes: int) -> float:
+    slow = sum(_SLOW.get(op, 1.0) for op in operators(nest.statement.value))
+    if not nest.statement.reduction:
+        return nest.points * max(slow, 0.5) / (lanes * _ISSUE)
+    out = prod(count for dim, count in written_out.items() if dim in nest.statement.out.dims)
+    chains = max(1.0, out / lanes if lanes > 1 else out)
+    # A product that is added is one instruction; a sum waits for itself.
+    add = max(1.0 / _ISSUE, _LATENCY / chains)
+    return nest.points / lanes * (add + max(0.0, slow - 1) / _ISSUE)
+
+
+def _moves(nest: _Nest, tile: int, written_out: Mapping[str, int], lanes: int, fits: bool) -> float:
+    """Return the cycles of loads and stores: what a register holds is not loaded again."""
+    inner = nest.loops[-1]
+    cycles = 0.0
+    for access in nest.statement.reads:
+        count = nest.points / lanes
+        stride = _stride(nest, access, inner.dim)
+        if inner.vectorise and stride > 1:
+            count *= lanes  # one at a time
+        for dim, size in written_out.items():
+            if access.stride(dim) == 0:
+                count /= size / (lanes if inner.vectorise and dim == inner.dim else 1)
+        cycles += count / _ISSUE
+    out = nest.statement.out
+    stores = nest.points / lanes
+    if inner.vectorise and _stride(nest, out, inner.dim) > 1:
+        stores *= lanes
+    if nest.statement.reduction:
+        stores *= 2
+        held = [loop for loop in nest.loops[tile:] if loop.dim in nest.statement.over]
+        if fits or tile == len(nest.loops):
+            depth = tile
+            while depth and nest.loops[depth - 1].dim in nest.statement.over:
+                depth -= 1
+                held.append(nest.loops[depth])
+        stores /= max(1.0, prod(loop.extent / loop.step for loop in held))
+    return cycles + stores
+
+
+def _stride(nest: _Nest, access: Access, dim: str) -> int:
+    if access.tensor in nest.packed and access.stride(dim):
+        return 1
+    return access.stride(dim)
+
+
+def _misses(tree: Tree, nest: _Nest) -> float:
+    """Return the cycles to fetch lines: a cache holds what the outermost loop that fits uses."""
+    cycles = 0.0
+    covered = dict(tree.program.dims)
+    ranges: list[dict[str, int]] = [dict(covered)]
+    for loop in nest.loops:
+        covered[loop.dim] = loop.step
+        ranges.append(dict(covered))
+    accesses = (*nest.statement.reads, nest.statement.out)
+    for size, price in _CACHES:
+        depth = 0
+        while depth < len(nest.loops) and _floats(nest, accesses, ranges[depth]) > size:
+            depth += 1
+        runs = nest.runs(depth - 1) if depth else 1.0
+        for access in accesses:
+            again = runs
+            # What the loop right outside does not move stays where it is.
+            if depth and access.stride(nest.loops[depth - 1].dim) == 0:
+                again /= nest.loops[depth - 1].extent / nest.loops[depth - 1].step
+            cycles += price * again * _lines(nest, access, ranges[depth])
+    return cycles
+
+
+def _floats(nest: _Nest, accesses: tuple[Access, ...], covered: Mapping[str, int]) -> float:
+    return sum(_LINE * _lines(nest, access, covered) for access in accesses)
+
+
+def _lines(nest: _Nest, access: Access, covered: Mapping[str, int]) -> float:
+    """Return how many lines of a cache hold what `access` reaches over the ranges `covered`."""
+    elements = prod(
+        1 + sum(factor * (covered[dim] - 1) for dim, factor in axis) for axis in access.index
+    )
+    row = (
+        1 + sum(factor * (covered[dim] - 1) for dim, factor in access.index[-1])
+        if access.index
+        else 1
+    )
+    if access.tensor in nest.packed:
+        return max(1.0, elements / _LINE)
+    return max(1.0, elements / min(row, _LINE))
+
+
+def _copying(tree: Tree, path: Path, loop: Loop) -> float:
+    runs = prod(outer.extent / outer.step for outer in (*tree.around(path), loop))
+    covered = dict(tree.program.dims)
+    for outer in (*tree.around(path), loop):
+        covered[outer.dim] = outer.step
+    return sum(
+        2.0 * runs * prod(covered[dim] for dim in access.dims)
+        for access in packable(tree, path)
+        if access.tensor in loop.packs and leaves_of(loop)
+    )

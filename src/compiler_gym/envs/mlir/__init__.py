@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""MLIR: choose the transformations of a structured tensor program.
+
+Importing this names the compiler and nothing more. ``session`` runs in workers, ``environment``
+is what users hold; ``actions``, ``observations`` and ``rewards`` are tables, ``datasets`` the
+payloads. ``programs`` is how one comes to be, ``schedule`` what an episode consists of,
+``machine`` the way to machine code and its times, ``validation`` the proof that a payload still
+does its job.
+"""
+
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.mlir.datasets import MatmulBenchmark, MatmulDataset, make_benchmark
+    from compiler_gym.envs.mlir.environment import MlirEnv
+    from compiler_gym.envs.mlir.schedule.subactions import make_mlir_rl_wrapper_env
+
+__all__ = [
+    "MatmulBenchmark",
+    "MatmulDataset",
+    "MlirEnv",
+    "make_benchmark",
+    "make_mlir_rl_wrapper_env",
+    "mlir",
+]
+
+mlir = Compiler(
+    name="mlir",
+    description="Schedules of structured tensor programs, run and checked",
+    environment="compiler_gym.envs.mlir.environment:MlirEnv",
+    environments=(
+        EnvironmentId(
+            "mlir-v0",
+            for_learning={"observation_space": "OperationFeatures", "reward_space": "LogSpeedup"},
+        ),
+    ),
+    nondeterministic=True,
+    formats=(ProgramFormat("MLIR", (".mlir",)),),
+)
+"""What the entry point names."""
+
+_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "schedule.subactions"}
+
+__getattr__ = door(
+    __name__,
+    {name: f"{__name__}.{_WHERE.get(name, 'datasets')}" for name in __all__ if name != "mlir"},
+)

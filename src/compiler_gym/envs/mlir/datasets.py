@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Which payloads there are: kernels of any size, layers of networks, random chains, and files."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import unquote
+
+from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
+from compiler_gym.envs.mlir.programs.builders import KERNELS, build
+from compiler_gym.envs.mlir.programs.description import describe_payload
+from compiler_gym.envs.mlir.programs.random_chain import random_chain
+from compiler_gym.envs.mlir.programs.shapes import LAYERS
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
+
+__all__ = [
+    "FileDataset",
+    "KernelDataset",
+    "LayerDataset",
+    "MatmulBenchmark",
+    "MatmulDataset",
+    "RandomDataset",
+    "make_benchmark",
+    "make_datasets",
+]
+__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+
+_LARGEST_SEED = 2**32 - 1
+
+
+class KernelDataset(Dataset):
+    """``benchmark://linalg-v0/matmul/512x512x512``: a kernel of any size."""
+
+    uri_keys: ClassVar[tuple[str, ...]] = ("type",)
+
+    def __init__(self) -> None:
+        super().__init__("benchmark://linalg-v0", "Kernels of any size, on tensors", "MIT")
+
+    @property
+    def size(self) -> int:
+        """How many are listed: each kernel in one size. Any other size is there too."""
+        return len(KERNELS)
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield the address of each kernel in its usual size."""
+        for kernel in KERNELS.values():
+            yield f"{self.name}/{kernel.name}/{'x'.join(map(str, kernel.default))}"
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the kernel at `uri`."""
+        name, _, sizes = uri.path.strip("/").partition("/")
+        return Benchmark(uri, build(name, _numbers(sizes, "x", str(uri))).encode())
+
+
+class LayerDataset(Dataset):
+    """``benchmark://layers-v0/resnet18/conv2_1``: a layer of a network."""
+
+    uri_keys: ClassVar[tuple[str, ...]] = ("type",)
+
+    def __init__(self) -> None:
+        super().__init__("benchmark://layers-v0", "Layers of networks", "MIT", sort_order=1)
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return sum(map(len, LAYERS.values()))
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield every address."""
+        for network, layers in LAYERS.items():
+            yield from (f"{self.name}/{network}/{layer}" for layer in layers)
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the layer at `uri`."""
+        network, _, layer = uri.path.strip("/").partition("/")
+        if layer not in LAYERS.get(network, {}):
+            raise UnknownNameError(f"no layer {uri}: there are {', '.join(LAYERS)}, each listed")
+        return Benchmark(uri, build(*LAYERS[network][layer]).encode())
+
+
+class RandomDataset(Dataset):
+    """``generator://linalg-v0/N``: a chain of operations that its number chooses."""
+
+    uri_keys: ClassVar[tuple[str, ...]] = ("type",)
+
+    def __init__(self) -> None:
+        super().__init__(
+            "generator://linalg-v0", "Random chains of operations", "MIT", sort_order=2
+        )
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield an address for every number."""
+        yield from (f"{self.name}/{number}" for number in itertools.count())
+
+    def benchmark_uri_at(self, index: int) -> str:
+        """Return the address of a number without counting up to it."""
+        return f"{self.name}/{index}"
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the chain that its number seeds."""
+        number = uri.path.strip("/")
+        if not number.isdecimal() or int(number) > _LARGEST_SEED:
+            raise UnknownNameError(f"no program {number!r} in {self.name}: expected a number")
+        return Benchmark(uri, random_chain(int(number)).encode())
+
+
+class MatmulBenchmark(Benchmark):
+    """A matrix product, as CompilerGym 0.2.5 calls it."""
+
+
+class MatmulDataset(Dataset):
+    """``generator://matmul-v0/64_64_64``: matrix products by their sizes m, n and k."""
+
+    def __init__(self, site_data_base: Path | None = None, sort_order: int = 3) -> None:
+        super().__init__(
+            "generator://matmul-v0",
+            "Matrix products; the names are sizes m_n_k",
+            "MIT",
+            sort_order=sort_order,
+        )
+
+    @property
+    def size(self) -> int:
+        """How many are listed: one, as in CompilerGym 0.2.5."""
+        return 1
+
+    @staticmethod
+    def name_from_size(mnk: tuple[int, int, int]) -> str:
+        """Return the name of a size.
+
+        >>> MatmulDataset.name_from_size((64, 32, 16))
+        '64_32_16'
+        """
+        return "_".join(map(str, mnk))
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield the one that is listed."""
+        yield f"{self.name}/64_64_64"
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the matrix product of the sizes that `uri` names."""
+        sizes = _numbers(uri.path.strip("/"), "_", str(uri))
+        return MatmulBenchmark(uri, build("matmul", sizes).encode())
+
+    def benchmark_from_size(self, mnk: tuple[int, int, int]) -> Benchmark:
+        """Return the matrix product of these sizes."""
+        return self.benchmark(f"{self.name}/{self.name_from_size(mnk)}")
+
+
+class FileDataset(Dataset):
+    """``file:///path``: a payload in a file."""
+
+    def __init__(self) -> None:
+        super().__init__("file://", "A payload in a file: .mlir", "the file's own", hidden=True)
+
+    def benchmark_uris(self) -> Iterator[str]:
+        """Yield nothing: files are not listed."""
+        return iter(())
+
+    def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
+        """Return the payload in the file that `uri` names."""
+        return _from_file(Path(unquote(uri.path)), uri)
+
+
+def make_benchmark(source: str | Path, element: str = "f32") -> Benchmark:
+    """Return a payload from a path, from MLIR as text, or from a description in one line.
+
+    >>> make_benchmark("y[i] = a[i] + b[i]; i=8").contents.decode().count("linalg.generic")
+    1
+    """
+    if isinstance(source, Path) or source.endswith(".mlir"):
+        path = Path(source)
+        return _from_file(path, BenchmarkUri.from_string(f"file://{path.absolute()}"))
+    text = source if "func.func" in source else describe_payload(source, element)
+    return Benchmark("benchmark://user-v0/payload", text.encode())
+
+
+def make_datasets() -> list[Dataset]:
+    """Return every dataset."""
+    return [KernelDataset(), LayerDataset(), RandomDataset(), MatmulDataset(), FileDataset()]
+
+
+def _from_file(path: Path, uri: BenchmarkUri) -> Benchmark:
+    try:
+        return Benchmark(uri, path.read_bytes())
+    except FileNotFoundError as error:
+        raise BenchmarkNotFoundError(f"there is no file {path}") from error
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot read {path}: {error}") from error
+
+
+def _numbers(text: str, between: str, uri: str) -> tuple[int, ...]:
+    parts = text.split(between) if text else []
+    if not all(part.isdecimal() and len(part) < 10 for part in parts):
+        raise BenchmarkInitError(f"{uri}: expected sizes joined by {between!r}, found {text!r}")
+    return tuple(map(int, parts))

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""What users hold: the environment."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
+from compiler_gym.datasets import Benchmark, Dataset
+from compiler_gym.envs.mlir.actions import MENU_SPACE
+from compiler_gym.envs.mlir.datasets import make_benchmark, make_datasets
+from compiler_gym.envs.mlir.rewards import make_rewards
+from compiler_gym.envs.mlir.validation import validate
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.service import SessionSource
+from compiler_gym.spaces import Reward
+from compiler_gym.validation import ValidationResult
+
+__all__ = ["MlirEnv"]
+
+_SOURCE = SessionSource("compiler_gym.envs.mlir.session:MlirSession")
+_ACTION = "// action "
+
+
+class MlirEnv(RunnableEnv):
+    """Transform a structured tensor program with MLIR, and run what comes out.
+
+    - Actions: ``Schedule`` (default) is a list with a mask, ``CompositeMoves`` says operation,
+      transformation and numbers, ``LegalMoves`` changes with the program, ``ScriptLines`` takes
+      text, ``MatrixMultiplication`` is CompilerGym 0.2.5's.
+    - Observations: the module, the transform script, features, a graph, times, static cost.
+    - Rewards: ``LogSpeedup`` over naive code, ``LogSpeedupNumpy``, ``Gflops``, ``runtime`` in
+      microseconds, ``StaticCostSaved`` without running.
+    - End: ``stop``, an empty line, or the one step of ``MatrixMultiplication``. An episode is
+      truncated where the results are wrong, or MLIR crashes.
+    - Programs: ``linalg-v0``, ``layers-v0``, ``generator://linalg-v0``, ``generator://matmul-v0``,
+      files, and what `make_benchmark` makes.
+    """
+
+    default_benchmark: ClassVar[str | None] = "generator://matmul-v0/64_64_64"
+    state_observation: ClassVar[str | None] = "ModuleText"
+    uri_keys: ClassVar[tuple[str, ...] | None] = ()
+
+    def __init__(
+        self,
+        *,
+        datasets: Iterable[Dataset] | None = None,
+        rewards: Iterable[Reward] | None = (),
+        datasets_site_path: Path | None = None,
+        derived_observation_spaces: Iterable[DerivedObservation | Mapping[str, Any]] = (),
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            _SOURCE,
+            rewards=(*make_rewards(), *(rewards or ())),
+            datasets=make_datasets() if datasets is None else datasets,
+            derived_observation_spaces=derived_observation_spaces,
+            **options,
+        )
+
+    def commandline(self) -> str:
+        """Return the transform script of the episode: a module that
+        ``mlir-opt-22 --transform-interpreter`` runs on the observation `PayloadText`."""
+        return self.observation["TransformScript"]
+
+    def commandline_to_actions(self, commandline: str) -> list[Any]:
+        """Return the actions that are written as comments in a script."""
+        lines = [line.strip() for line in commandline.splitlines()]
+        try:
+            found = [json.loads(line[len(_ACTION) :]) for line in lines if line.startswith(_ACTION)]
+        except ValueError as error:
+            raise InvalidActionError(f"a comment of the script holds no action: {error}") from error
+        if not found and "transform.structured" in commandline:
+            raise InvalidActionError("the script does not say which actions it came from")
+        return found
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions of `Schedule` mean something now, by their number.
+
+        Learners that know masks, such as MaskablePPO, call this.
+        """
+        if self.episode.selection.action_space_name != MENU_SPACE:
+            return np.ones(self.action_space.n, dtype=bool)  # type: ignore[attr-defined]  # discrete
+        return self.observation["ScheduleMask"].astype(bool)
+
+    def make_benchmark(self, source: str | Path, element: str = "f32") -> Benchmark:
+        """Return a payload; see `compiler_gym.envs.mlir.make_benchmark`."""
+        return make_benchmark(source, element)
+
+    def refusal(self) -> str:
+        """Return why the last action had no effect, in MLIR's words where it refused; or ``""``."""
+        return self.send_param("mlir.refusal", "")
+
+    def validate(
+        self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
+    ) -> ValidationResult:
+        """Replay `state` (default: the current one) in a fresh worker, run it and compare."""
+        return validate(self.state if state is None else state, self._twin, rungs)
+
+    def _state_hash(self) -> str | None:
+        return self.observation["ModuleHash"]
+
+    def _render_text(self) -> str:
+        steps = len(self.actions)
+        head = f"# {self.episode.require().benchmark} after {steps} action{'s' * (steps != 1)}"
+        return f"{head}\n{self.commandline()}\n{self.observation['ModuleText']}"

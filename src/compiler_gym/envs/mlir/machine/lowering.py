@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: E501 - lines of the transform dialect
+"""From a payload on tensors to machine code, always by the same way.
+
+Whatever the moves left undone is done here in the plainest manner: loops for what is still a
+linalg operation, outer products for what is still a contraction. An equal module is never
+compiled twice in a process.
+"""
+
+import hashlib
+import re
+from collections import OrderedDict
+from functools import cache
+from typing import Any
+
+from compiler_gym.envs.mlir.machine.bindings import diagnosed, load
+from compiler_gym.envs.mlir.machine.running import Kernel, signature_of
+from compiler_gym.envs.mlir.schedule.pieces import module_of
+
+__all__ = ["bufferized", "compiled", "lowered"]
+
+_KEPT = 64
+_LEVEL = 2
+"""The level of LLVM's pipeline: 3 makes nothing faster here that 2 does not."""
+
+_BUFFERS = (
+    "canonicalize,cse,eliminate-empty-tensors,"
+    "one-shot-bufferize{bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
+    "scf-forall-to-for,canonicalize,cse,buffer-results-to-out-params{hoist-static-allocs modify-public-functions},"
+    "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=4096}),"
+    "buffer-deallocation-pipeline,canonicalize,cse"
+)
+_CODE = (
+    "func.func(llvm-request-c-wrappers,convert-linalg-to-loops),func.func(canonicalize,cse),"
+    "expand-strided-metadata,lower-affine,func.func(lower-vector-mask),convert-vector-to-scf,"
+    "convert-scf-to-cf,convert-vector-to-llvm{vector-contract-lowering=outerproduct},"
+    "lower-affine,convert-math-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
+    "convert-ub-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,"
+    "reconcile-unrealized-casts,canonicalize,cse"
+)
+
+_PACKS = """%p = transform.structured.match ops{["linalg.pack"]} in %root : (!transform.any_op) -> !transform.op<"linalg.pack">
+%u = transform.structured.match ops{["linalg.unpack"]} in %root : (!transform.any_op) -> !transform.op<"linalg.unpack">
+%0, %1, %2 = transform.structured.lower_pack %p : (!transform.op<"linalg.pack">) -> (!transform.op<"tensor.pad">, !transform.op<"tensor.expand_shape">, !transform.op<"linalg.transpose">)
+%3, %4, %5, %6 = transform.structured.lower_unpack %u : (!transform.op<"linalg.unpack">) -> (!transform.op<"tensor.empty">, !transform.op<"linalg.transpose">, !transform.op<"tensor.collapse_shape">, !transform.op<"tensor.extract_slice">)
+"""
+_SOFTMAX = """%m = transform.structured.match ops{["linalg.softmax"]} in %root : (!transform.any_op) -> !transform.any_op
+%d = transform.structured.decompose_interface %m : (!transform.any_op) -> !transform.any_op
+"""
+_VECTORS = """%f = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+transform.apply_patterns to %f {
+  transform.apply_patterns.vector.lower_masked_transfers
+  transform.apply_patterns.vector.lower_contraction lowering_strategy = "outerproduct"
+  transform.apply_patterns.vector.transfer_permutation_patterns
+  transform.apply_patterns.vector.lower_multi_reduction lowering_strategy = "innerparallel"
+  transform.apply_patterns.vector.lower_outerproduct
+  transform.apply_patterns.vector.lower_broadcast
+  transform.apply_patterns.vector.transfer_to_scf max_transfer_rank = 1 full_unroll = true
+  transform.apply_patterns.vector.lower_transfer max_transfer_rank = 1
+  transform.apply_patterns.vector.lower_shape_cast
+  transform.apply_patterns.vector.lower_transpose lowering_strategy = "shuffle_1d"
+  transform.apply_patterns.vector.lower_create_mask
+  transform.apply_patterns.canonicalization
+} : !transform.any_op
+"""
+
+_COPY = re.compile(r"memref\.copy (%\S+), (%\S+) : (memref<.+>) to (memref<.+>)$", re.M)
+_made: OrderedDict[str, Kernel] = OrderedDict()
+
+
+def bufferized(text: str) -> Any:
+    """Return the module `text` on memory in place of tensors, its results as last arguments."""
+    with diagnosed("the module cannot be put into memory"):
+        loaded = load()
+        module = loaded.ir.Module.parse(text)
+        if "linalg.softmax" in text:
+            _transform(module, _SOFTMAX)
+        if "linalg.pack" in text or "linalg.unpack" in text:
+            _transform(module, _PACKS)
+        _protect_arguments(module)
+        _passes(_BUFFERS).run(module.operation)
+        # The copies of memref are calls of a library that is not there.
+        plain = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", str(module))
+        return loaded.ir.Module.parse(plain)
+
+
+def lowered(text: str) -> Any:
+    """Return the module `text` in LLVM's dialect."""
+    module = bufferized(text)
+    with diagnosed("the module cannot be lowered"):
+        if "vector." in text:
+            _transform(module, _VECTORS)
+        _passes(_CODE).run(module.operation)
+    return module
+
+
+def compiled(text: str) -> Kernel:
+    """Return the module `text` as machine code."""
+    key = hashlib.sha256(text.encode()).hexdigest()
+    if key in _made:
+        _made.move_to_end(key)
+        return _made[key]
+    loaded = load()
+    with diagnosed("the module does not parse"):
+        inputs, outputs = signature_of(loaded.ir.Module.parse(text))
+    module = lowered(text)
+    with diagnosed("the module cannot be compiled"):
+        engine = loaded.execution_engine(module, opt_level=_LEVEL)
+        name = _name_of(module)
+        kernel = Kernel(engine, engine.lookup(name), inputs, outputs)
+    _made[key] = kernel
+    if len(_made) > _KEPT:
+        _made.popitem(last=False)
+    return kernel
+
+
+def _protect_arguments(module: Any) -> None:
+    """Say that inputs are only read, so that a second run finds them as the first did."""
+    ir = load().ir
+    function = module.body.operations[0].operation
+    count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+    fixed = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed] * count)
+
+
+def _name_of(module: Any) -> str:
+    ir = load().ir
+    for operation in module.body.operations:
+        name = str(ir.StringAttr(operation.operation.attributes["sym_name"]).value)
+        if name.startswith("_mlir_ciface_"):
+            return name.removeprefix("_mlir_ciface_")
+    raise ValueError("there is no function to call")
+
+
+@cache
+def _passes(pipeline: str) -> Any:
+    return load().pass_manager.parse(f"builtin.module({pipeline})")
+
+
+def _transform(module: Any, body: str) -> None:
+    loaded = load()
+    script = loaded.ir.Module.parse(module_of(body))
+    loaded.interpret(module.operation, script.body.operations[0], script.operation)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""What the rows of the table name, of a schedule that a session holds."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from compiler_gym.envs.mlir.actions import MOST_OPERATIONS
+from compiler_gym.envs.mlir.machine.lowering import lowered
+from compiler_gym.envs.mlir.machine.measuring import Bench
+from compiler_gym.envs.mlir.observations.cost import static_cost
+from compiler_gym.envs.mlir.observations.features import features_of, table_of
+from compiler_gym.envs.mlir.observations.graph import graph_of
+from compiler_gym.envs.mlir.schedule.program import Program
+from compiler_gym.errors import CompilerError
+
+__all__ = ["COMPUTE", "Observed"]
+
+
+class Observed(Protocol):
+    """What a session has to show."""
+
+    program: Program
+    runs: int
+    warmups: int
+
+    @property
+    def bench(self) -> Bench:
+        """What was run of the payload."""
+        ...
+
+    @property
+    def cursor(self) -> str:
+        """The tag of the operation that the flat list speaks of."""
+        ...
+
+    @property
+    def flops(self) -> int:
+        """Arithmetic operations of the payload."""
+        ...
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the payload's arguments and results."""
+        ...
+
+    def mask(self) -> list[int]:
+        """Return which entries of the flat list mean something."""
+        ...
+
+
+def _features(session: Observed) -> list[list[float]]:
+    program = session.program
+    rows = (
+        features_of(operation, program.limits(tag), tag == session.cursor)
+        for tag, operation in program.operations.items()
+    )
+    return table_of(rows, MOST_OPERATIONS)
+
+
+def _is_runnable(session: Observed) -> bool:
+    try:
+        session.bench.checked(session.program.text)
+    except CompilerError:
+        return False
+    return True
+
+
+def _median(session: Observed) -> float:
+    return session.bench.median(session.program.text)
+
+
+COMPUTE: dict[str, Callable[[Observed], Any]] = {
+    "ModuleText": lambda s: s.program.text,
+    "ModuleHash": lambda s: hashlib.sha256(s.program.text.encode()).hexdigest(),
+    "PayloadText": lambda s: s.program.payload,
+    "TransformScript": lambda s: s.program.script,
+    "LoweredText": lambda s: str(lowered(s.program.text)),
+    "OperationFeatures": _features,
+    "OperationGraph": lambda s: json.dumps(graph_of(s.program.module)),
+    "ScheduleMask": lambda s: s.mask(),
+    "CursorOperation": lambda s: s.cursor,
+    "FlopCount": lambda s: s.flops,
+    "ArithmeticIntensity": lambda s: s.flops / max(1, s.bytes),
+    "StaticCost": lambda s: static_cost(s.program.module),
+    "StaticCostNaive": lambda s: s.program.naive_cost(static_cost),
+    "IsRunnable": _is_runnable,
+    "Runtime": lambda s: s.bench.times(s.program.text, s.runs, s.warmups),
+    "RuntimeMedian": _median,
+    "RuntimeNaive": lambda s: s.bench.naive(),
+    "RuntimeNumpy": lambda s: s.bench.numpy(),
+    "GflopsPerSecond": lambda s: s.flops / (1e3 * max(_median(s), 1e-9)),
+    "CompileTime": lambda s: s.bench.compile_seconds(s.program.text),
+}
+"""What makes each observation."""

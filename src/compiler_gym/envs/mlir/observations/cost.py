@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""An estimate of the instructions that a module runs: a walk over its loops, without compiling."""
+
+import re
+from typing import Any
+
+from compiler_gym.envs.mlir.machine.bindings import load
+from compiler_gym.envs.mlir.schedule.operations import describe
+
+__all__ = ["static_cost"]
+
+_LANES = 16
+_UNKNOWN_TRIPS = 8
+_VECTOR = re.compile(r"vector<([0-9x]+)x[a-z]")
+
+
+def static_cost(module: Any) -> float:
+    """Return about how many instructions run: a vector counts for each 16 of its elements."""
+    with load().context:
+        return _cost(module.body.operations[0].operation)
+
+
+def _cost(operation: Any) -> float:
+    if operation.name.startswith("linalg."):
+        if operation.name in ("linalg.pack", "linalg.unpack"):
+            return float(_elements(operation))
+        what = describe(operation, "")
+        work = sum(count for _, count in what.arithmetic)
+        return float(what.iterations * (work + len(what.inputs) + len(what.outputs)))
+    inner = sum(
+        _cost(one.operation)
+        for region in operation.regions
+        for block in region.blocks
+        for one in block.operations
+    )
+    if operation.name == "scf.for":
+        return _trips(operation) * (inner + 2)
+    if operation.name == "scf.forall":
+        return _UNKNOWN_TRIPS * inner
+    return inner + _vectors(operation)
+
+
+def _trips(loop: Any) -> float:
+    low, high, step = (_constant(operand) for operand in list(loop.operands)[:3])
+    if low is None or high is None or not step:
+        return _UNKNOWN_TRIPS
+    return max(0.0, -(-(high - low) // step))
+
+
+def _constant(value: Any) -> int | None:
+    owner = getattr(value.owner, "name", None)
+    return int(value.owner.attributes["value"].value) if owner == "arith.constant" else None
+
+
+def _vectors(operation: Any) -> float:
+    if not operation.name.startswith("vector."):
+        return 0.0
+    kinds = [str(value.type) for value in (*operation.results, *operation.operands)]
+    lanes = max((_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))), default=1)
+    if operation.name == "vector.contract":
+        sizes = [_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))]
+        lanes = round((sizes[0] * sizes[1] * sizes[2]) ** 0.5) if len(sizes) > 2 else lanes
+    return max(1.0, lanes / _LANES)
+
+
+def _elements(operation: Any) -> int:
+    total = 1
+    for size in operation.results[0].type.shape:
+        total *= max(1, int(size))
+    return total
+
+
+def _count(sizes: str) -> int:
+    total = 1
+    for size in sizes.split("x"):
+        total *= int(size)
+    return total

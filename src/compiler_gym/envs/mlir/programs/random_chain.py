@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""A chain of operations that a seed chooses: products, biases, sums and positive parts."""
+
+import random
+
+from compiler_gym.envs.mlir.programs.builders import Writer, biased, product, relu_of, sum_of
+
+__all__ = ["random_chain"]
+
+_SIZES = (16, 24, 32, 48, 64, 96, 128)
+_LONGEST = 5
+
+
+def random_chain(seed: int, element: str = "f32") -> str:
+    """Return the module that `seed` stands for: the same on every machine."""
+    choose = random.Random(seed)
+    writer = Writer(element)
+    value = writer.argument(choose.choice(_SIZES), choose.choice(_SIZES))
+    steps = [choose.choice(("product", "bias", "sum", "relu")) for _ in range(_LONGEST)]
+    for step in ["product", *steps[: choose.randrange(1, _LONGEST)]]:
+        rows, columns = writer.shapes[value]
+        if step == "product":
+            value = product(writer, value, writer.argument(columns, choose.choice(_SIZES)))
+        elif step == "bias":
+            value = biased(writer, value, writer.argument(columns), 1)
+        elif step == "sum":
+            value = sum_of(writer, value, writer.argument(rows, columns))
+        else:
+            value = relu_of(writer, value)
+    return writer.text(value)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""How MLIR fulfils the contract: one payload and the transformations of it.
+
+Runs only in a worker. Nothing is lowered or run before somebody looks. A move that means nothing
+here, or that MLIR refuses, changes nothing: in the action spaces of numbers it has no effect, and
+``mlir.refusal`` says why; a line of `ScriptLines` raises.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compiler_gym.envs.mlir import actions
+from compiler_gym.envs.mlir.machine.bindings import load
+from compiler_gym.envs.mlir.machine.lowering import compiled
+from compiler_gym.envs.mlir.machine.measuring import Bench, bench_of
+from compiler_gym.envs.mlir.observations import OBSERVATION_SPACES
+from compiler_gym.envs.mlir.observations.compute import COMPUTE
+from compiler_gym.envs.mlir.programs.builders import build
+from compiler_gym.envs.mlir.programs.reading import payload_bytes, retyped
+from compiler_gym.envs.mlir.schedule.matrix import tilings, vectors
+from compiler_gym.envs.mlir.schedule.menu import MENU, NEXT, STOP, Loops, composed
+from compiler_gym.envs.mlir.schedule.moves import Move, parse_move
+from compiler_gym.envs.mlir.schedule.program import Program
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    CompilerDiagnosticError,
+    InvalidActionError,
+    InvalidParameterError,
+    UnknownNameError,
+)
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    BenchmarkSpec,
+    CompilerSession,
+    ObservationSpec,
+)
+
+__all__ = ["MlirSession"]
+
+_FIRST = build("matmul", (8, 32, 8))
+_RUN_COUNTS = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
+Step = tuple[bool, ActionSpaceSpec | None, bool]
+
+
+class MlirSession(CompilerSession):
+    """One payload and the transformations of it."""
+
+    compiler_version: ClassVar[str] = ""
+    action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = actions.ACTION_SPACES
+    observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = OBSERVATION_SPACES
+
+    @classmethod
+    def prepare(cls, options: dict[str, str]) -> "type[MlirSession]":
+        """Load MLIR, so that workers are forked with it; refuse where it is not installed.
+
+        One small schedule is compiled, because the first of a process takes ten times as long.
+        """
+        cls.compiler_version = f"MLIR {load().version}"
+        program = Program(_FIRST, "the first payload")
+        program.apply(Move("tile", "matmul0", (4, 16, 4)), "")
+        program.apply(Move("vectorize", "matmul0"), "")
+        compiled(program.text)
+        return cls
+
+    def __init__(
+        self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
+    ) -> None:
+        try:
+            source = benchmark.contents.decode()
+        except UnicodeDecodeError as error:
+            raise BenchmarkInitError(f"{benchmark.uri} is no text: expected MLIR") from error
+        wanted = benchmark.parameters.get("type", "")
+        self.program = Program(retyped(source, wanted) if wanted else source, benchmark.uri)
+        self.runs, self.warmups = 1, 0
+        self.flops = sum(one.flops for one in self.program.operations.values())
+        self.bytes = payload_bytes(self.program.module)
+        self._cursor = ""
+        self._refusal = ""
+        self._legal: list[str] = []
+        self._apply = {
+            actions.MENU_SPACE: self._from_menu,
+            actions.COMPOSITE: self._composed,
+            actions.LEGAL: self._from_legal,
+            actions.SCRIPT: self._line,
+            actions.MATRIX: self._matrix,
+        }[action_space.name]
+        self._is_changing = action_space.name == actions.LEGAL
+        if self._is_changing:
+            self.initial_action_space = self._legal_space()
+
+    def apply_action(self, action: Any) -> Step:
+        """Transform the program as `action` says."""
+        before = (self.program.text, self.cursor)
+        self._refusal = ""
+        end = self._apply(action)
+        same = before == (self.program.text, self.cursor)
+        space = self._legal_space() if self._is_changing and not same and not end else None
+        return end, space, same and not end
+
+    def get_observation(self, name: str) -> Any:
+        """Return the plain value of observation `name`."""
+        if name not in COMPUTE:
+            raise UnknownNameError(f"no observation space {name!r}")
+        return COMPUTE[name](self)
+
+    def handle_session_parameter(self, key: str, value: str) -> str | None:
+        """Handle ``limits.runtime_observation_count`` and its like, and ``mlir.refusal``: why the
+        last action had no effect."""
+        if key == "mlir.refusal":
+            return self._refusal
+        name = key.removeprefix("limits.")
+        if name not in _RUN_COUNTS:
+            return None
+        least = _RUN_COUNTS[name]
+        if not value.isdecimal() or int(value) < least:
+            raise InvalidParameterError(f"{key} is {value!r}: expected at least {least}")
+        setattr(self, "runs" if name == "runtime_observation_count" else "warmups", int(value))
+        return value
+
+    @property
+    def bench(self) -> Bench:
+        """What was run of the payload."""
+        return bench_of(self.program.payload)
+
+    @property
+    def cursor(self) -> str:
+        """The tag of the operation that `Schedule` speaks of: at first that with most work."""
+        operations = self.program.operations
+        if self._cursor not in operations:
+            ranked = sorted(operations.values(), key=lambda one: -one.flops)
+            return ranked[0].tag if ranked else ""
+        return self._cursor
+
+    def mask(self) -> list[int]:
+        """Return which actions of `Schedule` mean something now."""
+        loops = self._loops(self.cursor)
+        marks: list[int] = []
+        for resolve in MENU.values():
+            move = resolve(loops)
+            marks.append(int(move is not None and not self._pointless(move)))
+        return [*marks, int(len(self.program.operations) > 1), 1]
+
+    def _pointless(self, move: Move) -> bool:
+        if not move.operation:
+            return "vector." not in self.program.text and move.kind != "hoist"
+        return self.program.why_not(move) is not None
+
+    def _loops(self, tag: str) -> Loops:
+        if not tag:
+            return Loops("", (), ())
+        operation = self.program.operations[tag]
+        return Loops(tag, operation.iterators, self.program.limits(tag))
+
+    def _from_menu(self, action: Any) -> bool:
+        if type(action) is not int or not 0 <= action < len(actions.ENTRIES):
+            raise InvalidActionError(f"{action!r} is not in [0, {len(actions.ENTRIES)})")
+        entry = actions.ENTRIES[action]
+        label = json.dumps(action)
+        if entry == STOP:
+            self.program.note(label)
+            return True
+        if entry == NEXT:
+            return self._next(label)
+        move = MENU[entry](self._loops(self.cursor))
+        if move is None or (not move.operation and self._pointless(move)):
+            self._refusal = f"{entry} means nothing for {self.cursor or 'what is left'}"
+            return False
+        return self._try(move, label)
+
+    def _next(self, label: str) -> bool:
+        tags = list(self.program.operations)
+        if len(tags) > 1:
+            self._cursor = tags[tags.index(self.cursor) - 1]
+            self.program.note(label)
+        return False
+
+    def _composed(self, action: dict[str, Any]) -> bool:
+        number: int = action["operation"]
+        kind: int = action["transformation"]
+        if not 0 <= kind < len(actions.TRANSFORMATIONS):
+            raise InvalidActionError(f"{kind!r} is not in [0, {len(actions.TRANSFORMATIONS)})")
+        name = actions.TRANSFORMATIONS[kind]
+        label = json.dumps(action)
+        if name == STOP:
+            self.program.note(label)
+            return True
+        tags = list(self.program.operations)
+        if number >= len(tags):
+            self._refusal = f"there are {len(tags)} operations, not {number + 1}"
+            return False
+        chosen: list[int] = action["sizes"]
+        if not all(0 <= size < len(actions.SIZES) for size in chosen):
+            raise InvalidActionError(f"{chosen}: expected numbers below {len(actions.SIZES)}")
+        sizes = tuple(actions.SIZES[size] for size in chosen)
+        loops = len(self.program.operations[tags[number]].bounds)
+        tag = tags[number] if name not in _OF_FUNCTION else ""
+        order: tuple[int, ...] = tuple(action["order"])
+        return self._try(composed(name, tag, sizes, order, loops), label)
+
+    def _from_legal(self, action: Any) -> bool:
+        if type(action) is not int or not 0 <= action < len(self._legal):
+            raise InvalidActionError(f"{action!r} is not in [0, {len(self._legal)})")
+        name, label = self._legal[action], json.dumps(action)
+        if name == STOP:
+            self.program.note(label)
+            return True
+        return self._try(parse_move(name), label)
+
+    def _line(self, action: Any) -> bool:
+        label = json.dumps(action)
+        if not str(action).strip():
+            self.program.note(label)
+            return True
+        self.program.apply(parse_move(str(action)), label)
+        return False
+
+    def _matrix(self, action: Any) -> bool:
+        tag, label = self.cursor, json.dumps(action)
+        if len(self._loops(tag).limits) != 3:
+            raise InvalidActionError(f"{tag or 'the program'} is no matrix product of three loops")
+        if not 1 <= len(action) <= 4:
+            raise InvalidActionError(f"{len(action)} tilings: expected 1 to 4")
+        for part in action:
+            for move in tilings(part["tile_options"], tag, self.program.limits(tag)):
+                self._try(move, label)
+                label = ""
+        for move in vectors(action[-1]["vectorize_options"], tag):
+            self._try(move, label)
+            label = ""
+        self.program.note(label)
+        return True
+
+    def _try(self, move: Move, label: str) -> bool:
+        """Make `move`; where it cannot be made, keep why."""
+        try:
+            self.program.apply(move, label)
+        except (CompilerDiagnosticError, InvalidActionError) as error:
+            self._refusal = str(error)
+        return False
+
+    def _legal_space(self) -> ActionSpaceSpec:
+        names: list[str] = []
+        for tag in self.program.operations:
+            loops = self._loops(tag)
+            for resolve in MENU.values():
+                move = resolve(loops)
+                if move is not None and not self._pointless(move):
+                    names.append(str(move))
+        self._legal = [*dict.fromkeys(names), STOP]
+        return actions.legal_space(tuple(self._legal))
+
+
+_OF_FUNCTION = frozenset({"hoist", "outerproduct", "dot", "parallelarith"})

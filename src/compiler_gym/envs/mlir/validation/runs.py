@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""Does the program compute what it should? It is run before every timing; here that is asked."""
+
+from compiler_gym.errors import CompilerError
+from compiler_gym.validation import Finding, Subject, ValidationError
+
+__all__ = ["check_runs"]
+
+
+def check_runs(subject: Subject) -> Finding:
+    """Return whether the results on random inputs are right."""
+    try:
+        subject.env.observation["CompileTime"]
+    except CompilerError as error:
+        kind = "the program computes something else, or does not compile"
+        return Finding.failed([ValidationError(kind, {"error": str(error)})])
+    return Finding.ok()

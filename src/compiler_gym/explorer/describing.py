@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What a page is told of an environment before it has a program."""
+
+from typing import Any, cast
+
+import gymnasium
+import msgspec
+
+from compiler_gym.core import CompilerEnv, Panes, describe
+from compiler_gym.explorer import records
+from compiler_gym.registration import compiler_of, compilers
+from compiler_gym.spaces import to_plain
+
+__all__ = ["action_space_of", "environment_names", "environment_of", "first_reward", "format_names"]
+
+
+def environment_names() -> list[records.EnvironmentName]:
+    """Return every registered environment, without starting a compiler."""
+    return [
+        records.EnvironmentName(
+            id=one.id,
+            compiler=compiler.name,
+            description=compiler.description,
+            observation=one.kwargs.get("observation_space"),
+            reward=one.kwargs.get("reward_space"),
+            formats=format_names(one.id),
+        )
+        for compiler in compilers().values()
+        for one in compiler.environments
+    ]
+
+
+def format_names(id: str) -> list[records.Format]:
+    """Return how programs can be written that are pasted into the environment `id`: as text."""
+    compiler = compiler_of(id)
+    formats = () if compiler is None else compiler.formats
+    return [
+        records.Format(name=one.name, suffixes=list(one.suffixes)) for one in formats if one.is_text
+    ]
+
+
+def environment_of(id: str, env: CompilerEnv) -> records.Environment:
+    """Return all that the environment called `id` offers."""
+    plain = describe(id, env)
+    panes, offered = env.panes, set(env.observation)
+    running = panes.running
+    spaces = [
+        msgspec.structs.replace(
+            action_space_of(env, space, described), settings=_has_settings(env, described["name"])
+        )
+        for space, described in zip(env.action_spaces, plain["action_spaces"], strict=True)
+    ]
+    return records.Environment(
+        id=id,
+        compiler_version=plain["compiler_version"],
+        about=plain["about"],
+        action_spaces=spaces,
+        observation_spaces=[
+            records.Observation(**row, runs_program=runs(env, row["name"]))
+            for row in plain["observation_spaces"]
+        ],
+        reward_spaces=[
+            records.Reward(**row, runs_program=any(runs(env, o) for o in row["observations"]))
+            for row in plain["reward_spaces"]
+        ],
+        datasets=[
+            msgspec.structs.replace(records.Dataset(**row), programs=row["programs"] or None)
+            for row in plain["datasets"]
+        ],
+        default_benchmark=env.default_benchmark,
+        default_reward=first_reward(id, env),
+        formats=format_names(id),
+        language=panes.text.listing.language if panes.text else "text",
+        text_title=panes.text.title if panes.text else "",
+        has_text=panes.text is not None and panes.text.observation in offered,
+        has_assembly=panes.assembly is not None and panes.assembly.observation in offered,
+        costs=_costs(panes, offered, running),
+        vectors=[
+            records.Vector(name=name, labels=list(labels))
+            for name, labels in panes.vectors.items()
+            if name in offered
+        ],
+        graphs=[
+            records.GraphKind(kind=one.kind, title=one.title, of_function=one.of_function)
+            for one in panes.graphs
+            if offered.issuperset(one.observations)
+        ],
+    )
+
+
+def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> records.ActionSpace:
+    """Return what `describe` says of an action space, as a record."""
+    is_several = isinstance(space, gymnasium.spaces.MultiDiscrete)
+    shape: list[int] = to_plain(cast(Any, space).nvec.ravel()) if is_several else []
+    return records.ActionSpace(
+        name=plain["name"],
+        space=plain["space"][:2000],
+        actions=[records.Action(**row) for row in plain["actions"]],
+        parts=[records.ActionPart(**row) for row in plain["parts"]],
+        shape=shape,
+        settings=False,
+    )
+
+
+def runs(env: CompilerEnv, name: str) -> bool:
+    """Return whether the observation `name` runs the program, itself or what it is made of."""
+    spec = env.observation.spaces.get(name)
+    base = name if spec is None else spec.base_id
+    return not env.panes.running.isdisjoint((name, base))
+
+
+def first_reward(id: str, env: CompilerEnv) -> str | None:
+    """Return the reward that the environment is made with, else one that is known to be good."""
+    if env.reward_space is not None:
+        return env.reward_space.name
+    compiler = compiler_of(id)
+    if compiler is not None:
+        learnt = [one.for_learning for one in compiler.environments if one.id == id]
+        for known in (compiler.search_defaults, *learnt):
+            named = known.get("reward_space")
+            if named in env.reward:
+                return named
+    sure = [
+        reward.name
+        for reward in env.reward.spaces.values()
+        if reward.deterministic and not any(runs(env, o) for o in reward.observation_spaces)
+    ]
+    return next(iter(sure), None)
+
+
+def _has_settings(env: CompilerEnv, name: str) -> bool:
+    spec = env.episode.selection.action_specs.get(name)
+    return spec is not None and bool(spec.sets)
+
+
+def _costs(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
+    return [
+        records.Cost(
+            name=one.observation,
+            title=one.title,
+            unit=one.unit,
+            at_once=one.at_once,
+            runs_program=one.observation in running,
+            baselines=[
+                records.Baseline(title=title, observation=name)
+                for title, name in one.baselines.items()
+                if name in offered
+            ],
+        )
+        for one in panes.costs
+        if one.observation in offered
+    ]

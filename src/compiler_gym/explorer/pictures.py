@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Graphs of states, with what differs from another state marked."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from compiler_gym.core import GraphPane, PaneGraph, PaneNode, Panes
+from compiler_gym.errors import ExplorerError
+from compiler_gym.explorer.records import Edge, Graph, GraphNode
+from compiler_gym.explorer.texts import Listings, text_of
+from compiler_gym.explorer.tree import State, Tree
+from compiler_gym.nearest import unknown_name
+
+__all__ = ["graph_of", "pane_of"]
+
+_MOST_NODES = 60_000
+
+
+def pane_of(panes: Panes, kind: str) -> GraphPane:
+    """Return the picture called `kind`, or raise `ExplorerError`."""
+    known = {pane.kind: pane for pane in panes.graphs}
+    if kind not in known:
+        raise ExplorerError(unknown_name("graph", kind, known), status=404)
+    return known[kind]
+
+
+def graph_of(
+    tree: Tree, listings: Listings, state: State, pane: GraphPane, function: str | None,
+    against: State | None,
+) -> Graph:  # fmt: skip
+    """Return a picture of `state`, marked with what differs from `against`."""
+    if pane.of_function and not function:
+        raise ExplorerError(f"{pane.kind} is drawn of a function: expected ?function=NAME")
+    name = function or ""
+    graph = _read(tree, listings, state, pane, name)
+    if len(graph.nodes) > _MOST_NODES:
+        raise ExplorerError(
+            f"this graph has {len(graph.nodes):,} nodes: expected at most {_MOST_NODES:,}",
+            status=422,
+            next="ask for one function",
+        )
+    other = None
+    if against is not None:
+        other = _other(tree, listings, against, pane, name)
+    status = _statuses(graph, other)
+    return Graph(
+        node=state.id,
+        kind=pane.kind,
+        function=name,
+        nodes=[_node(node, status.get(node.id, "")) for node in graph.nodes],
+        edges=_edges(graph, other, status),
+        removed_nodes=[_node(node, "removed") for node in _removed(graph, other)],
+    )
+
+
+def _read(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
+    if pane.observations:
+        values: Sequence[Any] = tree.use(
+            state, lambda env: [env.observation[one] for one in pane.observations]
+        )
+        return pane.read(values, name)
+    if tree.panes.text is None:
+        raise ExplorerError("this environment shows no text: it draws no such graph", status=404)
+    listed = listings.of(state, tree.panes.text)
+    return pane.read([text_of(listed, tree.panes.text, state.id, name).text], name)
+
+
+def _other(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
+    try:
+        return _read(tree, listings, state, pane, name)
+    except ExplorerError as error:  # the function is not there
+        if error.status != 404:
+            raise
+        return PaneGraph((), ())
+
+
+def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
+    """Return of each node whether the other state has it, by what it is and then by its name."""
+    if other is None:
+        return {}
+    equal = Counter(map(_digest, other.nodes))
+    names = {node.id for node in other.nodes}
+    found: dict[str, str] = {}
+    for node in graph.nodes:
+        if equal[_digest(node)] > 0:
+            equal[_digest(node)] -= 1
+            found[node.id] = "same"
+        else:
+            found[node.id] = "changed" if node.id in names else "added"
+    return found
+
+
+def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
+    if other is None:
+        return []
+    equal = Counter(map(_digest, graph.nodes))
+    names = {node.id for node in graph.nodes}
+    gone: list[PaneNode] = []
+    for node in other.nodes:
+        if equal[_digest(node)] > 0:
+            equal[_digest(node)] -= 1
+        elif node.id not in names:
+            gone.append(node)
+    return gone
+
+
+def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) -> list[Edge]:
+    known: Counter[tuple[str, str, str]] = Counter()
+    if other is not None:
+        digests = {node.id: _digest(node) for node in other.nodes}
+        known.update((digests[e.source], digests[e.target], e.kind) for e in other.edges)
+    digests = {node.id: _digest(node) for node in graph.nodes}
+    found: list[Edge] = []
+    for edge in graph.edges:
+        mark = ""
+        if status:
+            key = digests[edge.source], digests[edge.target], edge.kind
+            mark = "same" if known[key] > 0 else "added"
+            known[key] -= 1
+        found.append(
+            Edge(
+                source=edge.source,
+                target=edge.target,
+                label=edge.label,
+                kind=edge.kind,
+                status=mark,
+            )
+        )
+    return found
+
+
+def _digest(node: PaneNode) -> str:
+    return f"{node.function}\n{node.digest or node.label}"
+
+
+def _node(node: PaneNode, status: str) -> GraphNode:
+    return GraphNode(
+        id=node.id,
+        label=node.label,
+        kind=node.kind,
+        function=node.function,
+        status=status,
+        weight=node.weight,
+    )

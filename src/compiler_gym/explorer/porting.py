@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT
+"""States out of the explorer and into it: JSON, fragments, command lines, Python, and files.
+
+What comes in is what other commands wrote: states, search results, runs, entries of a
+leaderboard, reports of tuned projects. Nothing in it is run.
+"""
+
+import base64
+import io
+import json
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from compiler_gym.core import CompilerEnv, CompilerEnvState, CompilerEnvStateReader
+from compiler_gym.errors import ExplorerError, StateFileError
+from compiler_gym.explorer.records import Episode, Episodes, Export, ImportRequest, Source
+from compiler_gym.explorer.tree import State, Tree
+from compiler_gym.leaderboard import read_submission
+from compiler_gym.registration import compilers
+from compiler_gym.tuning import read_plan
+
+__all__ = ["exported", "fragment_of", "imported", "read_fragment"]
+
+_MARK = "s1."
+"""What a fragment begins with: its version."""
+_MOST_BYTES = 8 << 20
+_MOST_EPISODES = 2000
+_PLAN = "plan.toml"
+
+
+class _Binary(msgspec.Struct):
+    """What the report of a tuned project says of a binary, as far as it is read here."""
+
+    name: str
+    passes: str
+
+
+class _Report(msgspec.Struct):
+    """What such a report says."""
+
+    compiler: str
+    binaries: list[_Binary]
+
+
+def exported(tree: Tree, state: State, environment: str, source: Source | None) -> Export:
+    """Return `state` in every form."""
+
+    def told(env: CompilerEnv) -> Export:
+        record = env.state
+        episode = Episode(
+            environment=environment,
+            benchmark=None if source else record.benchmark,
+            source=source,
+            action_space=record.action_space,
+            reward_space=record.reward_space,
+            actions=[one.name if isinstance(one.action, int) else one.action for one in state.path],
+            reward=state.total,
+        )
+        plain = {key: value for key, value in asdict(record).items() if value is not None}
+        return Export(
+            state=plain | {"environment": environment},
+            fragment=fragment_of(episode),
+            commandline=record.commandline,
+            python=_python(episode),
+        )
+
+    return tree.use(state, told)
+
+
+def fragment_of(episode: Episode) -> str:
+    """Return an episode as text that an address can hold."""
+    packed = zlib.compress(msgspec.json.encode(_dense(episode)), 9)
+    return _MARK + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def read_fragment(text: str) -> Episode:
+    """Return the episode of a fragment; raise `StateFileError` where it is damaged."""
+    try:
+        packed = text.removeprefix("#").removeprefix(_MARK)
+        data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+        unpacking = zlib.decompressobj()
+        plain = unpacking.decompress(data, _MOST_BYTES)
+        if not unpacking.eof:
+            raise ValueError("it is cut, or too long")
+        return msgspec.json.decode(plain, type=Episode)
+    except (ValueError, zlib.error) as error:
+        raise StateFileError(f"this link is damaged: {error}: expected all of it") from error
+
+
+def imported(asked: ImportRequest) -> Episodes:
+    """Return the episodes that a text or a path holds; raise `StateFileError` where none does."""
+    if (asked.text is None) == (asked.path is None):
+        raise ExplorerError("expected a text or a path to read, and not both")
+    if asked.text is not None:
+        return _from_text(asked.text)
+    path = Path(asked.path or "").expanduser().absolute()
+    if path.is_dir():
+        return _from_folder(path)
+    if path.name == _PLAN:
+        return _from_plan(path)
+    if path.name == "report.json" and path.with_name(_PLAN).is_file():
+        return _from_plan(path.with_name(_PLAN))
+    states = list(CompilerEnvStateReader.read_paths([str(path)]))
+    return _of_states(states, "state")
+
+
+def _from_text(text: str) -> Episodes:
+    begin = text.strip()
+    if begin.removeprefix("#").startswith(_MARK):
+        return Episodes(kind="fragment", episodes=[read_fragment(begin)])
+    if not begin:
+        raise StateFileError("there is nothing to read: expected states, results or a link")
+    if begin.startswith("["):
+        begin = "\n".join(json.dumps(line) for line in _list_of(begin))
+    if begin.startswith("{") and (plan := _plan_in(begin)) is not None:
+        return plan
+    kind = "leaderboard" if _is_entry(begin) else "state"
+    return _of_states(list(CompilerEnvStateReader(io.StringIO(begin))), kind)
+
+
+def _from_folder(path: Path) -> Episodes:
+    if (path / "submission.toml").is_file():
+        submission = read_submission(path)
+        states = [outcome.state for outcome in submission.outcomes]
+        return _of_states(states, "leaderboard", submission.name)
+    if (path / "states.jsonl").is_file():
+        lines = list(CompilerEnvStateReader.read_paths([str(path / "states.jsonl")]))
+        return _of_states(lines, "run", path.name)
+    if (path / _PLAN).is_file():
+        return _from_plan(path / _PLAN)
+    raise StateFileError(
+        f"{path} is no run, no entry of a leaderboard and no tuned project: expected a folder "
+        f"with states.jsonl, submission.toml or {_PLAN}"
+    )
+
+
+def _from_plan(path: Path) -> Episodes:
+    """Return the passes of each binary of a tuned project, for a program of the reader's choice."""
+    plan = read_plan(path)
+    return Episodes(
+        kind="tuning",
+        episodes=[
+            Episode(
+                environment=_environment_for(plan.compiler),
+                commandline=binary.passes,
+                title=f"{binary.name}: {plan.goal}, {binary.method}",
+            )
+            for binary in plan.binaries
+        ],
+    )
+
+
+def _plan_in(text: str) -> Episodes | None:
+    """Return what the report of a tuned project names, or None where the text is none."""
+    try:
+        report = msgspec.json.decode(text, type=_Report)
+    except msgspec.MsgspecError:
+        return None
+    return Episodes(
+        kind="tuning",
+        episodes=[
+            Episode(
+                environment=_environment_for(report.compiler),
+                commandline=binary.passes,
+                title=binary.name,
+            )
+            for binary in report.binaries
+        ],
+    )
+
+
+def _of_states(states: list[CompilerEnvState], kind: str, title: str = "") -> Episodes:
+    if not states:
+        raise StateFileError("no state was found: expected at least one")
+    episodes = [
+        Episode(
+            environment=state.environment,
+            benchmark=state.benchmark,
+            action_space=state.action_space,
+            reward_space=state.reward_space,
+            commandline=state.commandline,
+            reward=state.reward,
+            title=f"{title} {state.benchmark}".strip(),
+        )
+        for state in states[:_MOST_EPISODES]
+    ]
+    return Episodes(kind=kind, episodes=episodes)
+
+
+def _environment_for(compiler: str) -> str | None:
+    """Return the first environment of the compiler that a report names with its version."""
+    word = compiler.split(" ")[0].lower().partition("-")[0]
+    for known in compilers().values():
+        if known.name == word:
+            return known.environments[0].id
+    return None
+
+
+class _Published(msgspec.Struct):
+    """What an entry of a leaderboard has beside its state."""
+
+    published: Any
+
+
+def _is_entry(text: str) -> bool:
+    try:
+        msgspec.json.decode(text.partition("\n")[0], type=_Published)
+    except msgspec.MsgspecError:
+        return False
+    return True
+
+
+def _list_of(text: str) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise StateFileError(f"this is no JSON: {error}") from error
+    return list(found)
+
+
+def _dense(episode: Episode) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(episode)
+    return {key: value for key, value in plain.items() if value not in (None, "")}
+
+
+def _python(episode: Episode) -> str:
+    """Return a program that goes where the episode is, and prints the state."""
+    chosen = {
+        key: value
+        for key, value in (
+            ("action_space", episode.action_space),
+            ("reward_space", episode.reward_space),
+        )
+        if value is not None
+    }
+    arguments = "".join(f", {key}={value!r}" for key, value in chosen.items())
+    program = repr(episode.benchmark)
+    before = ""
+    if episode.source is not None:
+        source = episode.source
+        before = f"source = {source.text!r}\n\n"
+        program = f"env.panes.paste(source, {source.language!r}, {source.name!r})"
+    lines = [f"    env.reset(benchmark={program})"]
+    actions = episode.actions or []
+    if actions:
+        is_named = all(isinstance(action, str) for action in actions)
+        action = "env.action_space[action]" if is_named else "action"
+        lines += [f"    for action in {actions!r}:", f"        env.step({action})"]
+    return (
+        f"import compiler_gym\n\n{before}"
+        f"with compiler_gym.make({episode.environment!r}{arguments}) as env:\n"
+        + "\n".join(lines)
+        + "\n    print(env.state)\n"
+    )

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Turns errors into what a client is told: a status and a `Problem`."""
+
+import re
+
+from compiler_gym.errors import (
+    BenchmarkNotFoundError,
+    CompilerError,
+    CompilerGymError,
+    ExplorerError,
+    RequestError,
+    ServiceError,
+    StateFileNotFoundError,
+    UnknownNameError,
+    WorkerTimeoutError,
+)
+from compiler_gym.explorer.records import Problem
+
+__all__ = ["problem_of", "status_of"]
+
+_FACTS = re.compile(r"\b(expected|found) (.+?)(?=(?:, (?:found|expected) |[;:] |$))", re.DOTALL)
+_MOST_LETTERS = 20_000
+_STATUS: tuple[tuple[type[CompilerGymError], int], ...] = (
+    (BenchmarkNotFoundError, 404),
+    (StateFileNotFoundError, 404),
+    (UnknownNameError, 404),
+    (RequestError, 400),
+    (CompilerError, 422),
+    (WorkerTimeoutError, 504),
+    (ServiceError, 502),
+)
+"""The first class that fits says whose fault it is: the client's, the program's, the worker's."""
+
+
+def problem_of(error: Exception) -> Problem:
+    """Return what a client is told of `error`."""
+    message = str(error)[:_MOST_LETTERS] or type(error).__name__
+    found = {key: text.strip() for key, text in _FACTS.findall(message)}
+    return Problem(
+        type=type(error).__name__,
+        message=message,
+        expected=found.get("expected", ""),
+        found=found.get("found", ""),
+        next=error.next if isinstance(error, ExplorerError) else "",
+    )
+
+
+def status_of(error: Exception) -> int:
+    """Return the status of an answer that is `error`; 500 where it is a mistake of ours."""
+    if isinstance(error, ExplorerError):
+        return error.status
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Finds programs: an address, a path on this machine, or a text that somebody pasted."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+from compiler_gym.core import CompilerEnv
+from compiler_gym.datasets import Benchmark, BenchmarkUri
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
+from compiler_gym.explorer.records import Source
+from compiler_gym.files import scratch_directory
+from compiler_gym.registration import Compiler, ProgramFormat
+
+__all__ = ["format_of", "named_program", "pasted_program", "source_of"]
+
+
+_PASTED = "benchmark://pasted-v0/"
+"""Where environments put what was pasted."""
+
+
+def named_program(env: CompilerEnv, name: str) -> Benchmark:
+    """Return the program at an address or a path; a path may carry a query as an address does."""
+    if name.startswith(_PASTED):
+        raise BenchmarkNotFoundError(
+            f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
+        )
+    path, mark, query = name.partition("?")
+    if "://" in name or not (path.startswith(("/", "./", "../", "~")) or Path(path).exists()):
+        return env.datasets.benchmark(name)
+    file = Path(path).expanduser().absolute()
+    if not file.exists():
+        raise BenchmarkNotFoundError(f"no such file: {path}")
+    return env.datasets.benchmark(f"file://{quote(str(file))}{mark}{query}")
+
+
+def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
+    """Return the program that `source` is; raise `BenchmarkInitError` where it is none."""
+    if not source.text.strip():
+        raise BenchmarkInitError("the program is empty: expected its text")
+    known = format_of(compiler, source)
+    if env.panes.paste is not None:
+        return env.panes.paste(source.text, known.name, source.name)
+    with scratch_directory("programs") as folder:
+        path = Path(folder) / f"pasted{known.suffixes[0]}"
+        path.write_text(source.text, encoding="utf-8")
+        program = env.datasets.benchmark(f"file://{quote(str(path))}")
+    return program.with_uri(BenchmarkUri.from_string("benchmark://user-v0/pasted"))
+
+
+def format_of(compiler: Compiler | None, source: Source) -> ProgramFormat:
+    """Return how `source` is written: as it says, or as its text looks."""
+    formats = () if compiler is None else compiler.formats
+    names = ", ".join(one.name for one in formats) or "a program of the environment's datasets"
+    if source.language is not None:
+        wanted = source.language.lower()
+        for one in formats:
+            if wanted in (one.name.lower(), *(suffix.lstrip(".") for suffix in one.suffixes)):
+                return one
+        raise BenchmarkInitError(f"language is {source.language!r}: expected one of {names}")
+    contents = source.text.encode()
+    told = sorted(formats, key=lambda one: one.pattern is None)
+    for one in told:
+        if one.pattern is None or one.pattern.search(contents):
+            return one
+    raise BenchmarkInitError(f"cannot tell what was pasted: expected {names}")
+
+
+def source_of(program: Benchmark) -> str:
+    """Return the text that the program was written as, its files one after another; or nothing."""
+    texts = [(one.filename, one.contents.decode(errors="replace")) for one in program.sources]
+    if len(texts) == 1:
+        return texts[0][1]
+    return "\n".join(f"/* {name} */\n{text}" for name, text in texts)

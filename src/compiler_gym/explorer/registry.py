@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""The open sessions: at most so many, closed when nobody has used them for a while."""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from compiler_gym.errors import ExplorerError
+from compiler_gym.explorer.explored import Explored
+
+__all__ = ["Registry"]
+
+
+class Registry:
+    """Sessions by id. Any thread."""
+
+    def __init__(self, most: int, idle_seconds: float) -> None:
+        self.most = most
+        self.idle_seconds = idle_seconds
+        self._lock = threading.Lock()
+        self._sessions: dict[str, Explored] = {}
+        self._opening = 0
+        self._is_closed = False
+
+    @contextmanager
+    def place(self) -> Generator[None]:
+        """Keep a place for a session that is being opened; raise `ExplorerError` for none."""
+        self.close_idle()
+        with self._lock:
+            if self._is_closed:
+                raise ExplorerError("the server is closing", status=503)
+            if len(self._sessions) + self._opening >= self.most:
+                raise ExplorerError(
+                    f"{self.most} sessions are open: expected fewer",
+                    status=429,
+                    next="close one of them",
+                )
+            self._opening += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._opening -= 1
+
+    def add(self, session: Explored) -> None:
+        """Note a session that has its place."""
+        with self._lock:
+            is_late = self._is_closed
+            if not is_late:
+                self._sessions[session.id] = session
+        if is_late:
+            session.close()
+
+    def session(self, id: str) -> Explored:
+        """Return a session, or raise `ExplorerError`."""
+        with self._lock:
+            found = self._sessions.get(id)
+        if found is None or found.is_closed:
+            raise ExplorerError(
+                f"there is no session {id!r}: it was closed, or nobody used it for "
+                f"{self.idle_seconds:g} seconds",
+                status=404,
+                next="open it again from its link",
+            )
+        return found
+
+    def all(self) -> list[Explored]:
+        """Return every session."""
+        with self._lock:
+            return list(self._sessions.values())
+
+    def remove(self, id: str) -> None:
+        """Close a session."""
+        self.session(id).close()
+        with self._lock:
+            self._sessions.pop(id, None)
+
+    def close_idle(self) -> None:
+        """Close what nobody uses."""
+        for session in self.all():
+            if session.is_closed or session.idle_seconds > self.idle_seconds:
+                session.close()
+                with self._lock:
+                    self._sessions.pop(session.id, None)
+
+    def close(self) -> None:
+        """Close all, for good."""
+        with self._lock:
+            self._is_closed = True
+            left = list(self._sessions.values())
+            self._sessions.clear()
+        for session in left:
+            session.close()
+        for session in left:
+            for task in session.tasks.values():
+                task.join(10.0)

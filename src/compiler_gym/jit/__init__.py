@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Textual LLVM IR as machine code of this process: compiled, called on arrays, and timed.
+
+``compiling`` makes and calls code, ``clocks`` says how long calls take, ``peak`` what the machine
+reaches at most. What the code computes is not known here. Code that writes where it may not ends
+the process: call it in a worker.
+"""
+
+from compiler_gym.jit.clocks import Estimate, estimate_in_turns, pinned
+from compiler_gym.jit.compiling import (
+    Call,
+    Compiled,
+    assembly,
+    compile_ir,
+    set_threads,
+    threads,
+    vector_lanes,
+)
+from compiler_gym.jit.peak import Peak, measured_peak
+
+__all__ = [
+    "Call",
+    "Compiled",
+    "Estimate",
+    "Peak",
+    "assembly",
+    "compile_ir",
+    "estimate_in_turns",
+    "measured_peak",
+    "pinned",
+    "set_threads",
+    "threads",
+    "vector_lanes",
+]

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Reads what the user calls an action: its name, its number or its text."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.nearest import did_you_mean, nearest
+from compiler_gym.spaces.action_names import action_flags, action_names, space_name
+
+__all__ = ["close_names", "find_action", "find_actions"]
+
+
+def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
+    """Return the actions that `words` name; raise `InvalidActionError` for one that none has."""
+    return [find_action(space, word) for word in words]
+
+
+def find_action(space: Any, word: str) -> Any:
+    """Return the action whose name, number or flag is `word`."""
+    # A space that changes knows names of actions that it does not have before a reset.
+    if (find := getattr(space, "find", None)) and (found := find(word)) is not None:
+        return found
+    names, flags = list(action_names(space)), list(action_flags(space))
+    for known in (names, flags):
+        if word and word in known:
+            return known.index(word)
+    if word.isdecimal():
+        if int(word) in space:
+            return int(word)
+        raise InvalidActionError(f"no action number {word}: expected one of {space!r}")
+    named: list[str] = list(getattr(space, "move_names", ()))  # as searches call some actions
+    if word in named:
+        return space.moves()[named.index(word)]
+    if not names and (written := _written(space, word)) is not None:
+        return written
+    known = "the name or number of one" if names else "one as JSON, a list or an object"
+    hint = did_you_mean(word, names) or f"expected {known}"
+    elsewhere = space.advice(word) if hasattr(space, "advice") else ""
+    raise InvalidActionError(
+        f"no action {word!r} in {space_name(space) or space}: {hint}{elsewhere}"
+    )
+
+
+def _written(space: Any, word: str) -> Any:
+    """Return the action that `word` holds as JSON; None if it is none of the space."""
+    try:
+        action: Any = json.loads(word)
+    except ValueError:
+        return None
+    return action if word[:1] in "[{" and action in space else None
+
+
+def close_names(names: Iterable[str], pattern: str) -> list[str]:
+    """Return the names that hold `pattern`, look like it or hold its letters in order."""
+    wanted, names = pattern.lower(), list(names)
+    loose = re.compile(".*?".join(map(re.escape, wanted)))
+    inside = [name for name in names if wanted in name.lower()]
+    inside.sort(key=lambda name: (not name.lower().startswith(wanted), len(name)))
+    misspelt = nearest(pattern, names, most=5)
+    spread = sorted((name for name in names if loose.search(name.lower())), key=len)
+    return list(dict.fromkeys(inside + misspelt or spread))

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from compiler_gym.testing import descendants
+
+from .conftest import Run
+
+
+@contextmanager
+def web(*arguments: str, stdin: bytes = b"") -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """Start the command and yield it with the address that it prints."""
+    command = [sys.executable, "-m", "compiler_gym.cli", "web", "--no-browser", *arguments]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(stdin)
+            process.stdin.close()
+            yield process, process.stdout.readline().decode().strip()
+        finally:
+            process.kill()
+
+
+def api(address: str, path: str) -> str:
+    base, _, query = address.partition("/?")
+    return f"{base}{path}?{query}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_prints_where_it_is_and_a_signal_ends_it_and_all_its_processes(number: int) -> None:
+    with web("cbench-v1/crc32") as (process, address):
+        assert address.startswith("http://127.0.0.1:")
+        assert httpx.get(api(address, "/api/server")).json()["program"] == "cbench-v1/crc32"
+        opened = httpx.post(api(address, "/api/sessions"), json={}, timeout=60)
+        assert opened.status_code == 201
+        below = descendants(process.pid)
+        assert below
+        process.send_signal(number)
+        assert process.wait(20) in (0, 130, 143, -number)
+    deadline = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in below) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_path_is_known_from_everywhere_and_a_text_is_handed_on(tmp_path: Path) -> None:
+    file = tmp_path / "answer.c"
+    file.write_text("int answer(void) { return 42; }\n")
+    relative = os.path.relpath(file)
+    with web(relative) as (_, address):
+        program = httpx.get(api(address, "/api/server")).json()["program"]
+        assert program == str(file)
+        opened = httpx.post(api(address, "/api/sessions"), json={"benchmark": program}, timeout=60)
+        assert opened.status_code == 201
+    with web("-", stdin=file.read_bytes()) as (_, address):
+        server = httpx.get(api(address, "/api/server")).json()
+        assert server["program"] is None
+        assert server["source"]["text"] == file.read_text()
+
+
+def test_a_port_that_is_taken_is_said_in_one_line(cli: Run) -> None:
+    with web() as (_, address):
+        port = address.partition("/?")[0].rpartition(":")[2]
+        ran = cli("web", "--no-browser", "--port", port)
+    assert ran.status != 0
+    assert "cannot listen" in ran.errors
+    assert "--port" in ran.errors
+
+
+def test_an_empty_text_is_refused(cli: Run) -> None:
+    ran = cli("web", "-", "--no-browser", stdin=b"  ")
+    assert ran.status != 0
+    assert "empty" in ran.errors

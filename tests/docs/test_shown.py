@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Pages show what their blocks print, and the one line that installs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs import install
+from docs.install import install_lines, with_install
+from docs.shown import PAGES, with_output
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_output_is_written_below_its_block_and_cut_where_the_page_says() -> None:
+    page = (
+        "```python\nfor n in range(4): print(n)\n```\n\n<!-- output: the first 2 lines -->\nold\n"
+    )
+    page += "<!-- end output -->\nrest\n```console\necho one\n```\n\n<!-- output -->\n"
+    page += "<!-- end output -->\n"
+    done = with_output(page)
+    assert "```text\n0\n1\n...\n```\n<!-- end output -->\nrest" in done
+    assert "```text\none\n```\n<!-- end output -->" in done
+    assert "old" not in done
+    assert with_output(done) == done
+
+
+def test_a_block_that_fails_is_seen() -> None:
+    page = "```console\nfalse\n```\n\n<!-- output -->\n<!-- end output -->\n"
+    with pytest.raises(RuntimeError, match="failed"):
+        with_output(page)
+
+
+def test_the_install_line_is_never_that_of_the_old_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- install -->\nold\n<!-- end install -->\nb\n")
+    for name in ("compiler_gym", "Compiler.Gym"):
+        monkeypatch.setattr(install, "project", lambda name=name: {"name": name})
+        assert "pip install dist/*.whl" in install_lines()
+    monkeypatch.setattr(install, "project", lambda: {"name": "another-name"})
+    assert "```sh\npip install another-name\n```\n<!-- end" in with_install(page)
+
+
+def test_the_readme_is_one_screen_and_its_numbers_are_generated() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 70
+    assert text.count("![") == 1
+    assert ROOT / "README.md" in PAGES
+    assert text.count("<!-- output") == text.count("<!-- end output -->") == 2
+    by_hand = re.sub(r"<!-- (output|install).*?<!-- end (output|install) -->", "", text, flags=re.S)
+    by_hand = re.sub(r"```.*?```|`[^`]*`|\([^)]*\)", "", by_hand, flags=re.S)
+    numbers = set(re.findall(r"\d[\d.,]*\d|\d", by_hand))
+    assert numbers <= {"22", "0.2.5", "12"}  # LLVM, CompilerGym, Debian

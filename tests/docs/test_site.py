@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""The site builds without a warning, is complete, and its helpers see what is wrong."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.site import release
+from docs.site.__main__ import publish
+from docs.site.api_pages import doors, names
+from docs.site.links import broken
+from docs.site.markdown_copies import copy_of
+from docs.site.repository_links import offer
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.timeout(900)  # of which a build takes one minute of processor time
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the whole site: warnings and links that lead nowhere fail."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "docs.site", "--folder", str(folder), "--jobs", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / release()
+
+
+def test_every_public_name_is_in_the_reference(site: Path) -> None:
+    missing = []
+    for module, path in doors():
+        page = (site / "api" / f"{module}.html").read_text(encoding="utf-8")
+        missing += [f"{module}.{name}" for name in names(path) if f">{name}<" not in page]
+    assert missing == []
+    assert len(list(doors())) > 40
+
+
+def test_every_door_is_importable_and_tells_its_names() -> None:
+    for module, path in doors():
+        if "integrations" not in module:  # of which some want libraries of gigabytes
+            assert sorted(importlib.import_module(module).__all__) == sorted(names(path)), module
+
+
+def test_the_search_finds_what_is_there(site: Path) -> None:
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    pages = index["docnames"]
+    found = index["terms"]["zygot"]
+    hits = {pages[number] for number in (found if isinstance(found, list) else [found])}
+    assert "architecture" in hits
+    assert (site / "search.html").is_file()
+
+
+def test_every_page_has_a_copy_for_programs(site: Path) -> None:
+    own = {"genindex", "py-modindex", "search"}
+    pages = [page for page in site.rglob("*.html") if page.stem not in own]
+    assert [page for page in pages if not page.with_suffix(".md").is_file()] == []
+    listed = (site / "llms.txt").read_text(encoding="utf-8")
+    whole = (site / "llms-full.txt").read_text(encoding="utf-8")
+    assert listed.startswith("# compiler_gym")
+    for page in pages:
+        name = page.relative_to(site).with_suffix(".md").as_posix()
+        assert f"({name})" in listed
+        assert f"<!-- {name} -->" in whole
+    copy = (site / "api" / "compiler_gym.wrappers.md").read_text(encoding="utf-8")
+    assert "Truncate an episode after a number of actions." in copy
+
+
+def test_the_newest_settled_release_is_the_front_door(tmp_path: Path) -> None:
+    for name in ("1.0.0", "1.10.0", "1.9.0", "2.0.0.dev0", "notes"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "index.html").write_text("")
+    assert publish(tmp_path) == ["2.0.0.dev0", "1.10.0", "1.9.0", "1.0.0"]
+    assert json.loads((tmp_path / "versions.json").read_text())[0] == "2.0.0.dev0"
+    assert "url=1.10.0/index.html" in (tmp_path / "index.html").read_text()
+
+
+def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top"><a href="b.html"></a><a href="b.html#here"></a><a href="b.html#gone"></a>'
+        '<a href="#top"></a><a href="none.html"></a><img src="x.png"><a href="https://x.org"></a>'
+    )
+    (tmp_path / "b.html").write_text('<p id="here">')
+    assert list(broken(tmp_path)) == [
+        "a.html: b.html#gone: no such heading",
+        "a.html: none.html: no such file",
+        "a.html: x.png: no such file",
+    ]
+
+
+def test_copies_leave_out_what_only_sphinx_reads() -> None:
+    page = "# T\n\n```{toctree}\n:hidden:\n\na\n```\n\n{download}`x <y.md>`\n\n```python\n1\n```\n"
+    assert copy_of(page) == "# T\n\n[x](y.md)\n\n```python\n1\n```\n"
+
+
+def test_only_markdown_outside_the_pages_is_offered_as_a_file(tmp_path: Path) -> None:
+    pages = tmp_path / "docs"
+    (pages / "guide").mkdir(parents=True)
+    (tmp_path / "A.md").write_text("")
+    (pages / "B.md").write_text("")
+    text = "[a](../../A.md) [b](../B.md) [c](../../C.md)\n```\n[a](../../A.md)\n```\n"
+    assert offer(text, pages / "guide" / "p.md", pages) == text.replace(
+        "[a](../../A.md)", "{download}`a <../../A.md>`", 1
+    )

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""The kept results of tutorials belong to the present text and API; the slow tests run them."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.site.tutorial_pages import page
+from docs.tutorials import FOLDER, NAMES, OWN, belonging, results, text
+
+NEEDS = {"train_ppo": "stable_baselines3", "graph_network": "torch"}
+
+
+def test_every_tutorial_is_listed() -> None:
+    assert sorted(NAMES) == sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    assert [f"({name}.md)" in index for name in NAMES] == [True] * len(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_kept_results_belong_to_the_text_and_to_the_api(name: str) -> None:
+    notebook = json.loads(results(name).read_text(encoding="utf-8"))
+    again = f"run `python -m docs.tutorials {name}`"
+    assert notebook["metadata"][OWN] == belonging(text(name)), again
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    errors = [out for cell in code for out in cell["outputs"] if out["output_type"] == "error"]
+    assert errors == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tutorial_ends_with_a_picture(name: str) -> None:
+    shown, pictures = page(name)
+    assert shown.startswith("# ")
+    assert shown.count("results/") == len(pictures) + 1
+    assert pictures
+    assert all(content.startswith(b"\x89PNG") for content in pictures.values())
+    assert f"results/{name}.ipynb" in shown
+    assert "```python" not in shown.rpartition("![")[2].replace("```python\nenv.close()\n```", "")
+
+
+def test_results_of_another_text_or_another_signature_are_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    written = text("first_steps")
+    known = belonging(written)
+    assert belonging(written + "\n")["text"] != known["text"]
+    assert belonging(written + "\n")["api"] == known["api"]
+    import compiler_gym
+
+    monkeypatch.setattr(compiler_gym, "make", lambda another: None)
+    assert belonging(written)["api"] != known["api"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_tutorial_runs_within_two_minutes(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("nbclient", reason="nbclient is missing")
+    if name in NEEDS:
+        pytest.importorskip(NEEDS[name], reason=f"{NEEDS[name]} is missing", exc_type=ImportError)
+    import resource
+    import subprocess
+
+    root = FOLDER.parents[1]
+    command = [sys.executable, "-m", "docs.tutorials", name, "--folder", str(tmp_path)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert (tmp_path / f"{name}.ipynb").is_file()
+    # Of processor time: another program on the machine is no fault of the text.
+    assert after.ru_utime - before.ru_utime < 120

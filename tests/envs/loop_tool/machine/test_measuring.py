@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Trees are compiled once, checked before they are timed, and compared in turns."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
+from compiler_gym.envs.loop_tool.machine import measuring
+from compiler_gym.envs.loop_tool.machine.measuring import Bench
+from compiler_gym.envs.loop_tool.nests import changes
+from compiler_gym.envs.loop_tool.nests.cursor import Cursor
+from compiler_gym.envs.loop_tool.nests.descriptions import KINDS, describe
+from compiler_gym.envs.loop_tool.nests.reading import parse_program
+from compiler_gym.envs.loop_tool.nests.tree import Tree, initial_tree
+from compiler_gym.errors import ObservationError, WrongResultError
+
+
+def tree_of(kind: str, words: str) -> Tree:
+    return initial_tree(parse_program(describe(kind, words)))
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Tree]:
+    trees: list[Tree] = []
+    compile_nest = measuring.compile_nest
+
+    def count(tree: Tree) -> measuring.CompiledNest:
+        trees.append(tree)
+        return compile_nest(tree)
+
+    monkeypatch.setattr(measuring, "compile_nest", count)
+    return trees
+
+
+def test_a_tree_is_compiled_once(compiled: list[Tree]) -> None:
+    tree = tree_of("matmul", "m=8,n=8,k=8")
+    bench = Bench(tree)
+    other = changes.swap_down(tree, (0,))
+    for one in (tree, tree, other, tree):
+        assert bench.measured(one).gflops > 0
+    assert len(compiled) == 2
+
+
+def test_a_gain_is_that_since_the_last(compiled: list[Tree]) -> None:
+    tree = tree_of("matmul", "m=96,n=96,k=96")
+    bench = Bench(tree)
+    assert bench.gain(tree) == 0.0
+    assert not compiled
+    bench.actions += 1
+    fast = changes.swap_down(tree, (0, 0))
+    assert bench.gain(fast) > 0
+    assert bench.gain(fast) == bench.gain(fast)
+    bench.actions += 1
+    assert bench.gain(fast) == 0.0
+    bench.actions += 1
+    assert bench.gain(tree) < 0
+
+
+def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = tree_of("sum", "m=4,k=8")
+    bench = Bench(tree)
+    compile_nest = measuring.compile_nest
+
+    def broken(tree: Tree) -> measuring.CompiledNest:
+        nest = compile_nest(tree)
+
+        class Broken:
+            def run(self, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+                return {name: array + 1 for name, array in nest.run(inputs).items()}
+
+        return Broken()  # type: ignore[return-value]
+
+    monkeypatch.setattr(measuring, "compile_nest", broken)
+    with pytest.raises(WrongResultError, match=r"Y\[\d\] is .*, and numpy says"):
+        bench.measured(tree)
+
+
+def test_a_nest_that_runs_for_minutes_is_not_run() -> None:
+    tree = tree_of("matmul", "m=4096,n=4096,k=4096")
+    with pytest.raises(ObservationError, match="expected at most 20 s"):
+        Bench(tree).measured(tree)
+
+
+def test_a_program_for_a_gpu_is_refused() -> None:
+    tree = initial_tree(parse_program("target cuda\n" + describe("add", "a=8")))
+    with pytest.raises(ObservationError, match="for a GPU"):
+        Bench(tree).measured(tree)
+
+
+def test_what_was_timed_is_told_once() -> None:
+    tree = tree_of("add", "a=1000")
+    bench = Bench(tree)
+    assert bench.last_facts() == ""
+    timing = bench.measured(tree)
+    assert json.loads(bench.last_facts())["gflops"] == timing.gflops
+    assert bench.last_facts() == ""
+    assert bench.timing(tree) is timing
+
+
+def test_the_roof_is_what_memory_or_arithmetic_allow() -> None:
+    tree = tree_of("add", "a=1000")
+    facts = Bench(tree).roofline(tree)
+    assert facts["intensity"] == pytest.approx(1 / 12)
+    assert facts["roof"] == pytest.approx(min(facts["peak"], facts["bandwidth"] / 12))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_compiled_trees_compute_what_numpy_does(kind: str) -> None:
+    choose = random.Random(kind)
+    words = ",".join(f"{dim}={choose.choice((2, 5, 16, 19, 33))}" for dim in KINDS[kind].sizes)
+    cursor = Cursor(tree_of(kind, words))
+    bench = Bench(cursor.tree)
+    for seed in range(3):
+        for _ in range(5):
+            cursor = choose.choice(TABLE[LOOPS]).apply(cursor)
+        assert bench.check(cursor.tree, "compiled", seed) == {"wrong": []}, str(cursor.tree)

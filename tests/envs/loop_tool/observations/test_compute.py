@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Every row has what computes it; a hash tells states apart and nothing else."""
+
+from compiler_gym.envs.loop_tool.machine.measuring import Bench
+from compiler_gym.envs.loop_tool.nests import changes
+from compiler_gym.envs.loop_tool.nests.cursor import Cursor
+from compiler_gym.envs.loop_tool.nests.descriptions import describe
+from compiler_gym.envs.loop_tool.nests.reading import parse_program
+from compiler_gym.envs.loop_tool.nests.tree import initial_tree
+from compiler_gym.envs.loop_tool.observations import TABLE, TIMED
+from compiler_gym.envs.loop_tool.observations.compute import COMPUTE
+
+
+def start(words: str = "m=4,n=4,k=4") -> Cursor:
+    return Cursor(initial_tree(parse_program(describe("matmul", words))))
+
+
+def test_every_observation_is_computed() -> None:
+    assert list(COMPUTE) == [row.name for row in TABLE.observations]
+    assert set(TIMED) <= set(COMPUTE)
+
+
+def test_the_hash_is_of_the_tree_the_cursor_and_the_past() -> None:
+    cursor = start()
+    bench = Bench(cursor.tree)
+    changed = cursor.changed(changes.toggle_unroll)
+    states = (
+        cursor,
+        start("m=4,n=4,k=5"),
+        cursor.moved(1, around=False),
+        cursor.toggled(),
+        changed,
+        changed.changed(changes.toggle_unroll),
+    )
+    assert len({str(COMPUTE["tree_hash"](state, bench)) for state in states}) == len(states)
+    assert COMPUTE["tree_hash"](start(), bench) == COMPUTE["tree_hash"](cursor, bench)
+    assert COMPUTE["tree_hash"](changed.undone(), bench) == COMPUTE["tree_hash"](cursor, bench)
+
+
+def test_the_action_state_is_cursor_size_and_tail() -> None:
+    cursor = start("m=10,n=4,k=4").changed(lambda tree, path: changes.split(tree, path, 4))
+    assert COMPUTE["action_state"](cursor, Bench(cursor.tree)) == [0, 2, 2]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The picture of a tree shows each loop inside of those around it."""
+
+from itertools import pairwise
+from xml.etree import ElementTree
+
+from compiler_gym.envs.loop_tool.nests import changes
+from compiler_gym.envs.loop_tool.nests.descriptions import describe
+from compiler_gym.envs.loop_tool.nests.reading import parse_program
+from compiler_gym.envs.loop_tool.nests.tree import initial_tree
+from compiler_gym.envs.loop_tool.pictures import tree_svg, tree_text
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def text() -> str:
+    tree = initial_tree(parse_program(describe("matmul", "m=10,n=8,k=4")))
+    return str(changes.pack(changes.toggle_parallel(changes.split(tree, (0,), 4), (0,)), (0,), 0))
+
+
+def test_every_line_is_shown() -> None:
+    shown = tree_text(text(), 1).splitlines()
+    assert len(shown) == len(text().splitlines())
+    assert shown[0] == "┌ m: 2 + 2  [thread]  [pack A]"
+    assert shown[1] == "│ ┌ m': 4  ◀"
+
+
+def test_boxes_lie_in_boxes() -> None:
+    root = ElementTree.fromstring(tree_svg(text(), 1))
+    boxes = [
+        tuple(float(box.get(key, "0")) for key in ("x", "y", "width", "height"))
+        for box in root.iter(f"{SVG}rect")
+    ]
+    assert len(boxes) == 4
+    for (x, y, width, height), (x2, y2, width2, height2) in pairwise(boxes):
+        assert x < x2
+        assert y < y2
+        assert x2 + width2 <= x + width
+        assert y2 + height2 <= y + height
+    assert len(list(root.iter(f"{SVG}text"))) == 5

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Rewards are what GFLOPS grew by, whoever saw the first."""
+
+from compiler_gym.envs.loop_tool.rewards import GainReward, GrowthReward, make_rewards
+
+
+def test_growth_counts_from_the_program_before_any_action() -> None:
+    reward = GrowthReward("flops", initial="flops_at_reset", deterministic=False)
+    reward.reset("benchmark://demo/1", {})
+    assert reward.update([0], [5.0], {"flops_at_reset": 2.0}) == 3.0
+    assert reward.update([0], [4.0], {}) == -1.0
+    reward.reset("benchmark://demo/1", {})
+    reward.start([3.0], {})
+    assert reward.update([0], [5.0], {}) == 2.0
+
+
+def test_a_gain_is_what_the_session_says() -> None:
+    reward = GainReward("flops_gain", "flops_gain")
+    assert reward.update([0], [1.5], {}) == 1.5
+    assert reward.update([], [1.5], {}) == 0.0
+
+
+def test_a_failure_takes_back_what_was_earned() -> None:
+    assert all(reward.reward_on_error(2.5) == -2.5 for reward in make_rewards())

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Payloads are found by address, file and description."""
+
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.envs.mlir import MatmulDataset, make_benchmark
+from compiler_gym.envs.mlir.datasets import KernelDataset, LayerDataset, RandomDataset
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
+from envs.mlir.schedules import MATMUL
+
+
+def test_every_listed_program_exists() -> None:
+    for dataset in (KernelDataset(), LayerDataset(), MatmulDataset()):
+        uris = list(dataset.benchmark_uris())
+        assert len(uris) == dataset.size
+        assert all(b"func.func" in dataset.benchmark(uri).contents for uri in uris)
+    assert RandomDataset().benchmark("generator://linalg-v0/7").contents
+
+
+def test_the_names_of_the_old_dataset_are_sizes() -> None:
+    made = MatmulDataset().benchmark_from_size((8, 4, 2))
+    assert str(made.uri) == "generator://matmul-v0/8_4_2"
+    assert b"tensor<8x2xf32>" in made.contents
+
+
+def test_files_and_descriptions(tmp_path: Path) -> None:
+    path = tmp_path / "a.mlir"
+    path.write_text(MATMUL)
+    assert (
+        make_benchmark(path).contents.decode() == MATMUL == make_benchmark(MATMUL).contents.decode()
+    )
+    with pytest.raises(BenchmarkNotFoundError, match="no file"):
+        make_benchmark(tmp_path / "b.mlir")
+
+
+def test_what_does_not_exist_is_said() -> None:
+    with pytest.raises(UnknownNameError, match="no layer"):
+        LayerDataset().benchmark("benchmark://layers-v0/resnet18/conv9")
+    with pytest.raises(BenchmarkInitError, match="expected sizes"):
+        KernelDataset().benchmark("benchmark://linalg-v0/matmul/axb")

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Actions without a meaning have no effect, and the session says why."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compiler_gym.envs.mlir import MlirEnv
+from compiler_gym.errors import CompilerGymError
+
+MakeEnv = Callable[..., MlirEnv]
+
+
+def test_a_masked_action_does_nothing_and_says_why(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="linalg-v0/matmul/16x32x8")
+    env.reset()
+    masked = int((~env.action_masks()).argmax())
+    *_, info = env.step(masked)
+    assert info["action_had_no_effect"]
+    assert env.refusal()
+
+
+def test_the_type_in_the_address_is_run(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.reset(benchmark="linalg-v0/maxpool/1x2x6x6x2x2?type=f64")
+    assert "f64" in env.observation["PayloadText"]
+    assert env.observation["IsRunnable"]
+
+
+def test_a_bad_line_is_an_error_in_mlirs_words(make_env: MakeEnv) -> None:
+    env = make_env(action_space="ScriptLines", benchmark="linalg-v0/matmul/16x32x8")
+    for line, why in (("decompose matmul0", "failed to apply"), ("tile gone0 1", "no operation")):
+        env.reset()
+        try:
+            *_, truncated, info = env.step(line)
+            error: Any = info["error"]
+            assert truncated
+        except CompilerGymError as raised:
+            error = raised
+        assert why in str(error)
+
+
+def test_the_actions_that_are_left_change(make_env: MakeEnv) -> None:
+    env = make_env(action_space="LegalMoves", benchmark="linalg-v0/matmul/16x32x8")
+    env.reset()
+    names = list(env.action_space.names)
+    assert "tile matmul0 4 16 4" in names
+    env.step(names.index("tile matmul0 4 16 4"))
+    assert "vectorize matmul0" in env.action_space.names
+
+
+@pytest.mark.parametrize("vectorise", [0, 1, 2])
+def test_the_old_action_is_one_step(make_env: MakeEnv, vectorise: int) -> None:
+    env = make_env(action_space="MatrixMultiplication", reward_space="runtime")
+    env.reset()
+    tile = {"tile_sizes": [8, 32, 4], "interchange_vector": [0, 1, 2], "promote": False,
+            "promote_full_tile": False, "loop_type": 0}  # fmt: skip
+    vectors = {
+        "vectorize_to": vectorise,
+        "vector_transfer_split": 0,
+        "unroll_vector_transfers": True,
+    }
+    _, reward, terminated, truncated, info = env.step(
+        [{"tile_options": tile, "vectorize_options": vectors}]
+    )
+    assert terminated, info
+    assert not truncated
+    assert isinstance(reward, float)
+    assert len(env.observation["Runtime"]) == 1

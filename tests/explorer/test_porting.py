@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compiler_gym import CompilerEnvState
+from compiler_gym.errors import CompilerGymError, StateFileError
+from compiler_gym.explorer.porting import fragment_of, imported, read_fragment
+from compiler_gym.explorer.records import Episode, ImportRequest, Source
+from compiler_gym.runs import RunFolder
+from compiler_gym.tuning import BinaryPlan, Plan, write_plan
+
+from .conftest import Client, Session
+
+STATE = CompilerEnvState(
+    "cbench-v1/crc32",
+    "opt -discard-value-names -passes='function(mem2reg)' input.bc -o output.bc",
+    1.0,
+    0.5,
+    action_space="Passes",
+    environment="llvm-v0",
+)
+
+
+def test_a_fragment_holds_all_that_leads_to_a_state() -> None:
+    source = Source(text='int main() { return "ä"[0]; }', language="C", name="a.c")
+    episode = Episode(environment="llvm-v0", source=source, actions=["mem2reg", 3, [1, 2]])
+    fragment = fragment_of(episode)
+    assert set(fragment) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
+    assert read_fragment(f"#{fragment}") == episode
+
+
+@pytest.mark.parametrize("text", ["s1.", "s1.AAAA", "s1.!!", "s1." + "A" * 100])
+def test_a_damaged_fragment_is_refused(text: str) -> None:
+    with pytest.raises(StateFileError, match="damaged"):
+        read_fragment(text)
+
+
+def test_a_fragment_that_unpacks_without_end_is_refused() -> None:
+    import base64
+    import zlib
+
+    bomb = base64.urlsafe_b64encode(zlib.compress(b" " * (64 << 20), 9)).decode()
+    with pytest.raises(StateFileError, match="too long"):
+        read_fragment(f"s1.{bomb}")
+
+
+def test_states_are_read_as_json_lines_lists_and_csv() -> None:
+    line = STATE.json()
+    csv = f"benchmark,reward,walltime,commandline\n{STATE.benchmark},0.5,1,opt input.bc -o x.bc\n"
+    for text in (line, f"{line}\n{line}", f"[{line}, {line}]", csv):
+        found = imported(ImportRequest(text=text))
+        assert found.kind == "state"
+        assert found.episodes[0].benchmark == STATE.benchmark
+        assert found.episodes[0].reward == 0.5
+
+
+def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> None:
+    with RunFolder.open(tmp_path / "run", "search", {}) as run:
+        run.record("one", {"reward": 0.5}, STATE)
+    found = imported(ImportRequest(path=str(tmp_path / "run")))
+    assert (found.kind, found.episodes[0].commandline) == ("run", STATE.commandline)
+
+    plan = Plan("llvm 22", "size", "1", (BinaryPlan("bin/x", "whole", passes="function(gvn)"),))
+    write_plan(tmp_path / "plan.toml", plan)
+    for path in (tmp_path, tmp_path / "plan.toml"):
+        found = imported(ImportRequest(path=str(path)))
+        assert found.kind == "tuning"
+        assert found.episodes[0].commandline == "function(gvn)"
+        assert found.episodes[0].environment == "llvm-v0"
+    report = {"compiler": "LLVM 22", "binaries": [{"name": "x", "passes": "function(gvn)"}]}
+    found = imported(ImportRequest(text=json.dumps(report)))
+    assert (found.kind, found.episodes[0].title) == ("tuning", "x")
+
+    entries = sorted((Path(__file__).parents[2] / "leaderboard").glob("*/*/submission.toml"))
+    found = imported(ImportRequest(path=str(entries[0].parent)))
+    assert found.kind == "leaderboard"
+    assert found.episodes[0].commandline
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ImportRequest(),
+        ImportRequest(text="x", path="y"),
+        ImportRequest(text=" "),
+        ImportRequest(text="{"),
+        ImportRequest(text="[1, 2]"),
+        ImportRequest(text='{"binaries": 3}'),
+        ImportRequest(path="/nowhere/at/all"),
+        ImportRequest(path="/etc"),
+    ],
+)
+def test_what_holds_no_state_is_refused(asked: ImportRequest) -> None:
+    with pytest.raises(CompilerGymError):
+        imported(asked)
+
+
+def test_every_form_that_leaves_leads_back(client: Client, crc: Session, tmp_path: Path) -> None:
+    nodes = crc.step("mem2reg", "gvn")
+    export = crc.get(f"/nodes/{nodes[1]['id']}/export")
+    for text in (export["fragment"], json.dumps(export["state"])):
+        (episode,) = client.post("/api/import", {"text": text}, 200)["episodes"]
+        with client.open(episode=episode) as again:
+            at = again.record["nodes"][again.record["at"]]
+            assert at["costs"] == nodes[1]["costs"]
+            assert at["total"] == pytest.approx(nodes[1]["total"])
+    assert "mem2reg" in export["commandline"]
+    ran = subprocess.run(
+        [sys.executable, "-c", export["python"]],
+        capture_output=True, text=True, timeout=100, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert export["state"]["state_hash"] in ran.stdout
+
+
+def test_a_pasted_program_leaves_with_its_text(client: Client, loop: Session) -> None:
+    (node,) = loop.step("mem2reg")
+    export = loop.get(f"/nodes/{node['id']}/export")
+    (episode,) = client.post("/api/import", {"text": export["fragment"]}, 200)["episodes"]
+    with client.open(episode=episode) as again:
+        assert again.get("")["nodes"][1]["costs"] == node["costs"]
+    ran = subprocess.run(
+        [sys.executable, "-c", export["python"]],
+        capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    assert export["state"]["state_hash"] in ran.stdout
+    (episode,) = client.post("/api/import", {"text": json.dumps(export["state"])}, 200)["episodes"]
+    refused = client.post("/api/sessions", {"episode": episode}, 404)
+    assert "was pasted" in refused["message"]
