@@ -99,7 +99,7 @@ class TuningDisplay(Watcher):
         if self._goal == "speed":
             return f"best {row.best:,.4g} s"
         text = f"best {row.best:,.0f} bytes"
-        name, fair = next(reversed(row.rivals.items()), ("", 0))
+        name, fair = list(row.rivals.items() or [("", 0)])[-1]
         if not fair:
             return text
         return f"{text} ({row.best / fair - 1:+.1%} against {name})"
