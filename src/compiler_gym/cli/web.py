@@ -85,9 +85,7 @@ def _require_library() -> None:
 
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
-        raise EnvironmentNotSupported(
-            f"{' and '.join(missing)} missing: {install_hint('web')}"
-        )
+        raise EnvironmentNotSupported(f"{' and '.join(missing)} missing: {install_hint('web')}")
 
 
 def _open(address: str) -> None:
