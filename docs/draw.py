@@ -231,6 +231,32 @@ def episode_of_gcc() -> Drawing:
     return _steps(["-O0", *options.split()], costs, "bytes of code", ("-Os", level))
 
 
+def episode_of_loop_tool() -> Drawing:
+    """Changes of a matmul's loops, by the static guess: times would differ each time."""
+    words = "split_4 down swap_down swap_down unroll up up split_32 down swap_down swap_down"
+    names = [*words.split(), "vectorise"]
+    program = "loop_tool://matmul/m=128,n=128,k=128"
+    with compiler_gym.make("loop_tool-v0", action_space="loops", benchmark=program) as env:
+        env.reset()
+        rates = [float(env.observation["flops_deterministic"])]
+        for name in names:
+            env.step(env.action_space[name])
+            rates.append(float(env.observation["flops_deterministic"]))
+    return _steps(["reset", *names], rates, "GFLOPS, guessed", ("naive", rates[0]))
+
+
+def episode_of_mlir() -> Drawing:
+    """A schedule of a matmul, by the static cost."""
+    names = ["block-8x32x4", "vectorize-operation"]
+    with compiler_gym.make("mlir-v0", action_space="Schedule") as env:
+        env.reset(benchmark="linalg-v0/matmul/128x128x128")
+        costs = [float(env.observation["StaticCost"])]
+        for name in names:
+            env.step(env.action_space[name])
+            costs.append(float(env.observation["StaticCost"]))
+    return _steps(["reset", *names], costs, "static cost", ("naive", costs[0]))
+
+
 PICTURES: dict[str, Callable[[], Drawing]] = {
     "concept-loop": loop,
     "concept-reward": reward,
@@ -241,6 +267,8 @@ PICTURES: dict[str, Callable[[], Drawing]] = {
     "episode-llvm-v0": episode_of_llvm,
     "episode-llvm-inline-v0": episode_of_the_inliner,
     "episode-gcc-v0": episode_of_gcc,
+    "episode-loop_tool-v0": episode_of_loop_tool,
+    "episode-mlir-v0": episode_of_mlir,
 }
 
 

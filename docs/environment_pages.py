@@ -45,7 +45,7 @@ SAID = {
         "Each step answers for one call: inline it, leave it, or do as LLVM would.",
         "When the inliner has asked about every call and the rest of the pipeline has run.",
         "inlining",
-        "The answers to one program's questions, and the number of instructions at the end.",
+        "One program's number of instructions at the end, if every question gets one answer.",
         "`v0` is the first.",
         'env.reset(benchmark="cbench-v1/bitcount")\nenv.step(env.action_space["inline"])',
     ),
@@ -58,6 +58,29 @@ SAID = {
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5. The options are read "
         "from the GCC at hand, so another GCC has other actions.",
         'env.reset(benchmark="cbench-v1/crc32")\nenv.step(env.action_space["-Os"])',
+    ),
+    "loop_tool": Said(
+        "A program is a nest of loops over tensors: an addition, a matmul, a layer of a network.\n"
+        "Each step moves a cursor or changes the loop at it; the nest is compiled in process, "
+        "checked against numpy and timed whenever a time is asked for.",
+        "Never by itself: set a limit, or stop when nothing gets faster any more.",
+        "loop-tool",
+        "The static guess of GFLOPS after each action on a matmul of 128 by 128 by 128.",
+        "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (spaces `simple` and "
+        "`split`); the space `loops` is that of LoopTune, and new here.",
+        'env.reset()\nenv.multistep([env.action_space[name] for name in ("toggle_mode", "up")])',
+    ),
+    "mlir": Said(
+        "A program is a module of linalg operations on tensors.\n"
+        "Each step applies a transformation to one operation; the schedule so far is a script of "
+        "the transform dialect.",
+        "With the action `stop`, and in the space of CompilerGym 0.2.5 after one step.",
+        "mlir",
+        "The static cost of a matmul of 128 by 128 by 128 after each action.",
+        "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (space "
+        "`MatrixMultiplication`).",
+        'env.reset(benchmark="linalg-v0/matmul/128x128x128")\n'
+        'env.step(env.action_space["block-8x32x4"])',
     ),
 }
 

@@ -14,12 +14,22 @@ __all__ = ["close_names", "find_action", "find_actions"]
 
 
 def find_actions(space: Any, words: Iterable[str]) -> list[Any]:
-    """Return the actions that `words` name; raise `InvalidActionError` for one that none has."""
+    """Return the actions that `words` name; raise `InvalidActionError` for one that none has.
+
+    >>> from gymnasium.spaces import Discrete
+    >>> find_actions(Discrete(3), ["2", "0"])
+    [2, 0]
+    """
     return [find_action(space, word) for word in words]
 
 
 def find_action(space: Any, word: str) -> Any:
-    """Return the action whose name, number or flag is `word`."""
+    """Return the action whose name, number or flag is `word`.
+
+    >>> from gymnasium.spaces import Discrete
+    >>> find_action(Discrete(3), "2")
+    2
+    """
     # A space that changes knows names of actions that it does not have before a reset.
     if (find := getattr(space, "find", None)) and (found := find(word)) is not None:
         return found
@@ -54,7 +64,11 @@ def _written(space: Any, word: str) -> Any:
 
 
 def close_names(names: Iterable[str], pattern: str) -> list[str]:
-    """Return the names that hold `pattern`, look like it or hold its letters in order."""
+    """Return the names that hold `pattern`, look like it or hold its letters in order.
+
+    >>> close_names(["adce", "early-cse", "gvn"], "cse"), close_names(["adce", "gvn"], "ae")
+    (['early-cse'], ['adce'])
+    """
     wanted, names = pattern.lower(), list(names)
     loose = re.compile(".*?".join(map(re.escape, wanted)))
     inside = [name for name in names if wanted in name.lower()]

@@ -81,7 +81,7 @@ def test_every_way_to_make_gives_the_same_environment(
         assert observation.shape == (56,)
 
 
-@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("id", [id for id in IDS if id.startswith(("llvm", "gcc"))])
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
 def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: str) -> None:
     if id in ("llvm-v0", "llvm-ic-v0", "llvm-codesize-v0", "llvm-inline-v0"):
