@@ -42,7 +42,11 @@ def to_plain(value: Any) -> Any:
 
 @singledispatch
 def value_from_json(space: gymnasium.Space[Any], data: Any) -> Any:
-    """Return the value of `space` that `data`, read from JSON, stands for."""
+    """Return the value of `space` that `data`, read from JSON, stands for.
+
+    >>> value_from_json(gymnasium.spaces.MultiDiscrete([3, 2]), [2, 1]).tolist()
+    [2, 1]
+    """
     return space.from_jsonable([data])[0]
 
 
