@@ -41,7 +41,7 @@ def test_the_install_line_is_never_that_of_the_old_library(
         monkeypatch.setattr(install, "project", lambda name=name: {"name": name})
         assert "pip install dist/*.whl" in install_lines()
     monkeypatch.setattr(install, "project", lambda: {"name": "another-name"})
-    assert "```sh\npip install another-name\n```\n<!-- end" in with_install(page)
+    assert "```sh\npip install another-name  # until its release: make wheel" in with_install(page)
 
 
 def test_the_readme_is_one_screen_and_its_numbers_are_generated() -> None:

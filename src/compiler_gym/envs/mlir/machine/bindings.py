@@ -14,10 +14,11 @@ from importlib.metadata import version
 from typing import Any
 
 from compiler_gym.errors import CompilerDiagnosticError, EnvironmentNotSupported
+from compiler_gym.version import install_hint
 
 __all__ = ["INSTALL", "Bindings", "diagnosed", "load"]
 
-INSTALL = "pip install compiler_gym[mlir]"
+INSTALL = install_hint("mlir")
 """What brings the bindings."""
 _LONGEST = 2000
 

@@ -102,5 +102,5 @@ def test_a_graph_space_knows_graphs_of_networkx_alone() -> None:
 
 def test_without_networkx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ObservationError, match=r"pip install 'compiler_gym\[graphs\]'"):
+    with pytest.raises(ObservationError, match=r"pip install 'compiler-gym-next\[graphs\]'"):
         DERIVED["Programl"].translate({"nodes": [], "links": []})

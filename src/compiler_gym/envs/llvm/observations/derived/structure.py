@@ -65,7 +65,7 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
             "ProgramlJson",
             _to_networkx,
             lambda: NetworkxGraph("Programl"),
-            "The ProGraML graph as a networkx.MultiDiGraph; needs the package networkx.",
+            "The ProGraML graph as a networkx.MultiDiGraph.",
         ),
         DerivedObservation(
             "ProgramlGraph",
@@ -100,8 +100,8 @@ def _networkx() -> Any:
         import networkx
     except ImportError as error:
         raise ObservationError(
-            "Programl needs networkx: install it with `pip install 'compiler_gym[graphs]'`, or "
-            "use ProgramlArrays, ProgramlGraph or ProgramlJson"
+            f"Programl needs networkx, which this installation lacks ({error}): "
+            "`pip install networkx`, or use ProgramlArrays, ProgramlGraph or ProgramlJson"
         ) from error
     return networkx
 
