@@ -18,7 +18,13 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Dataset
 from compiler_gym.registration import Compiler, compilers
-from compiler_gym.rewards import BaselineReward, CostReward, NormalizedCostReward, Origin
+from compiler_gym.rewards import (
+    BaselineReward,
+    ChangeReward,
+    CostReward,
+    NormalizedCostReward,
+    Origin,
+)
 from compiler_gym.spaces import Reward
 from docs.characterise import slug
 from docs.codegen_page import codegen_page
@@ -227,6 +233,9 @@ def _rewards(compiler: Compiler, env: CompilerEnv) -> str:
 
 def _earned(reward: Reward, env: CompilerEnv) -> str:
     """Return what a reward says of itself, with the cost and the baseline that are its own."""
+    if isinstance(reward, ChangeReward):
+        (name,) = reward.observation_spaces
+        return f"What `{name}` {'fell' if reward.falls else 'rose'} by since the last step."
     if not isinstance(reward, CostReward):
         return _first_line(reward.__doc__)
     (cost,) = reward.observation_spaces
