@@ -116,6 +116,7 @@ $(BIN)/.system: Makefile
 $(BIN)/.installed: $(BIN)/.system pyproject.toml $(NATIVE)
 	@echo "Building"
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group build
+	@$(BIN)/uv pip uninstall --quiet --python $(BIN)/python compiler_gym  # this library's name before
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation -e '.[plot]'
 	@touch $@
 
