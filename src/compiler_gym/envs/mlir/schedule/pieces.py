@@ -112,6 +112,11 @@ def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> s
     return None
 
 
+def _reads_sums(operation: Operation) -> bool:
+    accesses = (*operation.inputs, *operation.outputs)
+    return any(sum(map(bool, row)) > 1 for access in accesses for row in access.matrix)
+
+
 def _is_whole(multiples: Sequence[int], bounds: Sequence[int]) -> bool:
     pairs = zip(multiples, bounds, strict=True)
     return all(bound != DYNAMIC and bound % multiple == 0 for multiple, bound in pairs)
@@ -167,6 +172,8 @@ def _refused_vector(
 ) -> str | None:
     if numbers and len(numbers) != len(operation.bounds):
         return f"expected {len(operation.bounds)} lengths, one for each loop, or none"
+    if _reads_sums(operation) and "_1d" not in operation.name:
+        return "an operand is read at a sum of loops: decompose it or im2col it first"
     lanes = 1
     for loop, length in enumerate(numbers or limits):
         if length == DYNAMIC or length < 1:
