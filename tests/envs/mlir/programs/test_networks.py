@@ -25,5 +25,5 @@ def test_a_network_has_the_multiplications_of_its_paper(
 
 def test_what_a_network_computes_is_right() -> None:
     with compiler_gym.make("mlir-v0") as env:
-        env.reset(benchmark="linalg-v0/mobilenet_v2/8")
+        env.reset(benchmark="linalg-v0/resnet18/8")
         assert env.observation["IsRunnable"]
