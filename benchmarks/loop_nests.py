@@ -16,6 +16,7 @@ from statistics import median
 import numpy as np
 
 import compiler_gym
+from benchmarks import loop_parts
 from benchmarks.measure import Figure, NotSetUpError
 from compiler_gym.envs.loop_tool.code.compiled import CompiledNest, compile_nest
 from compiler_gym.envs.loop_tool.nests.descriptions import describe
@@ -38,7 +39,7 @@ def measure() -> list[Figure]:
         Figure("bandwidth of one thread, a + b", peak.bandwidth, "GB/s"),
         *_matmuls(),
         *_additions(),
-        *_softmax_parts(),
+        *loop_parts.figures(),
         *_compiling(),
         *_stepping(),
     ]
@@ -101,26 +102,6 @@ def _additions() -> list[Figure]:
             lambda a=a, b=b, out=out: np.add(a, b, out=out),
         )
         figures.append(Figure(f"a + b, {size} numbers, against numpy", ratio, "x", 0.9, "at least"))
-    return figures
-
-
-def _softmax_parts() -> list[Figure]:
-    m, n = 128, 512
-    draw = np.random.default_rng(0)
-    x = draw.random((m, n), np.float32)
-    row = draw.random(m, np.float32) + 1
-    out, short = np.empty_like(x), np.empty(m, np.float32)
-    parts: dict[str, Callable[[], object]] = {
-        "row_max": lambda: x.max(axis=1, out=short),
-        "exp_sub": lambda: np.exp(np.subtract(x, row[:, None], out=out), out=out),
-        "sum": lambda: x.sum(axis=1, out=short),
-        "scale_rows": lambda: np.divide(x, row[:, None], out=out),
-    }
-    figures = []
-    for kind, theirs in parts.items():
-        sizes = f"m={m},k={n}" if kind in ("row_max", "sum") else f"m={m},n={n}"
-        ratio, _ = _against(compile_nest(initial_tree(_program(kind, sizes))), theirs)
-        figures.append(Figure(f"{kind} {m}x{n}, against numpy", ratio, "x", 1.0, "at least"))
     return figures
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """One folder per compiler. Nobody imports them: they are reached by name.
 
-``CompilerEnv``, ``GccEnv``, ``LlvmEnv`` and ``COMPILER_GYM_ENVS`` are fetched on first use, under
-the path CompilerGym 0.2.5 documents.
+``CompilerEnv``, ``GccEnv``, ``LlvmEnv``, ``LoopToolEnv`` and ``COMPILER_GYM_ENVS`` are fetched on
+first use, under the path CompilerGym 0.2.5 documents.
 """
 
 from typing import TYPE_CHECKING
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
     from compiler_gym.envs.gcc.environment import GccEnv
     from compiler_gym.envs.llvm.environment import LlvmEnv
+    from compiler_gym.envs.loop_tool.environment import LoopToolEnv
     from compiler_gym.registration import COMPILER_GYM_ENVS
 
-__all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "GccEnv", "LlvmEnv"]
+__all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "GccEnv", "LlvmEnv", "LoopToolEnv"]
 
 __getattr__ = door(
     __name__,
@@ -24,5 +25,6 @@ __getattr__ = door(
         "CompilerEnv": "compiler_gym.core",
         "GccEnv": "compiler_gym.envs.gcc.environment",
         "LlvmEnv": "compiler_gym.envs.llvm.environment",
+        "LoopToolEnv": "compiler_gym.envs.loop_tool.environment",
     },
 )

@@ -4,7 +4,8 @@
 ``Box``, ``Dict``, ``Discrete``, ``MultiBinary``, ``MultiDiscrete`` and ``Tuple``
 are Gymnasium's with a name. ``NamedDiscrete`` and ``Commandline`` name their
 actions; ``Scalar``, ``Sequence``, ``SpaceSequence``, ``Permutation``, ``FreeBox``
-and ``Opaque`` hold what Gymnasium has no space for; ``ActionSpace`` gives any
+``Opaque`` and ``NetworkxGraph`` hold what Gymnasium has no space for, `networkx_graph` reads
+node-link form; ``ActionSpace`` gives any
 space a text form. ``Reward`` is a scalar that also says how it is earned.
 ``action_names`` answers what any space says of its actions, ``action_words`` reads what a user
 calls one, and a ``Decision`` is what a space
@@ -37,6 +38,7 @@ from compiler_gym.spaces.decision import Decision
 from compiler_gym.spaces.discrete import Discrete, MultiBinary, MultiDiscrete
 from compiler_gym.spaces.function_reward import FunctionReward
 from compiler_gym.spaces.named_discrete import NamedDiscrete
+from compiler_gym.spaces.networkx_graph import NetworkxGraph, networkx_graph
 from compiler_gym.spaces.opaque import Opaque
 from compiler_gym.spaces.permutation import Permutation
 from compiler_gym.spaces.reward import DefaultRewardFromObservation, Reward
@@ -60,6 +62,7 @@ __all__ = [
     "MultiBinary",
     "MultiDiscrete",
     "NamedDiscrete",
+    "NetworkxGraph",
     "Opaque",
     "Permutation",
     "Reward",
@@ -78,6 +81,7 @@ __all__ = [
     "close_names",
     "find_action",
     "find_actions",
+    "networkx_graph",
     "space_name",
     "to_plain",
     "value_from_json",

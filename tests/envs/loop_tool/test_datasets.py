@@ -62,7 +62,7 @@ def test_programs_of_0_2_5_are_named_by_their_size() -> None:
 @pytest.mark.parametrize(
     "uri",
     [
-        *("loop_tool-cpu-v0/0", "loop_tool-cpu-v0/8388608", "loop_tool-cpu-v0/x"),
+        *("loop_tool-cpu-v0/0", "loop_tool-cpu-v0/8388609", "loop_tool-cpu-v0/x"),
         *("loop_tool-cuda-v0/-1", "loop_tool-cpu-v0/07"),
         *("looptune-matmul-v0/64x64", "looptune-matmul-v0/65x64x64"),
         *("looptune-matmul-v0/64x240x64", "looptune-matmul-test-v0/64x64x64"),

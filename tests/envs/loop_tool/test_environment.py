@@ -12,7 +12,12 @@ import pytest
 
 import compiler_gym
 from compiler_gym.envs.loop_tool import LoopToolEnv
-from compiler_gym.errors import BenchmarkInitError, ObservationError, UnknownNameError
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    ObservationError,
+    UnknownNameError,
+    WorkerTimeoutError,
+)
 from compiler_gym.wrappers import TimeLimit
 
 MATMUL = "loop_tool://matmul/m=64,n=64,k=64"
@@ -107,6 +112,16 @@ def test_bad_programs_are_refused_and_the_next_reset_works(uri: str) -> None:
             env.reset(benchmark=uri)
         env.reset(benchmark=MATMUL)
         assert env.in_episode
+
+
+def test_a_nest_that_outlasts_its_deadline_ends_the_episode_and_no_other() -> None:
+    with make(action_space="loops", reward_space=None) as env:
+        env.reset(benchmark="loop_tool://matmul/m=768,n=768,k=768")
+        *_, truncated, info = env.step(0, observation_spaces="flops", timeout=0.1)
+        assert truncated
+        assert isinstance(info["error"], WorkerTimeoutError)
+        env.reset(benchmark=MATMUL)
+        assert env.observation["flops"] > 0
 
 
 def test_einsum_strings_and_own_programs() -> None:

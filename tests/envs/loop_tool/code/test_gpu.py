@@ -4,6 +4,10 @@
 import ctypes
 import random
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +74,27 @@ def test_every_program_assembles() -> None:
         kernels = lower_gpu(tree)
         text = ptx(kernels)
         assert text.count(".visible .entry") == len(kernels.launches)
+
+
+def assembler() -> str | None:
+    """NVIDIA's own assembler: on the path, of the wheel nvidia-cuda-nvcc, or of triton."""
+    folders = ("nvidia/cuda_nvcc/bin", "nvidia/cu13/bin", "triton/backends/nvidia/bin")
+    found = (Path(root, folder) for root in sys.path for folder in folders)
+    return shutil.which("ptxas") or next(
+        (str(folder / "ptxas") for folder in found if (folder / "ptxas").is_file()), None
+    )
+
+
+@pytest.mark.skipif(assembler() is None, reason="no ptxas: pip install nvidia-cuda-nvcc has it")
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_nvidias_assembler_takes_it(kind: str) -> None:
+    draw = random.Random(kind)
+    sizes = ",".join(f"{dim}={draw.choice((3, 5, 16, 33))}" for dim in KINDS[kind].sizes)
+    tree = some_tree(parse_program(describe(kind, sizes)), draw.randrange(1000), 15)
+    text = ptx(lower_gpu(tree), "sm_80")
+    command = (str(assembler()), "-arch", "sm_80", "-o", "/dev/null", "-")
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stderr}{done.stdout}\n{tree}"
 
 
 def emulate(tree: Tree) -> None:

@@ -122,6 +122,17 @@ def test_a_nest_that_runs_for_minutes_is_not_run() -> None:
         Bench(tree).measured(tree)
 
 
+def test_what_may_be_long_is_bounded_from_above_and_not_by_far() -> None:
+    """A naive matmul of 1024^3 takes seconds, threads are counted, so is handing work to them."""
+    naive = tree_of("matmul", "m=1024,n=1024,k=1024")
+    alone = measuring.most_seconds(naive)
+    assert 2 < alone < measuring.MOST_SECONDS
+    outer = changes.toggle_parallel(naive, (0,))
+    assert alone / 4 < measuring.most_seconds(outer) <= alone * 1.01
+    inner = changes.toggle_parallel(naive, (0, 0))
+    assert measuring.most_seconds(inner) > measuring.most_seconds(outer) + 0.01
+
+
 def cuda_tree(kind: str, words: str) -> Tree:
     return initial_tree(parse_program("target cuda\n" + describe(kind, words)))
 

@@ -54,3 +54,15 @@ def test_the_arrays_are_the_same_graph() -> None:
     assert (
         arrays["edge_kind"] == CONTROL
     ).sum() == 6  # 5 into the 5 loops' bodies, 1 between the nests
+
+
+def test_a_tensor_that_is_read_in_two_orders_has_an_edge_for_each_stride() -> None:
+    text = describe("einsum", "ab,ba->ab/a=4,b=4").replace("B[b, a]", "A[b, a]")
+    graph = json.loads(graph_json(Cursor(initial_tree(parse_program(text)))))
+    names = {node["id"]: node["text"] for node in graph["nodes"]}
+    strides = [
+        link["stride"]
+        for link in graph["links"]
+        if link["source"] == 0 and names[link["target"]] == "A"
+    ]
+    assert sorted(strides) == [1, 4]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.envs.loop_tool.code.gpu import Kernels, ptx
+from compiler_gym.envs.loop_tool.code.gpu import ARCHITECTURES, Kernels, ptx
 from compiler_gym.errors import ObservationError, SessionError
 
 __all__ = ["Card", "Loaded", "is_available", "open_card"]
@@ -60,9 +60,8 @@ class Card:
         self.context = ctypes.c_void_p()
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
         self.call("cuCtxSetCurrent", self.context)
-        self.architecture = "sm_" + "".join(
-            str(self.attribute(device, number)) for number in (_MAJOR, _MINOR)
-        )
+        major, minor = (self.attribute(device, number) for number in (_MAJOR, _MINOR))
+        self.architecture = _architecture(10 * major + minor)
         """What PTX is made for."""
 
     def call(self, name: str, *arguments: Any) -> None:
@@ -157,6 +156,15 @@ class Card:
         for event in events:
             self.call("cuEventDestroy_v2", event)
         return milliseconds.value / 1e3 / repeats
+
+
+def _architecture(capability: int) -> str:
+    """Return the newest architecture that LLVM knows and a card of a capability runs.
+
+    For a card that is older than all of them it is the oldest, which the driver refuses by name.
+    """
+    known = (one for one in ARCHITECTURES if one <= capability)
+    return f"sm_{max(known, default=ARCHITECTURES[0])}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,11 @@ from compiler_gym.envs.loop_tool.nests.program import Statement
 from compiler_gym.envs.loop_tool.nests.tree import Tree
 from compiler_gym.jit import assembly
 
-__all__ = ["Kernels", "Launch", "lower_gpu", "ptx"]
+__all__ = ["ARCHITECTURES", "Kernels", "Launch", "lower_gpu", "ptx"]
+
+ARCHITECTURES = (70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120, 121)
+"""The compute capabilities that PTX is made for. PTX for one runs on every later card too: its
+driver compiles it."""
 
 _TRIPLE = "nvptx64-nvidia-cuda"
 _MOST_THREADS = 256

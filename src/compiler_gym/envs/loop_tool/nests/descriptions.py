@@ -148,8 +148,8 @@ KINDS: Mapping[str, Kind] = {
 }
 """The kinds of programs, each for any sizes."""
 
-_SIZE = re.compile(r"([A-Za-z]\w*)=(\d{1,18})")
-_EINSUM = re.compile(r"([A-Za-z]*(?:,[A-Za-z]*)*)->([A-Za-z]*)")
+_SIZE = re.compile(r"([A-Za-z]\w*)=(\d{1,18})", re.ASCII)
+_EINSUM = re.compile(r"([A-Za-z]*(?:,[A-Za-z]*)*)(?:->([A-Za-z]*))?")
 
 
 def describe(kind: str, words: str) -> str:
@@ -181,18 +181,24 @@ def einsum(subscripts: str, sizes: Mapping[str, int]) -> str:
     """Return the text of the program of an einsum string, such as ``mk,kn->mn``.
 
     Each letter is a dimension, and wants a size. Operands are named A, B, ... and the result Y.
-    No operand has a letter twice: diagonals are not in the language.
+    As for numpy, a string without ``->`` keeps the letters that occur once, in their order, and
+    an operand that has a letter twice is its diagonal.
+
+        >>> einsum("mk,kn", {"m": 2, "n": 3, "k": 4}).splitlines()[-1]
+        'write s Y[m, n]'
     """
-    match = _EINSUM.fullmatch(subscripts.replace(" ", ""))
-    if match is None:
+    words = subscripts.replace(" ", "")
+    match = _EINSUM.fullmatch(words)
+    if match is None or not words:
         raise BenchmarkInitError(
             f"expected an einsum string such as 'mk,kn->mn', found {subscripts!r}"
         )
-    operands, result = match[1].split(","), match[2]
-    dims = list(dict.fromkeys("".join(operands)))
-    for word in (*operands, result):
-        if len(set(word)) != len(word):
-            raise BenchmarkInitError(f"{word!r} has a letter twice: diagonals are not read")
+    operands, letters = match[1].split(","), match[1].replace(",", "")
+    once = (letter for letter in sorted(set(letters)) if letters.count(letter) == 1)
+    result = "".join(once) if match[2] is None else match[2]
+    dims = list(dict.fromkeys(letters))
+    if len(set(result)) != len(result):
+        raise BenchmarkInitError(f"the result {result!r} has a letter twice")
     if unknown := set(result) - set(dims):
         raise BenchmarkInitError(f"no operand has the dimension {sorted(unknown)[0]!r}")
     if sorted(sizes) != sorted(dims):

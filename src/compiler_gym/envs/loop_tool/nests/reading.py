@@ -21,9 +21,10 @@ from compiler_gym.errors import BenchmarkInitError
 __all__ = ["MOST_BYTES", "MOST_DIMS", "MOST_ELEMENTS", "MOST_POINTS", "parse_program"]
 
 MOST_ELEMENTS = 2**28
-"""How many numbers one tensor may hold: a GiB."""
-MOST_BYTES = 2**32
-"""How many bytes all tensors of a program may take."""
+"""How many numbers one tensor may hold, and a dimension have."""
+MOST_BYTES = 2**30
+"""How many bytes all tensors of a program may take: a worker that checks what a nest computes needs
+five times as many, and has 8 GiB."""
 MOST_POINTS = 2**36
 """How often a statement may run: about a minute of a slow nest."""
 MOST_DIMS = 12

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The loop tree as a graph of instructions, loops and data, in the two forms of program graphs.
+"""The loop tree as a graph of instructions, loops and data, in the forms of program graphs.
 
 Nodes are numbered: loops from top to bottom, then statements, then tensors. A control edge goes
 from a loop to each child, in order, and from each child to the next. A data edge goes from a
@@ -17,13 +17,25 @@ from compiler_gym.envs.loop_tool.nests.cursor import Cursor
 from compiler_gym.envs.loop_tool.nests.program import written
 from compiler_gym.envs.loop_tool.nests.tree import Loop, leaves_of
 
-__all__ = ["ARRAYS", "CONTROL", "DATA", "Graph", "graph_arrays", "graph_json", "make_graph"]
+__all__ = [
+    "ARRAYS",
+    "CONTROL",
+    "DATA",
+    "EDGE_COLUMNS",
+    "NODE_COLUMNS",
+    "Graph",
+    "graph_arrays",
+    "graph_json",
+    "make_graph",
+]
 
 INSTRUCTION, TENSOR, LOOP = 0, 1, 2
 CONTROL, DATA = 0, 1
+NODE_COLUMNS = ("kind", "number", "size", "tail", "flags")
+EDGE_COLUMNS = ("kind", "position", "stride")
 ARRAYS = (
-    *("node_kind", "node_number", "node_size", "node_tail", "node_flags"),
-    *("edge_source", "edge_target", "edge_kind", "edge_position", "edge_stride"),
+    *(f"node_{column}" for column in NODE_COLUMNS),
+    *(f"edge_{column}" for column in ("source", "target", *EDGE_COLUMNS)),
 )
 """The names of the arrays, each of int64."""
 
@@ -86,12 +98,12 @@ def make_graph(cursor: Cursor) -> Graph:
         ]
         edges.append((statement + at, tensor[one.out.tensor], DATA, 0, 0))
     for at, (_, loop) in enumerate(loops):
-        moved = {
-            access.tensor: access.stride(loop.dim) * loop.step
+        moved = dict.fromkeys(
+            (access.tensor, access.stride(loop.dim) * loop.step)
             for leaf in leaves_of(loop)
             for access in (*program.statements[leaf].reads, program.statements[leaf].out)
-        }
-        edges += [(at, tensor[name], DATA, 0, stride) for name, stride in moved.items() if stride]
+        )
+        edges += [(at, tensor[name], DATA, 0, stride) for name, stride in moved if stride]
     return Graph(nodes, edges)
 
 

@@ -14,7 +14,7 @@ from compiler_gym.envs.loop_tool.nests.changes import packable
 from compiler_gym.envs.loop_tool.nests.program import Access, Statement, operators
 from compiler_gym.envs.loop_tool.nests.tree import Loop, Path, Tree, leaves_of
 
-__all__ = ["estimated_cycles", "estimated_gflops"]
+__all__ = ["CORES", "estimated_cycles", "estimated_gflops", "forks"]
 
 _GHZ = 3.0
 _LANES = 8
@@ -27,7 +27,7 @@ _LINE = 16
 """The floats of a line of a cache."""
 _CACHES = ((8192, 3.0), (262144, 12.0))
 """The floats that a cache holds, and the cycles that a line costs which it does not hold."""
-_CORES = 4
+CORES = 4
 _FORK = 3000.0
 """The cycles to hand work to threads."""
 _SLOW: Mapping[str, float] = {"div": 5.0, "sqrt": 6.0, "exp": 12.0}
@@ -42,6 +42,21 @@ def estimated_cycles(tree: Tree) -> float:
     """Return how many cycles one run of `tree` takes there."""
     total = sum(_nest(tree, leaf, path) for leaf, path in _leaves(tree))
     return total + sum(_copying(tree, path, loop) for path, loop in tree.loops() if loop.packs)
+
+
+def forks(tree: Tree) -> float:
+    """Return how often work is handed to threads in one run of `tree`.
+
+    Each costs a real machine some microseconds, far more where others use its cores.
+    """
+    spread = [
+        (tree.around(path), loop) for path, loop in tree.loops() if loop.parallel and loop.size > 1
+    ]
+    return sum(
+        prod(outer.extent / outer.step for outer in around)
+        for around, _ in spread
+        if not any(outer.parallel and outer.size > 1 for outer in around)
+    )
 
 
 def _leaves(tree: Tree) -> list[tuple[int, Path]]:
@@ -98,7 +113,7 @@ def _nest(tree: Tree, leaf: int, path: Path) -> float:
     work += sum(map(nest.runs, range(tile)))
     work += _misses(tree, nest)
     threads = max(
-        (min(_CORES, loop.extent / loop.step) for loop in loops if loop.parallel), default=1
+        (min(CORES, loop.extent / loop.step) for loop in loops if loop.parallel), default=1
     )
     first = next((depth for depth, loop in enumerate(loops) if loop.parallel), None)
     forks = 0.0 if first is None else _FORK * (nest.runs(first - 1) if first else 1.0)

@@ -12,7 +12,6 @@ import pytest
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.observations.derived.structure import (
     LexedToken,
-    NetworkxGraph,
     structure_observations,
 )
 from compiler_gym.envs.llvm.observations.names import (
@@ -89,15 +88,6 @@ def test_lists_and_tuples_of_tokens_hold_the_same() -> None:
     rows = zip(*(lists[name] for name in lists), strict=True)
     assert [tuple(token) for token in tokens] == list(rows)
     assert lists in space_of("LexedIr")
-
-
-def test_a_graph_space_knows_graphs_of_networkx_alone() -> None:
-    networkx = pytest.importorskip("networkx", reason="networkx is not installed")
-    space = NetworkxGraph("graph", seed=1)
-    assert space.sample() in space
-    assert networkx.MultiDiGraph() in space
-    assert networkx.DiGraph() not in space
-    assert {"nodes": []} not in space
 
 
 def test_without_networkx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

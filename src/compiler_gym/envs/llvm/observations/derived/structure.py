@@ -16,10 +16,18 @@ from compiler_gym.envs.llvm.observations.names import (
     TOKEN_CATEGORIES,
     TOKEN_KINDS,
 )
-from compiler_gym.errors import ObservationError
-from compiler_gym.spaces import Box, Dict, Opaque, Scalar, Sequence, SpaceSequence, Tuple
+from compiler_gym.spaces import (
+    Box,
+    Dict,
+    NetworkxGraph,
+    Scalar,
+    Sequence,
+    SpaceSequence,
+    Tuple,
+    networkx_graph,
+)
 
-__all__ = ["LexedToken", "NetworkxGraph", "structure_observations"]
+__all__ = ["LexedToken", "structure_observations"]
 
 _LARGEST = 2**31 - 1
 
@@ -39,22 +47,6 @@ class LexedToken(NamedTuple):
     """What it is, more coarsely."""
     str_value: str
     """Its text."""
-
-
-class NetworkxGraph(Opaque):
-    """Every `networkx.MultiDiGraph`."""
-
-    def __init__(self, name: str, *, seed: Any = None) -> None:
-        super().__init__(name, "networkx", seed=seed)
-
-    def sample(self, mask: None = None, probability: None = None) -> Any:
-        """Return a path of a few nodes."""
-        size = int(super().np_random.integers(1, 5))
-        return _networkx().path_graph(size, create_using=_networkx().MultiDiGraph)
-
-    def contains(self, x: Any) -> bool:
-        """Return whether `x` is a directed graph with parallel edges."""
-        return isinstance(x, _networkx().MultiDiGraph)
 
 
 def structure_observations() -> tuple[DerivedObservation, ...]:
@@ -95,20 +87,9 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
     )
 
 
-def _networkx() -> Any:
-    try:
-        import networkx
-    except ImportError as error:
-        raise ObservationError(
-            f"Programl needs networkx, which this installation lacks ({error}): "
-            "`pip install networkx`, or use ProgramlArrays, ProgramlGraph or ProgramlJson"
-        ) from error
-    return networkx
-
-
 def _to_networkx(graph: dict[str, Any]) -> Any:
     with uncollected():
-        return _networkx().node_link_graph(graph, directed=True, multigraph=True, edges="links")
+        return networkx_graph(graph, "Programl", "ProgramlArrays, ProgramlGraph or ProgramlJson")
 
 
 def _to_graph_instance(columns: dict[str, Any]) -> GraphInstance:
