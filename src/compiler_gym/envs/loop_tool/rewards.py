@@ -32,6 +32,7 @@ class GrowthReward(Reward):
             platform_dependent=not deterministic,
         )
         self.initial = initial
+        self.description = f"How much `{name}` grew: after the action, minus before it."
         self.previous: float | None = None
         """The observation of the last update, or of the start."""
 
@@ -59,7 +60,7 @@ class GrowthReward(Reward):
 class GainReward(Reward):
     """A gain that the session measures itself: the nest before and the nest now, in turns."""
 
-    def __init__(self, name: str, observation: str) -> None:
+    def __init__(self, name: str, observation: str, unit: str = "GFLOPS") -> None:
         super().__init__(
             name,
             observation_spaces=[observation],
@@ -67,6 +68,10 @@ class GainReward(Reward):
             default_negates_returns=True,
             deterministic=False,
             platform_dependent=True,
+        )
+        self.description = (
+            f"The {unit} that the action gained, from runs of the nest before and the nest now in "
+            "turns."
         )
 
     def update(
@@ -87,5 +92,5 @@ def make_rewards() -> list[Reward]:
             "flops_deterministic", initial="flops_deterministic_at_reset", deterministic=True
         ),
         GainReward("flops_gain", "flops_gain"),
-        GainReward("peak_gain", "peak_gain"),
+        GainReward("peak_gain", "peak_gain", "share of the machine's peak"),
     ]
