@@ -33,7 +33,8 @@ def _offered() -> Iterator[str]:
         columns = (column.split("|") for column in (values, mean, least, most))
         for value, *effect in zip(*columns, strict=True):
             percents = " | ".join(f"{percent} %" for percent in effect)
-            yield f"| {number} | `{name}` | `{value}` | {tier} | {percents} | {description}: {value} |"
+            cells = (str(number), f"`{name}`", f"`{value}`", tier, percents)
+            yield f"| {' | '.join(cells)} | {description}: {value} |"
 
 
 def _searched() -> Iterator[str]:
