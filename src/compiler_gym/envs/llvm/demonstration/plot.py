@@ -45,7 +45,8 @@ def _draw_sizes(axes: Any, rows: Sequence[Comparison]) -> None:
         if attribute == "found":
             for row, height, width in zip(rows, heights, widths, strict=True):
                 axes.text(
-                    max(width, 100) + 4, height + 0.02, f"{row.found:,} ({-(row.saving or 0):+.1%})",
+                    max(width, 100) + 4, height + 0.02,
+                    f"{row.found:,} ({-(row.saving or 0):+.1%})",
                     va="center", fontsize=9, color="#9c4f0c", weight="bold",
                 )  # fmt: skip
     axes.axvline(100, color=_LEVELS[2][2], linewidth=1, linestyle=":")

@@ -91,8 +91,9 @@ TABLE = Table(
             name="loop_graph_arrays",
             space=DictSpec(dict.fromkeys(ARRAYS, _COLUMN)),
             description="The graph of loop_graph_json as arrays of int64: `node_kind`, "
-            "`node_number`, `node_size` (iterations, operations or elements), `node_tail`, `node_flags`, "
-            "`edge_source`, `edge_target`, `edge_kind`, `edge_position`, `edge_stride`.",
+            "`node_number`, `node_size` (iterations, operations or elements), `node_tail`, "
+            "`node_flags`, `edge_source`, `edge_target`, `edge_kind`, `edge_position`, "
+            "`edge_stride`.",
             compute="loop_graph_arrays",
             default=dict.fromkeys(ARRAYS, b""),
         ),
