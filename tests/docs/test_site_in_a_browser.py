@@ -116,7 +116,9 @@ def test_the_search_finds_pages_and_its_links_lead_there(
     assert page.locator("h1").first.inner_text().startswith("Validation")
     own = (address, "file://", "data:")
     assert [url for url in watched.requests if not url.startswith(own)] == []
-    assert watched.errors == []
+    # A page from a disk may not read the others, so that the results have no excerpts there.
+    expected = {"Failed to fetch"} if scheme == "file" else set[str]()
+    assert {*watched.errors} <= expected
 
 
 def test_a_name_of_the_api_is_found(address: str, watched: _Watched) -> None:
