@@ -171,8 +171,9 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
 
 
 def _actions(env: CompilerEnv) -> str:
-    kind = type(env.action_space).__name__
-    return f"`{kind}`, [`{env.action_space.name}`](#actions)"
+    count = getattr(env.action_space, "n", None)
+    kind = type(env.action_space).__name__ if count is None else f"Discrete({count})"
+    return f"`{kind}`: [`{env.action_space.name}`](#actions), or another of the table below"
 
 
 def _given(name: object) -> str:

@@ -43,6 +43,8 @@ class ChangeReward(Reward):
             deterministic=deterministic,
             platform_dependent=platform_dependent,
         )
+        what = "fell by: before minus after" if falls else "rose by: after minus before"
+        self.description = f"What `{observation}` {what}."
         self.initial = initial
         self.falls = falls
         """Whether what is saved counts, not what is gained."""

@@ -13,7 +13,7 @@ __all__ = ["GainReward", "make_rewards"]
 class GainReward(Reward):
     """A gain that the session measures itself: the nest before and the nest now, in turns."""
 
-    def __init__(self, name: str, observation: str) -> None:
+    def __init__(self, name: str, observation: str, unit: str = "GFLOPS") -> None:
         super().__init__(
             name,
             observation_spaces=[observation],
@@ -21,6 +21,10 @@ class GainReward(Reward):
             default_negates_returns=True,
             deterministic=False,
             platform_dependent=True,
+        )
+        self.description = (
+            f"The {unit} that the action gained, from runs of the nest before and the nest now in "
+            "turns."
         )
 
     def update(
@@ -45,5 +49,5 @@ def make_rewards() -> list[Reward]:
             platform_dependent=False,
         ),
         GainReward("flops_gain", "flops_gain"),
-        GainReward("peak_gain", "peak_gain"),
+        GainReward("peak_gain", "peak_gain", "share of the machine's peak"),
     ]

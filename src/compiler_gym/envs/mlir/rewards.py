@@ -30,6 +30,10 @@ class LogSpeedupReward(Reward):
     def __init__(self, name: str, baseline: str) -> None:
         super().__init__(name, ["RuntimeMedian"], default_negates_returns=True)
         self._baseline = baseline
+        self.description = (
+            "The natural logarithm of how many times as fast the action made the program. An "
+            f"episode's rewards add up to that of `{baseline}` over its last time."
+        )
         self._before = 0.0
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:

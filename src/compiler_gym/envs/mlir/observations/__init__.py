@@ -66,7 +66,7 @@ OBSERVATION_SPACES = (
     _number("FlopCount", "Arithmetic operations of the payload.", "int"),
     _number("ArithmeticIntensity", "Arithmetic operations for each byte of arguments and results."),
     _number("StaticCost", "An estimate of the instructions that run, without running them."),
-    _number("StaticCostNaive", "The same of the payload without transformations."),
+    _number("StaticCostNaive", "`StaticCost` of the payload without transformations."),
     ObservationSpec(
         "IsRunnable",
         ScalarSpec(0, 1, "bool"),
@@ -80,8 +80,12 @@ OBSERVATION_SPACES = (
         SequenceSpec("float", 0, None, low=0.0, as_array=True),
     ),
     _timed("RuntimeMedian", "The median time of one run, in microseconds."),
-    _timed("RuntimeNaive", "The same of the payload without transformations."),
-    _timed("RuntimeNumpy", "The same of numpy for the same payload and type; 0 where it has none."),
+    _timed("RuntimeNaive", "`RuntimeMedian` of the payload without transformations."),
+    _timed(
+        "RuntimeNumpy",
+        "The median time in microseconds that numpy takes for the payload in its type; 0 where it "
+        "cannot do it.",
+    ),
     _timed("GflopsPerSecond", "Arithmetic operations per nanosecond."),
     _timed("CompileTime", "Seconds of the last compilation of this module."),
 )
