@@ -81,7 +81,8 @@ SAID = {
         "asked for.\n"
         "It needs MLIR's Python bindings: `pip install compiler_gym[mlir]`.",
         "With the action `stop`, with an empty line, and in the space of CompilerGym 0.2.5 after "
-        "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the episode.",
+        "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the "
+        "episode.",
         "mlir",
         "The static cost of a matmul of 128 by 128 by 128 after each action.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (space "
