@@ -73,7 +73,8 @@ LEFT_OUT = ("parallel", "hoist", "next", "dot", "parallelarith", "outerproduct")
 LENGTH = 5
 """The most actions of an episode."""
 SLOWEST = 4.0
-"""Seconds that a schedule may take to be compiled, checked and timed; else it has failed."""
+"""Seconds that an action may take, and that a schedule may take to be compiled, checked and timed;
+else it has failed."""
 
 
 def option(default: Any, help: str) -> Any:
@@ -146,7 +147,7 @@ class Runner:
             if action == self.stop:
                 break
             (state, mask), _, _, cut, _ = self.env.step(
-                int(action), ["OperationFeatures", "ScheduleMask"]
+                int(action), ["OperationFeatures", "ScheduleMask"], timeout=SLOWEST
             )
             if cut:
                 return Played(states, masks, actions, 0.0)
@@ -158,14 +159,15 @@ class Runner:
         if time.monotonic() > self.end:
             raise TimeIsUpError
         self.env.reset(benchmark=program)
-        if actions and self.env.multistep([at for at in actions if at != self.stop], [])[3]:
+        taken = [at for at in actions if at != self.stop]
+        if taken and self.env.multistep(taken, [], timeout=SLOWEST)[3]:
             return 0.0
         return self._microseconds()
 
     def legal(self, program: str, actions: Sequence[int]) -> list[int]:
         """Return what may be done after `actions`, without `stop`."""
         self.env.reset(benchmark=program)
-        result = self.env.multistep(list(actions), ["ScheduleMask"])
+        result = self.env.multistep(list(actions), ["ScheduleMask"], timeout=SLOWEST)
         if result[3]:
             return []
         return [int(at) for at in np.flatnonzero(self._legal(result[0][0])) if at != self.stop]
