@@ -38,6 +38,7 @@ from compiler_gym.paths import cache_path
 ROOT = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("schedules.json")
 PAGE = ROOT / "docs" / "guide" / "mlir-results.md"
+GUIDE = ROOT / "docs" / "guide" / "mlir.md"
 ROUNDS = 5
 LONG = 1.0
 """Seconds from which on a run is timed twice only."""
@@ -53,6 +54,17 @@ CONVOLUTIONS = {
     ],
 }
 """What is tried on every convolution: by a matrix product, and row by row."""
+STEPS = {
+    "naive": (),
+    "`tile 8 32 4`": ("tile matmul0 8 32 4",),
+    "and `vectorize`": ("tile matmul0 8 32 4", "vectorize matmul0"),
+    "`tile 0 64 0` before": ("tile matmul0 0 64 0", "tile matmul0 8 32 4", "vectorize matmul0"),
+    "`tile 0 32 0` before, and `promote 1 2`": (
+        "tile matmul0 0 32 0", "tile matmul0 8 32 4", "promote matmul0 1 2", "vectorize matmul0",
+    ),
+}  # fmt: skip
+"""The schedules of the guide, by what is new in each."""
+SIZES = (128, 512, 1024)
 HALIDE = {
     "add_256_14_14_88": (5816276, 589360), "add_256_42_42_168": (113866323, 23091579),
     "add_256_7_7_2048": (33561550, 7628250), "matmul_256_1536_1000": (546285746, 25944170),
@@ -121,13 +133,16 @@ def main(words: Sequence[str] | None = None) -> None:
         except TimeIsUpError:
             print(f"time is up: the same command goes on from {options.file}")
     for name, table in tables(kept.data).items():
-        write_table(name, table, PAGE)
+        write_table(name, table, GUIDE if name == "steps" else PAGE)
 
 
 def _measure_all(kept: Kept, options: argparse.Namespace) -> None:
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":
         raise SystemExit("numpy may use threads: set OPENBLAS_NUM_THREADS=1")
     kept.get("about", "machine", _processor)
+    with compiler_gym.make("mlir-v0", action_space="ScriptLines") as env:
+        for size in SIZES:
+            kept.get("steps", str(size), lambda n=size: _steps(env, n))
     agent = _agent()
     runs = options.runs or cache_path("schedules") / "schedule_policy.jsonl"
     runs.parent.mkdir(parents=True, exist_ok=True)
@@ -155,6 +170,15 @@ def _measure_all(kept: Kept, options: argparse.Namespace) -> None:
                 kept.get("xtc", name, lambda k=kernel, s=sizes: _xtc(options.xtc, k, s))
 
 
+def _steps(env: Any, size: int) -> dict[str, float]:
+    """Return the microseconds of the schedules of the guide, and numpy's."""
+    uri = f"linalg-v0/matmul/{size}x{size}x{size}"
+    env.reset(benchmark=uri)
+    result = {"naive": round(env.observation["RuntimeNaive"], 1)}
+    runs = {name: _played(env, uri, lines) for name, lines in STEPS.items() if lines}
+    return result | in_turns({**runs, "numpy": _peers("matmul", (size,) * 3)["numpy"]})
+
+
 def _agent() -> Any:
     path = ROOT / "agents" / "schedule_policy.py"
     spec = importlib.util.spec_from_file_location("schedule_policy", path)
@@ -166,15 +190,23 @@ def _agent() -> Any:
 
 
 def _searched(agent: Any, known: Any, settings: Any, program: str, env: Any) -> dict[str, Any]:
-    """Return what each method found on `program` with each seed: microseconds, and names."""
+    """Return what each method found on `program` with each seed: microseconds, and names.
+
+    Searches time a schedule once, some while the machine is busy: what they found is timed again.
+    """
     names = env.action_space.names
-    found: dict[str, Any] = {"naive": known.get(["naive", program], _missing)}
+    schedules: dict[str, list[str]] = {}
     for method in METHODS:
         for seed in range(1 if method in agent.ONCE else settings.seeds):
             key = ["test", settings.rounds, settings.evaluations, method, seed, program]
-            microseconds, actions = known.get(key, _missing)
-            one = [round(microseconds, 1), [names[at] for at in actions]]
-            found.setdefault(method, []).append(one)
+            _, actions = known.get(key, _missing)
+            schedules[f"{method}, {seed}"] = [names[at] for at in actions]
+    runs = {name: _ours(env, program, one) for name, one in schedules.items()}
+    runs["naive"] = _ours(env, program, [])
+    times = in_turns(runs)
+    found: dict[str, Any] = {"naive": times.pop("naive")}
+    for name, microseconds in times.items():
+        found.setdefault(name.partition(",")[0], []).append([microseconds, schedules[name]])
     return found
 
 
@@ -193,7 +225,7 @@ def _shape(env: Any, name: str, found: dict[str, Any]) -> dict[str, float]:
     result = {"naive": _naive(env, name)}
     runs: dict[str, Callable[[], float]] = {}
     for method in METHODS:
-        ranked = sorted(found[method])
+        ranked = sorted(found[method], key=lambda one: one[0] or math.inf)
         runs[method] = _ours(env, uri, ranked[len(ranked) // 2][1])
     kernel, sizes = LAYERS["mlir-rl"][name]
     runs |= _peers(kernel, sizes)
@@ -212,11 +244,13 @@ def in_turns(runs: dict[str, Callable[[], float]]) -> dict[str, float]:
 
 
 def _ours(env: Any, uri: str, actions: Sequence[str]) -> Callable[[], float]:
-    numbers = [env.action_space[name] for name in actions if name != "stop"]
+    return _played(env, uri, [env.action_space[name] for name in actions if name != "stop"])
 
+
+def _played(env: Any, uri: str, actions: Sequence[Any]) -> Callable[[], float]:
     def run() -> float:
         env.reset(benchmark=uri)
-        (times,), _, _, cut, _ = env.multistep(numbers, ["Runtime"], timeout=120)
+        (times,), _, _, cut, _ = env.multistep(actions, ["Runtime"], timeout=120)
         return 0.0 if cut else float(min(times))
 
     return run
@@ -338,11 +372,28 @@ def _fastest(output: Path) -> float:
 def tables(data: dict[str, Any]) -> dict[str, str]:
     """Return the tables of the page by their marks."""
     return {
+        "steps": _steps_table(data),
         "shapes": _shapes_table(data),
         "seeds": _seeds_table(data),
         "convolutions": _convolutions_table(data),
         "measured": f"One thread of {data.get('about', {}).get('machine', 'a machine')}.",
     }
+
+
+def _steps_table(data: dict[str, Any]) -> str:
+    rows = [
+        f"| schedule | {' | '.join(f'{size}³' for size in SIZES)} |",
+        "|---|" + "--:|" * len(SIZES),
+    ]
+    found = data.get("steps", {})
+    for name in (*STEPS, "numpy"):
+        cells = [
+            f"{2 * size**3 / found[str(size)][name] / 1e3:.3g}"
+            for size in SIZES
+            if str(size) in found
+        ]
+        rows.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def _shapes_table(data: dict[str, Any]) -> str:
@@ -384,7 +435,7 @@ def _seeds_table(data: dict[str, Any]) -> str:
     for method in METHODS:
         per_seed = zip(
             *(
-                [max(1.0, one["naive"] / us) for us, _ in one[method]]
+                [max(1.0, one["naive"] / us) if us else 1.0 for us, _ in one[method]]
                 for one in found.values()
                 if method in one
             ),
