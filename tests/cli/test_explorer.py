@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import compiler_gym
 from compiler_gym.cli._explorer import Explorer
 from compiler_gym.testing import FakeEnv
 
@@ -100,6 +101,23 @@ def test_observations_are_listed_and_shown(
     assert tell(explorer, capsys, "observe")["observations"] == [*env.observation]
     said = tell(explorer, capsys, "observe vector summary")
     assert said["observations"] == {"vector": [7, 49, 1], "summary": {"even": 0, "text": "7"}}
+
+
+def test_the_program_is_drawn_as_it_is_now(
+    explorer: Explorer, env: FakeEnv, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tell(explorer, capsys, "show")["shown"]
+    assert tell(explorer, capsys, "double", "show")["shown"] == env.render("ansi") != before
+
+
+def test_a_text_of_several_lines_begins_on_a_line_of_its_own(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with compiler_gym.make("loop_tool-v0", reward_space="flops_deterministic") as env:
+        explorer = Explorer(env, env.datasets.benchmark("loop_tool-cpu-v0/16"))
+        explorer.start()
+        explorer.obey("observe loop_tree", as_json=False)
+        assert "loop_tree: \nfor a in 16 : L0 [thread]\n for a'" in capsys.readouterr().out
 
 
 def test_a_saved_file_is_said_and_a_place_that_cannot_be_written_refused(

@@ -171,8 +171,13 @@ class Explorer:
             names = [*self._env.observation]
             return Reply("\n".join(names), {"observations": names})
         values = {name: self._env.observation[name] for name in words}
-        lines = [f"{name}: {value}" for name, value in values.items()]
+        lines = [f"{name}: {_on_its_own_lines(value)}" for name, value in values.items()]
         return Reply("\n".join(lines), {"observations": to_plain(values)})
+
+    def show(self, words: list[str]) -> Reply:
+        """show: draw the program as it is now."""
+        text = str(self._env.render("ansi"))
+        return Reply(text, {"shown": text})
 
     def reward(self, words: list[str]) -> Reply:
         """reward [NAME]: show what was earned, or choose another reward and begin again."""
@@ -337,7 +342,8 @@ class Explorer:
         needed = reward.observation_spaces if reward else []
         names: dict[str, None] = dict.fromkeys([*needed, *self._shown])
         costs = {name: self._env.observation[name] for name in names}
-        parts = [f"{name} {value}" for name, value in costs.items()]
+        texts = {name: _on_its_own_lines(value) for name, value in costs.items()}
+        parts = [f"{name} {text}" for name, text in texts.items()]
         if reward is not None:
             parts.append(f"{reward.name} reward {_number_text(total)}")
         data = {
@@ -346,6 +352,7 @@ class Explorer:
             "reward": total,
             "reward_space": reward.name if reward else None,
         }
+        parts.sort(key=lambda part: "\n" in part)  # what has lines of its own comes last
         return Reply(f"{what}\n  {'   '.join(parts)}", data)
 
     def _find(self, word: str) -> Any:
@@ -389,6 +396,12 @@ def _writer(path: Path) -> str:
     return next((one.writer for one in program_formats() if path.suffix in one.suffixes), "")
 
 
+def _on_its_own_lines(value: Any) -> str:
+    """Return a value as text, which begins on a line of its own where it has several."""
+    text = str(value)
+    return f"\n{text}" if "\n" in text.strip() else text
+
+
 def _number_text(value: float) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".")
 
@@ -401,6 +414,7 @@ _COMMANDS: dict[str, Callable[[Explorer, list[str]], Reply]] = {
     "list": Explorer.list_actions,
     "observe": Explorer.observe,
     "reward": Explorer.reward,
+    "show": Explorer.show,
     "history": Explorer.history,
     "stack": Explorer.history,
     "commandline": Explorer.commandline,

@@ -154,10 +154,10 @@ class LoopToolEnv(CompilerEnv):
         return validate(state, self._twin, rungs)
 
     def tree_svg(self) -> str:
-        """Return a picture of the loop tree as SVG."""
+        """Return a picture of the loop tree and the cursor in it as SVG."""
         from compiler_gym.envs.loop_tool.pictures import tree_svg
 
-        return tree_svg(self.loop_tree)
+        return tree_svg(self.loop_tree, int(self.observation["action_state"][0]))
 
     def roofline_svg(self) -> str:
         """Return a picture as SVG of what the nest reaches and what the machine could."""
@@ -167,9 +167,7 @@ class LoopToolEnv(CompilerEnv):
 
     def roofline_text(self) -> str:
         """Return a picture in characters of what the nest reaches and what the machine could."""
-        from compiler_gym.envs.loop_tool.pictures import roofline_text
-
-        return roofline_text(self.observation["roofline"])
+        return self.observation["roofline_picture"]
 
     def _with_timing(self, result: Any, observation_spaces: Any, reward_spaces: Any) -> Any:
         selection = self.episode.selection
@@ -186,9 +184,6 @@ class LoopToolEnv(CompilerEnv):
         return self.observation["tree_hash"]
 
     def _render_text(self) -> str:
-        from compiler_gym.envs.loop_tool.pictures import tree_text
-
         steps = len(self.actions)
         head = f"# {self.episode.require().benchmark} after {steps} action{'s' * (steps != 1)}"
-        loop = int(self.observation["action_state"][0])
-        return f"{head}\n{tree_text(self.loop_tree, loop)}"
+        return f"{head}\n{self.observation['tree_picture']}"

@@ -16,8 +16,32 @@ def test_a_star_is_below_the_slope() -> None:
     above = [row[star[1]] for row in rows[: star[0]] if len(row) > star[1]]
     assert "/" in above
     assert "peak 80 GFLOPS, 10 GB/s" in lines[-1]
+    assert [row.split()[0] for row in rows if "┤" in row] == ["80", "20"]
+
+
+def test_a_small_share_is_not_none() -> None:
+    assert "0.2% of" in roofline_text({**FACTS, "gflops": 0.08})
 
 
 def test_the_svg_is_one() -> None:
     root = ElementTree.fromstring(roofline_svg(FACTS))
     assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 1
+
+
+def test_nests_from_before_are_rings_and_numbers_stand_at_the_axes() -> None:
+    text = roofline_svg(FACTS, before=(2.0, 5.0))
+    root = ElementTree.fromstring(text)
+    svg = "{http://www.w3.org/2000/svg}"
+    rings = [one for one in root.iter(f"{svg}circle") if one.get("fill") == "#ffffff"]
+    assert len(rings) == 2
+    words = [one.text for one in root.iter(f"{svg}text")]
+    assert {"2", "5", "this nest: 20", "peak 80 GFLOPS", "GFLOPS", "10"} <= set(words)
+
+
+def test_every_text_and_the_ground_have_a_colour() -> None:
+    """A page may be dark: nothing is left to what is around the picture."""
+    root = ElementTree.fromstring(roofline_svg(FACTS))
+    for one in root.iter():
+        if one.tag.endswith(("text", "circle")):
+            assert one.get("fill"), one.text
+    assert next(one for one in root if one.tag.endswith("path")).get("fill") == "#fcfcfa"

@@ -38,3 +38,19 @@ def test_boxes_lie_in_boxes() -> None:
         assert x2 + width2 <= x + width
         assert y2 + height2 <= y + height
     assert len(list(root.iter(f"{SVG}text"))) == 5
+
+
+def test_the_cursor_has_an_arrow_and_an_edge() -> None:
+    root = ElementTree.fromstring(tree_svg(text(), 1))
+    marked = [box for box in root.iter(f"{SVG}rect") if box.get("stroke-width") == "2"]
+    assert len(marked) == 1
+    assert [one.text for one in root.iter(f"{SVG}text") if "◀" in (one.text or "")] == ["m': 4  ◀"]
+
+
+def test_nests_side_by_side_do_not_touch() -> None:
+    tree = initial_tree(parse_program(describe("dense", "m=4,n=5,k=6")))
+    root = ElementTree.fromstring(tree_svg(str(tree)))
+    outer = [box for box in root.iter(f"{SVG}rect") if box.get("x") == "10"]
+    ends = [float(box.get("y", "")) + float(box.get("height", "")) for box in outer]
+    assert ends[0] < float(outer[1].get("y", ""))
+    assert ends[1] < float(root.get("height", ""))

@@ -21,6 +21,10 @@ from compiler_gym.errors import ObservationError, SessionError
 __all__ = ["Card", "Loaded", "is_available", "open_card"]
 
 _MAJOR, _MINOR = 75, 76
+_WITHOUT_A_CARD = (
+    "expected a card and its driver, a program without `target cuda` (such as loop_tool-cpu-v0), "
+    "or what needs no card (flops_deterministic, loop_tree, llvm_ir, ptx)"
+)
 
 
 def is_available() -> bool:
@@ -39,13 +43,15 @@ def open_card() -> "Card":
         library = ctypes.CDLL("libcuda.so.1")
     except OSError as error:
         raise ObservationError(
-            "this machine has no driver of NVIDIA's (libcuda.so.1): nothing can run on a card"
+            f"this machine has no driver of NVIDIA's (libcuda.so.1), so nothing can run on a card: "
+            f"{_WITHOUT_A_CARD}"
         ) from error
     try:
         return Card(library)
     except SessionError as error:
         raise ObservationError(
-            f"this machine has NVIDIA's driver and no card that it opens: {error}"
+            f"this machine has NVIDIA's driver and no card that it opens ({error}): "
+            f"{_WITHOUT_A_CARD}"
         ) from error
 
 

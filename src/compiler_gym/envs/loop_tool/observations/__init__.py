@@ -137,6 +137,21 @@ TABLE = Table(
             OpaqueSpec("json"),
             "{}",
         ),
+        _timed(
+            "roofline_picture",
+            "The roofline in characters: a star for the nest, under what memory and arithmetic "
+            "allow.",
+            TextSpec(),
+            "",
+        ),
+        Observation(
+            name="tree_picture",
+            space=TextSpec(),
+            description="The loop tree in characters: branches, sizes and tails, what is noted, "
+            "and an arrow at the cursor.",
+            compute="tree_picture",
+            default="",
+        ),
         Observation(
             name="llvm_ir",
             space=TextSpec(),

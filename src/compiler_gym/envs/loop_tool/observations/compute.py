@@ -11,6 +11,7 @@ from compiler_gym.envs.loop_tool.observations import TABLE
 from compiler_gym.envs.loop_tool.observations.graph import graph_arrays, graph_json
 from compiler_gym.envs.loop_tool.observations.static_cost import estimated_gflops
 from compiler_gym.envs.loop_tool.observations.vectors import loop_vectors
+from compiler_gym.envs.loop_tool.pictures import roofline_text, tree_text
 
 if TYPE_CHECKING:
     from compiler_gym.envs.loop_tool.machine.measuring import Bench
@@ -57,6 +58,8 @@ ENGINE: Mapping[str, Computation] = {
     "peak": lambda cursor, bench: bench.peak(),
     "timing": _timing,
     "roofline": _roofline,
+    "roofline_picture": lambda cursor, bench: roofline_text(bench.roofline(cursor.tree)),
+    "tree_picture": lambda cursor, bench: tree_text(str(cursor.tree), cursor.at),
     "ptx": lambda cursor, bench: bench.ptx(cursor.tree),
     "llvm_ir": lambda cursor, bench: bench.llvm_ir(cursor.tree),
 }

@@ -1,70 +1,139 @@
 # SPDX-License-Identifier: MIT
 """The roofline: what a nest reaches, under what memory and arithmetic allow (Williams, 2009)."""
 
-from collections.abc import Mapping
-from math import log10
+from collections.abc import Iterator, Mapping, Sequence
+from math import floor, log10
 from typing import Any
+
+from compiler_gym.envs.loop_tool.pictures.cards import INK, SOFT, card
 
 __all__ = ["roofline_svg", "roofline_text"]
 
-_WIDTH, _HEIGHT = 60, 14
-_LEFT, _TOP, _SVG_WIDTH, _SVG_HEIGHT = 60, 30, 480, 260
+_WIDTH, _HEIGHT, _MARGIN = 60, 14, 8
+_LEFT, _TOP, _PLOT_WIDTH, _PLOT_HEIGHT = 64, 38, 480, 240
+_ROOF, _NEST = "#2166ac", "#b2182b"
+_MOST_TICKS = 8
 
 
 def roofline_text(facts: Mapping[str, Any]) -> str:
     """Return the roofline in characters: the roof, and a star for the nest.
 
-    `facts` are those of the observation ``roofline``.
+    `facts` are those of the observation ``roofline``. Both axes are logarithmic.
     """
     view = _View(facts)
     rows = [[" "] * _WIDTH for _ in range(_HEIGHT)]
+    labels = [""] * _HEIGHT
+
+    def row_of(gflops: float) -> int:
+        return min(max(round((1 - view.y(gflops)) * (_HEIGHT - 1)), 0), _HEIGHT - 1)
+
     for column in range(_WIDTH):
         x = column / (_WIDTH - 1)
-        row = round((1 - view.y(view.roof(view.intensity_at(x)))) * (_HEIGHT - 1))
-        rows[min(max(row, 0), _HEIGHT - 1)][column] = "─" if view.is_flat(x) else "/"
-    column = min(max(round(view.x(facts["intensity"]) * (_WIDTH - 1)), 0), _WIDTH - 1)
-    row = min(max(round((1 - view.y(facts["gflops"])) * (_HEIGHT - 1)), 0), _HEIGHT - 1)
-    rows[row][column] = "*"
-    return "\n".join([_title(facts), *("".join(row).rstrip() for row in rows), _axis(view)])
+        row = row_of(view.roof(view.intensity_at(x)))
+        rows[row][column] = "─" if view.is_flat(x) else "/"
+    reached = row_of(facts["gflops"])
+    rows[reached][min(max(round(view.x(facts["intensity"]) * (_WIDTH - 1)), 0), _WIDTH - 1)] = "*"
+    labels[row_of(view.peak)] = f"{view.peak:.3g}"
+    labels[reached] = f"{facts['gflops']:.3g}"
+    drawn = [
+        f"{label:>{_MARGIN - 1}} {'┤' if label else '│'}{''.join(row).rstrip()}"
+        for label, row in zip(labels, rows, strict=True)
+    ]
+    return "\n".join([_title(facts), *drawn, f"{' ' * _MARGIN}└{'─' * _WIDTH}", _axis(view)])
 
 
-def roofline_svg(facts: Mapping[str, Any]) -> str:
-    """Return the roofline as SVG. `facts` are those of the observation ``roofline``."""
-    view = _View(facts)
+def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
+    """Return the roofline as SVG. `facts` are those of the observation ``roofline``.
+
+    `before` are the GFLOPS of other nests of the same program: rings without a name.
+    """
+    view = _View(facts, before)
+    right, bottom = _LEFT + _PLOT_WIDTH, _TOP + _PLOT_HEIGHT
     points = " ".join(
-        f"{_LEFT + x / 100 * _SVG_WIDTH:.1f},"
-        f"{_TOP + (1 - view.y(view.roof(view.intensity_at(x / 100)))) * _SVG_HEIGHT:.1f}"
+        f"{_across(x / 100):.1f},{_down(view.y(view.roof(view.intensity_at(x / 100)))):.1f}"
         for x in range(101)
     )
-    x = _LEFT + view.x(facts["intensity"]) * _SVG_WIDTH
-    y = _TOP + (1 - view.y(facts["gflops"])) * _SVG_HEIGHT
-    bottom = _TOP + _SVG_HEIGHT
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _SVG_WIDTH + 20}" '
-            f'height="{bottom + 40}" font-family="sans-serif" font-size="12">',
-            f'<text x="{_LEFT}" y="18">{_title(facts)}</text>',
-            f'<path d="M{_LEFT} {_TOP}V{bottom}H{_LEFT + _SVG_WIDTH}" fill="none" stroke="#888"/>',
-            f'<polyline points="{points}" fill="none" stroke="#2166ac" stroke-width="2"/>',
-            f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{y:.1f}" stroke="#bbb"/>',
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="#b2182b"/>',
-            f'<text x="{_LEFT}" y="{bottom + 24}">{_axis(view).strip()}</text>',
-            "</svg>",
-        ]
+    x, y = _across(view.x(facts["intensity"])), _down(view.y(facts["gflops"]))
+    is_right = x > right - 110
+    parts = [
+        _label(_LEFT, 20, _title(facts), weight="600"),
+        *_ticks(view),
+        f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="{SOFT}"/>',
+        f'<polyline points="{points}" fill="none" stroke="{_ROOF}" stroke-width="2"/>',
+        _label(right, _down(view.y(view.peak)) - 6, f"peak {view.peak:.3g} GFLOPS", "end", _ROOF),
+        f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{y:.1f}" stroke="{_NEST}" '
+        'stroke-dasharray="3 3"/>',
+        *(
+            f'<circle cx="{x:.1f}" cy="{_down(view.y(one)):.1f}" r="4" fill="#ffffff" '
+            f'stroke="{_NEST}"/>{_label(x + 9, _down(view.y(one)) + 4, f"{one:.3g}", colour=_NEST)}'
+            for one in before
+        ),
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_NEST}"/>',
+        _label(
+            x - 9 if is_right else x + 9, y + 4, f"this nest: {facts['gflops']:.3g}",
+            "end" if is_right else "start", _NEST,
+        ),
+        _label(_LEFT, bottom + 36, f"operations a byte; memory gives {view.bandwidth:.3g} GB/s"),
+        _label(_LEFT - 8, _TOP - 4, "GFLOPS", "end"),
+    ]  # fmt: skip
+    return card(right + 24, bottom + 48, _title(facts), parts)
+
+
+def _ticks(view: "_View") -> Iterator[str]:
+    """Yield a line and a number for each power of ten (or of two, where there are few)."""
+    bottom = _TOP + _PLOT_HEIGHT
+    for value in _round_numbers(view.bottom, view.top):
+        y = _down(view.y(value))
+        yield f'<path d="M{_LEFT} {y:.1f}h{_PLOT_WIDTH}" stroke="{SOFT}" stroke-opacity=".15"/>'
+        yield _label(_LEFT - 8, y + 4, f"{value:g}", "end")
+    for value in _round_numbers(view.low, view.high):
+        x = _across(view.x(value))
+        yield f'<path d="M{x:.1f} {bottom}v4" stroke="{SOFT}"/>'
+        yield _label(x, bottom + 17, f"{value:g}", "middle")
+
+
+def _round_numbers(low: float, high: float) -> list[float]:
+    """Return the powers of ten from `low` to `high`, with 2 and 5 times them where they are few.
+
+    >>> _round_numbers(0.7, 30), _round_numbers(0.02, 2000)
+    ([1.0, 2.0, 5.0, 10.0, 20.0], [0.1, 1.0, 10.0, 100.0, 1000.0])
+    """
+    powers = range(floor(log10(low)), floor(log10(high)) + 1)
+    for factors in ((1, 2, 5), (1,)):
+        found = [f * 10.0**p for p in powers for f in factors if low <= f * 10.0**p <= high]
+        if len(found) <= _MOST_TICKS:
+            return found
+    return found[:: -(-len(found) // _MOST_TICKS)]
+
+
+def _across(share: float) -> float:
+    return _LEFT + share * _PLOT_WIDTH
+
+
+def _down(share: float) -> float:
+    return _TOP + (1 - share) * _PLOT_HEIGHT
+
+
+def _label(
+    x: float, y: float, text: str, anchor: str = "start", colour: str = INK, weight: str = "400"
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}" '
+        f'font-family="sans-serif" font-weight="{weight}">{text}</text>'
     )
 
 
 class _View:
     """Logarithmic axes around a nest and its roof."""
 
-    def __init__(self, facts: Mapping[str, Any]) -> None:
+    def __init__(self, facts: Mapping[str, Any], before: Sequence[float] = ()) -> None:
         self.peak, self.bandwidth = float(facts["peak"]), float(facts["bandwidth"])
         ridge = self.peak / self.bandwidth
         self.low = min(ridge, float(facts["intensity"])) / 8
         self.high = max(ridge, float(facts["intensity"])) * 8
-        reached = max(float(facts["gflops"]), 1e-9)
-        self.bottom = min(self.roof(self.low), reached) / 2
-        self.top = max(self.peak, reached) * 1.5
+        reached = [max(float(one), 1e-9) for one in (facts["gflops"], *before)]
+        self.bottom = min(self.roof(self.low), *reached) / 2
+        self.top = max(self.peak, *reached) * 1.5
 
     def roof(self, intensity: float) -> float:
         return min(self.peak, self.bandwidth * intensity)
@@ -84,9 +153,10 @@ class _View:
 
 def _title(facts: Mapping[str, Any]) -> str:
     share = facts["gflops"] / facts["roof"]
+    digits = 0 if share >= 0.1 else 1
     return (
-        f"{facts['gflops']:.3g} GFLOPS, {share:.0%} of the {facts['roof']:.3g} that are possible "
-        f"at {facts['intensity']:.3g} operations a byte"
+        f"{facts['gflops']:.3g} GFLOPS, {share:.{digits}%} of the {facts['roof']:.3g} "
+        f"that are possible at {facts['intensity']:.3g} operations a byte"
     )
 
 

@@ -5,13 +5,16 @@ import re
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
+from compiler_gym.envs.loop_tool.pictures.cards import INK, SOFT, card
+
 __all__ = ["Line", "lines_of", "tree_svg", "tree_text"]
 
 _LOOP = re.compile(r"for (\S+) in (\d+)(?: r (\d+))? : L(\d+)((?: \[[^\]]*\])*)")
 _NOTE = re.compile(r"\[([^\]]*)\]")
-_ROW, _INDENT, _PADDING, _CHARACTER = 26, 18, 8, 7.4
+_ROW, _GAP, _INDENT, _PADDING, _CHARACTER = 24, 4, 18, 10, 7.4
+_CURSOR = "#b2182b"
 _COLOURS = {"thread": "#f4a582", "vectorise": "#92c5de", "unroll": "#d9d2e9", "pack": "#fddbc7"}
-_PLAIN = "#f7f7f7"
+_PLAIN = "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,47 +68,57 @@ def tree_text(tree: str, cursor: int | None = None) -> str:
 
 
 def tree_svg(tree: str, cursor: int | None = None) -> str:
-    """Return the tree as SVG: boxes in boxes, the outermost loop on top."""
+    """Return the tree as SVG: boxes in boxes, the outermost loop on top, an arrow at the cursor."""
     lines = lines_of(tree)
-    ends = [_end(lines, at) for at in range(len(lines))]
-    deepest = max((line.depth for line in lines), default=0)
     longest = max(
-        (line.depth * _INDENT + len(_label(line)) * _CHARACTER for line in lines), default=0
+        (line.depth * _INDENT + len(_label(line, cursor)) * _CHARACTER for line in lines), default=0
     )
-    width = longest + (deepest + 2) * _PADDING + 2 * _PADDING
-    height = len(lines) * _ROW + 2 * _PADDING + deepest * 4
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="12">'
-    ]
-    for at, line in enumerate(lines):
-        left, top = _PADDING + line.depth * _INDENT, _PADDING + at * _ROW
+    deepest = max((line.depth for line in lines), default=0)
+    width = longest + 4 * _PADDING + deepest * _GAP
+    tops, bottoms, height = _rows(lines)
+    parts: list[str] = []
+    for line, top, bottom in zip(lines, tops, bottoms, strict=True):
+        left, right = _PADDING + line.depth * _INDENT, width - _PADDING - line.depth * _GAP
         if line.number is not None:
-            right = width - _PADDING - line.depth * 4
-            bottom = (ends[at] - at) * _ROW - 4
-            edge = (
-                ' stroke="#b2182b" stroke-width="2"' if line.number == cursor else ' stroke="#888"'
-            )
+            is_here = line.number == cursor
+            edge = f'"{_CURSOR}" stroke-width="2"' if is_here else f'"{SOFT}" stroke-opacity=".6"'
             parts.append(
-                f'<rect x="{left}" y="{top}" width="{right - left:.0f}" height="{bottom}" rx="4" '
-                f'fill="{_colour(line)}"{edge}/>'
+                f'<rect x="{left}" y="{top}" width="{right - left:.1f}" height="{bottom - top}" '
+                f'rx="4" fill="{_colour(line)}" stroke={edge}/>'
             )
-        parts.append(f'<text x="{left + 6}" y="{top + 16}">{escape(_label(line))}</text>')
-    return "\n".join([*parts, "</svg>"])
+        parts.append(
+            f'<text x="{left + 6}" y="{top + 16}" fill="{INK}" font-family="monospace">'
+            f"{escape(_label(line, cursor))}</text>"
+        )
+    return card(width, height, f"a tree of {len(lines)} loops and statements", parts)
 
 
-def _label(line: Line) -> str:
-    return "  ".join((line.text, *line.notes))
+def _rows(lines: list[Line]) -> tuple[list[int], list[int], int]:
+    """Return where each line begins, where the box of each ends, and where the picture does."""
+    tops: list[int] = []
+    bottoms = [0] * len(lines)
+    open_boxes: list[int] = []
+    y = _PADDING
+    for at, line in enumerate([*lines, Line(0, "")]):
+        while open_boxes and lines[open_boxes[-1]].depth >= line.depth:
+            bottoms[open_boxes.pop()] = y
+            y += _GAP
+        if at == len(lines):
+            break
+        tops.append(y)
+        y += _ROW
+        if line.number is None:
+            bottoms[at] = y
+        else:
+            open_boxes.append(at)
+    return tops, bottoms, y + _PADDING - _GAP
+
+
+def _label(line: Line, cursor: int | None = None) -> str:
+    arrow = ("◀",) if line.number is not None and line.number == cursor else ()
+    return "  ".join((line.text, *line.notes, *arrow))
 
 
 def _colour(line: Line) -> str:
     words = [note.split()[0] for note in line.notes]
     return next((colour for word, colour in _COLOURS.items() if word in words), _PLAIN)
-
-
-def _end(lines: list[Line], at: int) -> int:
-    """Return the number of the line after what is inside the loop of line `at`."""
-    for later in range(at + 1, len(lines)):
-        if lines[later].depth <= lines[at].depth:
-            return later
-    return len(lines)
