@@ -138,6 +138,25 @@ def test_steps_are_dragged_moved_by_keys_turned_off_and_removed(page: Any) -> No
     assert names(page) == ["mem2reg", "instcombine", "simplifycfg", "gvn"]
 
 
+@pytest.mark.slow
+def test_actions_without_names_are_put_together_and_changed_in_a_form(page: Any) -> None:
+    page.get_by_label("Actions").select_option("Parameters")
+    page.get_by_role("button", name="Compile and open").click()
+    page.get_by_role("button", name="Values…").click()
+    page.get_by_label("pass", exact=True).select_option("licm")
+    page.get_by_label("allowspeculation", exact=True).select_option("false")
+    page.get_by_role("button", name="Insert at the beginning").click()
+    sync_api.expect(steps(page)).to_have_count(2)
+    assert names(page) == ["licm allowspeculation=false"]
+    page.get_by_role("button", name="Values…").click()
+    chosen = page.get_by_label("allowspeculation", exact=True)
+    sync_api.expect(chosen.locator("option:checked")).to_have_text("false")
+    chosen.select_option("true")
+    page.get_by_role("button", name="Replace step 1").click()
+    sync_api.expect(steps(page).nth(1)).to_contain_text("allowspeculation=true")
+    assert len(names(page)) == 1
+
+
 def saved(page: Any, form: str, folder: Path) -> Path:
     with page.expect_download() as download:
         page.get_by_role("tabpanel").get_by_role("button", name=form, exact=True).click()

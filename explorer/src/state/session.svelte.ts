@@ -6,7 +6,8 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { api, listen, Lost, Refused } from '../api/client';
-import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Export, Node, Problem, Session, Source, Task, Tried } from '../api/schema';
+import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Export, Node, Problem, Session, Shape, Source, Task, Tried } from '../api/schema';
+import { said } from './forms';
 import { signed } from './words';
 
 const VIEWS = ['diff', 'code', 'graph', 'charts', 'try', 'search', 'tree'] as const;
@@ -135,6 +136,11 @@ export class Explored {
     return this.space?.actions ?? this.env.action_spaces.find((one) => one.name === this.actionSpace)?.actions ?? [];
   }
 
+  /** How actions are put together that have no names. */
+  get form(): Shape | null {
+    return (this.space ?? this.env.action_spaces.find((one) => one.name === this.actionSpace))?.form ?? null;
+  }
+
   nodeAt(place: number): number {
     for (let i = Math.min(place, this.way.length - 1); i >= 0; i--) {
       const id = this.way[i];
@@ -148,6 +154,9 @@ export class Explored {
   insert(actions: { action: unknown; name: string }[], place = this.cursor + 1): void {
     const fresh = actions.map(({ action, name }) => ({ key: keys++, action, name, on: true }));
     this.edit([...this.items.slice(0, place), ...fresh, ...this.items.slice(place)], place + fresh.length - 1);
+  }
+  replace(place: number, { action, name }: { action: unknown; name: string }): void {
+    this.edit(this.items.map((item, i) => (i === place ? { key: keys++, action, name, on: true } : item)), place);
   }
   toggle(place: number): void {
     this.edit(this.items.map((item, i) => (i === place ? { ...item, on: !item.on } : item)), place);
@@ -266,8 +275,9 @@ export class Explored {
     nodes.forEach((node, i) => {
       const item = asked[i];
       this.add(node);
-      if (item && (item.name !== node.name || JSON.stringify(item.action) !== JSON.stringify(node.action)))
-        named.set(item.key, { ...item, action: node.action, name: node.name });
+      const name = this.nodes.get(node.id)?.name ?? node.name;
+      if (item && (item.name !== name || JSON.stringify(item.action) !== JSON.stringify(node.action)))
+        named.set(item.key, { ...item, action: node.action, name });
     });
     if (named.size) this.items = this.items.map((item) => named.get(item.key) ?? item);
     const failed = nodes.at(-1);
@@ -298,7 +308,8 @@ export class Explored {
   }
   private add(node: Node): void {
     const known = this.nodes.get(node.id);
-    this.nodes.set(node.id, known ? { ...node, costs: { ...known.costs, ...node.costs } } : node);
+    const name = this.form && node.parent !== null && typeof node.action === 'object' ? said(this.form, node.action) : node.name;
+    this.nodes.set(node.id, { ...node, name, costs: { ...known?.costs, ...node.costs } });
     if (node.parent !== null) this.children.set(keyOf(node.parent, node.action), node.id);
   }
   private forget(id: number): void {
