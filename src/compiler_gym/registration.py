@@ -135,7 +135,9 @@ class Compiler:
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))
+"""Files of C, preprocessed or not."""
 CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
+"""Files of C++, preprocessed or not."""
 
 
 @cache
