@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-all bench docs site tutorials wheel native native-format native-tidy \
+.PHONY: help setup demo check test test-all bench docs site tutorials wheel release-check native native-format native-tidy \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -65,7 +65,13 @@ tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; nee
 	$(BIN)/python -m docs.tutorials
 
 wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
-	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
+	  -C cmake.define.COMPILER_GYM_JIT=OFF -C build-dir=build/wheel
+
+release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
+	@command -v advzip >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp >/dev/null
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group release
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tools.release check
 
 native: $(BIN)/.tested ## Build and run the C++ tests
 	cmake -S . -B $(ENGINE) -DCOMPILER_GYM_TESTS=ON
@@ -110,6 +116,7 @@ $(BIN)/.system: Makefile
 $(BIN)/.installed: $(BIN)/.system pyproject.toml $(NATIVE)
 	@echo "Building"
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group build
+	@$(BIN)/uv pip uninstall --quiet --python $(BIN)/python compiler_gym  # this library's name before
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation -e '.[plot]'
 	@touch $@
 

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""How near machine code of loop trees comes to numpy, and how fast it is made.
+"""How near machine code of loop trees comes to numpy, how fast it is made, and steps a second.
 
 One thread; processor time, our code and numpy's in turns, the median of the ratios. numpy's
-library has to be told before it starts: run with ``OPENBLAS_NUM_THREADS=1``.
+library has to be told before it starts: run with ``OPENBLAS_NUM_THREADS=1``. Steps are random
+actions, by the clock on the wall, the median of several episodes; about half of them leave the
+tree as it was. Where something is timed the session is in this process, as sessions that take
+milliseconds for a step do not show what it costs to ask another one.
 """
 
 import os
+import random
 import time
 from collections.abc import Callable
 from statistics import median
 
 import numpy as np
 
+import compiler_gym
 from benchmarks import loop_parts
 from benchmarks.measure import Figure, NotSetUpError
 from compiler_gym.envs.loop_tool.code.compiled import CompiledNest, compile_nest
@@ -23,6 +28,7 @@ from compiler_gym.envs.loop_tool.nests.tree import Loop, Tree, initial_tree, set
 from compiler_gym.jit import measured_peak, vector_lanes
 
 ROUNDS = 15
+EPISODES, ACTIONS = 6, 60
 
 
 def measure() -> list[Figure]:
@@ -35,7 +41,8 @@ def measure() -> list[Figure]:
         *_matmuls(),
         *_additions(),
         *loop_parts.figures(),
-        _compiling(),
+        *_compiling(),
+        *_stepping(),
     ]
 
 
@@ -119,13 +126,53 @@ def _seconds(work: Callable[[], object], repeats: int) -> float:
     return (time.thread_time() - began) / repeats
 
 
-def _compiling() -> Figure:
+def _compiling() -> list[Figure]:
     """Compile another tree each time, since equal ones are compiled once."""
-    found: list[float] = []
+    tiles: list[float] = []
+    naive: list[float] = []
     for size in range(128, 136):
         program = _program("matmul", f"m={size},n=128,k=128")
         inputs = random_inputs(program)
-        began = time.process_time()
-        compile_nest(tile(program, 8, 2)).run(inputs)
-        found.append(time.process_time() - began)
-    return Figure("compile and run a matmul of 128^3 once", median(found) * 1e3, "ms", 10)
+        for tree, found in ((tile(program, 8, 2), tiles), (initial_tree(program), naive)):
+            began = time.process_time()
+            compile_nest(tree).run(inputs)
+            found.append(time.process_time() - began)
+    return [
+        Figure("compile and run a matmul of 128^3 once: a tile", median(tiles) * 1e3, "ms", 10),
+        Figure("... and the nest that it begins with", median(naive) * 1e3, "ms", 10),
+    ]
+
+
+def _stepping() -> list[Figure]:
+    """Take random actions, others in each episode, since nests that were seen are kept."""
+    asked = (
+        (16, "loop_tree", None, "the tree as text, nothing timed", 2000),
+        (16, "flops", "flops", "timed", 100),
+        (128, "flops", "flops", "timed", 100),
+        (128, "flops_gain", "flops_gain", "timed in turns with the nest before", None),
+    )
+    figures: list[Figure] = []
+    for size, observation, reward, words, promise in asked:
+        uri = f"loop_tool://matmul/m={size},n={size},k={size}"
+        with compiler_gym.make(
+            "loop_tool-v0",
+            action_space="loops",
+            observation_space=observation,
+            reward_space=reward,
+            benchmark=uri,
+            isolation="process" if reward is None else "in-process",
+        ) as env:
+            rate = median(_rate(env, seed) for seed in range(EPISODES))
+        name = f"steps a second, matmul {size}^3, {words}"
+        figures.append(Figure(name, rate, "/s", promise, "at least"))
+    return figures
+
+
+def _rate(env: compiler_gym.CompilerEnv, seed: int) -> float:
+    env.reset()
+    draw = random.Random(seed)
+    actions = [draw.randrange(len(env.action_space.names)) for _ in range(ACTIONS)]
+    began = time.perf_counter()
+    for action in actions:
+        env.step(action)
+    return ACTIONS / (time.perf_counter() - began)

@@ -27,13 +27,14 @@ def _offered() -> Iterator[str]:
     yield "Percentages: the change of the text of 16 bundled programs after -Oz, one value at a"
     yield "time (all but ghostscript, jpeg-d, lame and the four of tiff)."
     yield ""
-    yield "|  | option | value | tier | mean | least | most | what it does |"
+    yield "| number | option | value | tier | mean | least | most | what it does |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for number, (name, values, tier, mean, least, most, description) in enumerate(rows):
         columns = (column.split("|") for column in (values, mean, least, most))
         for value, *effect in zip(*columns, strict=True):
             percents = " | ".join(f"{percent} %" for percent in effect)
-            yield f"| {number} | `{name}` | `{value}` | {tier} | {percents} | {description} |"
+            cells = (str(number), f"`{name}`", f"`{value}`", tier, percents)
+            yield f"| {' | '.join(cells)} | {description}: {value} |"
 
 
 def _searched() -> Iterator[str]:

@@ -47,7 +47,8 @@ python_display_short_literal_types = True
 python_maximum_signature_line_length = 88
 
 html_theme = "furo"
-html_title = f"compiler_gym {version}"
+html_title = "compiler_gym"
+html_favicon = "_site/favicon.svg"
 html_static_path = ["_site"]
 html_css_files = ["site.css"]
 html_js_files = ["versions.js"]

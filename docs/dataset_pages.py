@@ -90,7 +90,7 @@ def _character(dataset: Dataset) -> list[str]:
         "The shares are of all instructions: branches, switches and invokes; loads, stores, "
         "allocations and address computations; integer, floating-point and bitwise arithmetic.",
         "",
-        "| | least | median | most |",
+        "| figure | least | median | most |",
         "| --- | ---: | ---: | ---: |",
         *rows,
     ]

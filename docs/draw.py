@@ -20,16 +20,17 @@ WIDTH = 760
 
 def loop() -> Drawing:
     """Agent and environment."""
-    d = Drawing(WIDTH, 250, "An agent chooses an action; the environment answers")
-    d.box(40, 80, 190, 90, ("agent", "a policy, a search,", "or you"), "blue")
-    d.box(470, 40, 250, 170, ("environment", "", "", "", "", ""), "green")
-    d.box(500, 92, 190, 44, ("program", "one benchmark, as IR"))
-    d.box(500, 150, 190, 44, ("compiler", "LLVM, GCC, or yours"))
-    d.arrow([(230, 100), (470, 100)])
-    d.text(350, 90, "action: run this pass", anchor="middle")
-    d.arrow([(470, 152), (230, 152)])
-    d.text(350, 172, "observation: what it looks like now", anchor="middle", size=13)
-    d.text(350, 191, "reward: what the action saved", anchor="middle", size=13)
+    d = Drawing(WIDTH, 230, "An agent chooses an action; the environment answers")
+    d.box(24, 70, 170, 90, ("agent", "a policy, a search,", "or you"), "blue")
+    d.box(496, 24, 240, 182, (), "green")
+    d.text(616, 52, "environment", bold=True, anchor="middle")
+    d.box(516, 70, 200, 52, ("program", "one benchmark, as IR"))
+    d.box(516, 136, 200, 52, ("compiler", "LLVM, GCC, or yours"))
+    d.arrow([(194, 95), (496, 95)])
+    d.text(345, 84, "action: run this pass", anchor="middle")
+    d.arrow([(496, 140), (194, 140)])
+    d.text(345, 162, "observation: what it looks like now", anchor="middle")
+    d.text(345, 182, "reward: what the action saved", anchor="middle")
     return d
 
 
@@ -38,21 +39,21 @@ def reward() -> Drawing:
     passes = ("sroa", "early-cse", "simplifycfg")
     measured, level = _costs(passes)
     costs = [*zip(("reset", *passes), measured, strict=True), ("-Oz", level)]
-    d = Drawing(WIDTH, 260, "Rewards are differences of a cost, as a share of what -Oz saves")
+    d = Drawing(WIDTH, 280, "Rewards are differences of a cost, as a share of what -Oz saves")
     start = measured[0]
-    d.text(30, 34, "cost: instructions", bold=True)
+    d.text(30, 32, "instructions of the program: the cost", bold=True)
     for number, (name, cost) in enumerate(costs):
         x, height = 60 + 140 * number, cost / start * 150
         color = SOFT if name == "-Oz" else BLUE
         d.parts.append(
-            f'<rect x="{x}" y="{210 - height:.0f}" width="70" height="{height:.0f}" fill="{color}" '
+            f'<rect x="{x}" y="{230 - height:.0f}" width="70" height="{height:.0f}" fill="{color}" '
             f'fill-opacity="0.{3 if name == "-Oz" else 6}"/>'
         )
-        d.text(x + 35, 202 - height, f"{cost:g}", anchor="middle", bold=True)
-        d.text(x + 35, 230, name, anchor="middle")
+        d.text(x + 35, 222 - height, f"{cost:g}", anchor="middle", bold=True)
+        d.text(x + 35, 250, name, anchor="middle")
         if 0 < number < 4:
             share = (costs[number - 1][1] - cost) / (start - level)
-            d.text(x + 35, 248, f"reward {share:+.2f}", anchor="middle", size=12, color=SOFT)
+            d.text(x + 35, 268, f"reward {share:+.2f}", anchor="middle", size=12, color=SOFT)
     return d
 
 
@@ -77,11 +78,11 @@ LAYERS = (
     ("envs", "a folder for each compiler"),
     ("search, leaderboard, tuning, integrations", "what uses environments"),
     ("wrappers, validation, profiling", "environment in, environment out"),
-    ("vector, core", "the one Gymnasium environment, and many at once"),
+    ("vector, core", "the Gymnasium environment; many at once"),
     ("service", "sessions in processes of their own"),
     ("session", "the contract: what a compiler must do"),
     ("datasets, rewards, spaces", "descriptions and arithmetic"),
-    ("errors", "every error on purpose"),
+    ("errors", "every error that is raised on purpose"),
 )
 
 
@@ -90,50 +91,54 @@ def layers() -> Drawing:
     d = Drawing(WIDTH, 40 + 44 * len(LAYERS) + 24, "The layers of the package")
     for number, (names, what) in enumerate(LAYERS):
         y = 20 + 44 * number
-        d.box(30, y, 330, 36, (names,), ("blue", "green", "sand")[number % 3])
-        d.text(380, y + 23, what)
+        d.box(24, y, 350, 36, (names,), ("blue", "green", "sand")[number % 3])
+        d.text(390, y + 23, what)
     bottom = 20 + 44 * len(LAYERS)
-    d.text(30, bottom + 18, "A line imports only from lines below it. A test says so.", color=SOFT)
+    d.text(
+        24, bottom + 18, "A line imports only from lines below it. A test checks that.", color=SOFT
+    )
     return d
 
 
 def step() -> Drawing:
     """The life of a step."""
     d = Drawing(WIDTH, 330, "The life of a step, from env.step to the compiler and back")
-    d.box(20, 20, 350, 290, ("your process",) + ("",) * 14)
-    d.box(470, 20, 270, 290, ("worker process",) + ("",) * 14)
-    d.box(45, 62, 300, 48, ("env.step(action)", "wrappers, then core: the episode"), "blue")
-    d.box(45, 136, 300, 48, ("service", "a request with a deadline"), "blue")
-    d.box(45, 236, 300, 56, ("rewards", "before minus after; info"), "blue")
-    d.box(495, 108, 220, 48, ("session", "the contract"), "green")
-    d.box(495, 200, 220, 62, ("compiler", "run one pass,", "compute what was asked"), "green")
-    d.arrow([(195, 110), (195, 136)])
-    d.arrow([(345, 150), (420, 150), (420, 132), (495, 132)])
-    d.arrow([(605, 156), (605, 200)])
-    d.arrow([(495, 245), (420, 245), (420, 264), (345, 264)])
-    d.text(420, 100, "message", anchor="middle", size=12, color=SOFT)
-    d.text(420, 290, "observations,", anchor="middle", size=12, color=SOFT)
-    d.text(420, 305, "or a typed error", anchor="middle", size=12, color=SOFT)
+    d.box(16, 16, 316, 298, ())
+    d.text(174, 40, "your process", bold=True, anchor="middle")
+    d.box(496, 16, 248, 298, ())
+    d.text(620, 40, "worker process", bold=True, anchor="middle")
+    d.box(34, 56, 280, 52, ("1. env.step(action)", "wrappers, then core: the episode"), "blue")
+    d.box(34, 140, 280, 52, ("2. service", "a request with a deadline"), "blue")
+    d.box(34, 242, 280, 52, ("5. rewards", "the cost before minus the cost after"), "blue")
+    d.box(514, 140, 212, 52, ("3. session", "one compiler's side"), "green")
+    d.box(514, 226, 212, 68, ("4. compiler", "runs one pass,", "computes what was asked"), "green")
+    d.arrow([(174, 108), (174, 140)])
+    d.arrow([(314, 166), (514, 166)])
+    d.arrow([(620, 192), (620, 226)])
+    d.arrow([(514, 268), (314, 268)])
+    d.text(414, 156, "one message", anchor="middle", size=13, color=SOFT)
+    d.text(414, 240, "observations,", anchor="middle", size=13, color=SOFT)
+    d.text(414, 257, "or a typed error", anchor="middle", size=13, color=SOFT)
     return d
 
 
 def processes() -> Drawing:
     """The process model."""
-    d = Drawing(WIDTH, 270, "A zygote has the compiler loaded and forks a worker per environment")
-    d.box(20, 100, 160, 70, ("your process", "holds no compiler"), "blue")
-    d.box(270, 100, 180, 70, ("zygote", "LLVM loaded once"), "sand")
+    d = Drawing(WIDTH, 290, "A zygote has the compiler loaded and forks a worker per environment")
+    d.box(20, 42, 160, 64, ("your process", "holds no compiler"), "blue")
+    d.box(264, 42, 170, 64, ("zygote", "LLVM loaded once"), "sand")
     for number, name in enumerate(("worker: env 1", "worker: env 2", "worker: fork of env 2")):
-        y = 24 + 84 * number
-        d.box(540, y, 200, 56, (name, "own group, limits"), "green")
-        if number < 2:
-            d.arrow([(450, 135), (495, 135), (495, y + 28), (540, y + 28)])
-    d.arrow([(640, 164), (640, 192)])
-    d.text(650, 182, "env.fork()", size=12, color=SOFT)
-    d.arrow([(180, 135), (270, 135)])
-    d.text(225, 125, "starts", anchor="middle", size=12, color=SOFT)
-    d.text(495, 18, "forks in 0.5 ms", anchor="middle", size=12, color=SOFT)
-    d.text(20, 220, "Each worker answers your process over a socket pair.", size=13)
-    d.text(20, 240, "One that crashes, hangs or eats memory ends alone.", size=13)
+        y = 20 + 92 * number
+        d.box(536, y, 204, 56, (name, "own memory and limits"), "green")
+    d.arrow([(434, 62), (536, 62)])
+    d.arrow([(434, 88), (485, 88), (485, 140), (536, 140)])
+    d.arrow([(638, 168), (638, 204)])
+    d.text(650, 191, "env.fork()", size=13, color=SOFT)
+    d.arrow([(180, 74), (264, 74)])
+    d.text(222, 64, "starts", anchor="middle", size=13, color=SOFT)
+    d.text(485, 50, "forks", anchor="middle", size=13, color=SOFT)
+    d.text(20, 232, "Each worker answers your process over a socket of its own.")
+    d.text(20, 254, "A worker that crashes, hangs or takes too much memory ends alone.")
     return d
 
 
@@ -141,7 +146,7 @@ def _steps(
     labels: Sequence[str], costs: Sequence[float], unit: str, level: tuple[str, float]
 ) -> Drawing:
     """Draw `costs` after each of `labels`, the first being the reset, against a `level`."""
-    d = Drawing(WIDTH, 320, f"{unit} after each action of an episode")
+    d = Drawing(WIDTH, 340, f"{unit} after each action of an episode")
     low, high = 0, max(*costs, level[1]) * 1.08
     gap = (WIDTH - 180) / (len(costs) - 1)
 
@@ -150,7 +155,7 @@ def _steps(
 
     d.text(20, 30, unit, bold=True)
     d.line([at(0, level[1]), (WIDTH - 105, at(0, level[1])[1])], RED, dashed=True)
-    d.text(WIDTH - 98, at(0, level[1])[1] + 5, f"{level[0]} {level[1]:,.0f}", color=RED, size=13)
+    d.text(WIDTH - 98, at(0, level[1])[1] + 5, f"{level[0]} {_short(level[1])}", color=RED, size=13)
     stairs: list[tuple[float, float]] = []
     for number, cost in enumerate(costs):
         if number:
@@ -160,13 +165,20 @@ def _steps(
     for number, (label, cost) in enumerate(zip(labels, costs, strict=True)):
         x, y = at(number, cost)
         d.dot(x, y, BLUE)
-        if number == 0 or cost != costs[number - 1]:
-            d.text(x + 3, y - 9, f"{cost:,.0f}", size=12)
+        if number == 0 or _short(cost) != _short(costs[number - 1]):
+            d.text(x + 4, y - 9, _short(cost), size=13)
         d.parts.append(
-            f'<text x="{x}" y="252" font-size="12" fill="{SOFT}" text-anchor="end" '
-            f'transform="rotate(-32 {x} 252)">{label}</text>'
+            f'<text x="{x}" y="256" font-size="13" fill="{SOFT}" text-anchor="end" '
+            f'transform="rotate(-32 {x} 256)">{label}</text>'
         )
     return d
+
+
+def _short(cost: float) -> str:
+    """Return a number that fits beside a line: 1,049, 1.31 or 10.5 M."""
+    if cost >= 1e6:
+        return f"{cost / 1e6:.3g} M"
+    return f"{cost:.3g}" if cost < 100 and cost != round(cost) else f"{cost:,.0f}"
 
 
 def episode_of_llvm() -> Drawing:
@@ -228,7 +240,7 @@ def episode_of_gcc() -> Drawing:
             env.step(env.action_space[name])
             costs.append(float(env.observation["text_size"]))
         level = float(env.observation["text_size_os"])
-    return _steps(["-O0", *options.split()], costs, "bytes of code", ("-Os", level))
+    return _steps(["-O0", *options.split()], costs, "bytes of machine code", ("-Os", level))
 
 
 def episode_of_loop_tool() -> Drawing:
@@ -242,7 +254,9 @@ def episode_of_loop_tool() -> Drawing:
         for name in names:
             env.step(env.action_space[name])
             rates.append(float(env.observation["flops_deterministic"]))
-    return _steps(["reset", *names], rates, "GFLOPS, guessed", ("naive", rates[0]))
+    return _steps(
+        ["reset", *names], rates, "GFLOPS, by a model without a clock", ("reset", rates[0])
+    )
 
 
 def episode_of_mlir() -> Drawing:
@@ -254,7 +268,7 @@ def episode_of_mlir() -> Drawing:
         for name in names:
             env.step(env.action_space[name])
             costs.append(float(env.observation["StaticCost"]))
-    return _steps(["reset", *names], costs, "static cost", ("naive", costs[0]))
+    return _steps(["reset", *names], costs, "instructions that run, estimated", ("reset", costs[0]))
 
 
 PICTURES: dict[str, Callable[[], Drawing]] = {

@@ -27,6 +27,9 @@ class Said(NamedTuple):
     example: str
 
 
+CHANGING = ("LegalMoves",)
+"""Action spaces that hold what makes sense now: their size at first says nothing."""
+
 SAID = {
     "llvm": Said(
         "A program is one module of LLVM IR, as clang makes it before it optimises.\n"
@@ -73,14 +76,22 @@ SAID = {
     "mlir": Said(
         "A program is a module of linalg operations on tensors.\n"
         "Each step applies a transformation to one operation; the schedule so far is a script of "
-        "the transform dialect.",
-        "With the action `stop`, and in the space of CompilerGym 0.2.5 after one step.",
+        "the transform dialect.\n"
+        "The program is compiled in process, checked against numpy and timed whenever a time is "
+        "asked for.\n"
+        "It needs MLIR's Python bindings: `pip install compiler_gym[mlir]`.",
+        "With the action `stop`, with an empty line, and in the space of CompilerGym 0.2.5 after "
+        "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the "
+        "episode.",
         "mlir",
         "The static cost of a matmul of 128 by 128 by 128 after each action.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (space "
-        "`MatrixMultiplication`).",
-        'env.reset(benchmark="linalg-v0/matmul/128x128x128")\n'
-        'env.step(env.action_space["block-8x32x4"])',
+        "`MatrixMultiplication`). [What is called what](../../guide/mlir-porting.md) there, in "
+        "MLIR-RL and in XTC.",
+        'env.reset(benchmark="linalg-v0/matmul/128x128x128", reward_space="LogSpeedup")\n'
+        'env.step(env.action_space["block-8x32x4"])\n'
+        'env.step(env.action_space["vectorize-operation"])\n'
+        'print(env.episode_reward, env.observation["GflopsPerSecond"])',
     ),
 }
 
@@ -126,6 +137,8 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
         size = f"{space.n:,}" if hasattr(space, "n") else "many"
         if own == "gcc":
             size = "as GCC has"
+        if space.name in CHANGING:
+            size = "changing"
         chosen = " (the default)" if space is env.action_space else ""
         lines.append(f"| `{space.name}`{chosen} | {size} | {specs[space.name].description} |")
     return "\n".join(
@@ -171,8 +184,9 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
 
 
 def _actions(env: CompilerEnv) -> str:
-    kind = type(env.action_space).__name__
-    return f"`{kind}`, [`{env.action_space.name}`](#actions)"
+    count = getattr(env.action_space, "n", None)
+    kind = type(env.action_space).__name__ if count is None else f"Discrete({count})"
+    return f"`{kind}`: [`{env.action_space.name}`](#actions), or another of the table below"
 
 
 def _given(name: object) -> str:

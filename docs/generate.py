@@ -18,7 +18,12 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Dataset
 from compiler_gym.registration import Compiler, compilers
-from compiler_gym.rewards import BaselineReward, CostReward, NormalizedCostReward, Origin
+from compiler_gym.rewards import (
+    BaselineReward,
+    CostReward,
+    NormalizedCostReward,
+    Origin,
+)
 from compiler_gym.spaces import Reward
 from docs.characterise import slug
 from docs.codegen_page import codegen_page
@@ -39,9 +44,9 @@ VARYING = (
     "[replay](../guide/replay.md#actions-that-vary)"
 )
 REWARDS = (
-    "A reward is positive where an action lowered the cost. The rewards of an episode add up to "
-    "what the episode saved.\n[What is compared with what](../guide/baselines.md) explains the "
-    "baselines."
+    "A reward is positive where an action made the program better: smaller, or faster. The rewards "
+    "of an episode add up to what it won in all.\n[What is compared with what]"
+    "(../guide/baselines.md) explains baselines such as -Oz."
 )
 LISTED = {"Codegen": "[Its options](llvm-codegen.md), and what was measured of them."}
 READ_FROM_THE_COMPILER = (
@@ -149,7 +154,7 @@ def _actions(compiler: Compiler, env: CompilerEnv) -> str:
             (str(number), f"`{item.name}`", f"`{item.flag}`", item.description)
             for number, item in enumerate(items)
         ]
-        lines += [*_table(("", "name", "pipeline", "what it does"), rows), ""]
+        lines += [*_table(("number", "name", "pipeline", "what it does"), rows), ""]
     return "\n".join(lines)
 
 
@@ -172,7 +177,11 @@ def _parameters(description: str, space: Any) -> list[str]:
         for parameters in taking.values()
         for p in parameters
     ]
-    return [*head, *_table(("pass", "parameter", "form", "values", "default", ""), rows), ""]
+    return [
+        *head,
+        *_table(("pass", "parameter", "form", "values", "default", "what it does"), rows),
+        "",
+    ]
 
 
 def _observations(compiler: Compiler, env: CompilerEnv) -> str:
@@ -227,6 +236,8 @@ def _rewards(compiler: Compiler, env: CompilerEnv) -> str:
 
 def _earned(reward: Reward, env: CompilerEnv) -> str:
     """Return what a reward says of itself, with the cost and the baseline that are its own."""
+    if reward.description:
+        return reward.description
     if not isinstance(reward, CostReward):
         return _first_line(reward.__doc__)
     (cost,) = reward.observation_spaces

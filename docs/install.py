@@ -21,10 +21,11 @@ _MARKED = re.compile(r"(?<=<!-- install -->\n).*?(?=<!-- end install -->)", re.S
 def install_lines() -> str:
     """Return the command, as a block of code."""
     name = str(project()["name"])
+    built = "make wheel && pip install dist/*.whl"
     if re.sub(r"[-_.]+", "-", name).lower() == TAKEN:
-        command = "make wheel && pip install dist/*.whl"  # the index would give 0.2.5
+        command = built  # the index would give 0.2.5
     else:
-        command = f"pip install {name}"
+        command = f"pip install {name}  # until its release: {built}"
     return f"```sh\n{command}\n```\n"
 
 

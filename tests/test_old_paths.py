@@ -2,6 +2,7 @@
 """Modules under the paths that CompilerGym 0.2.5 has for them."""
 
 import importlib
+import shutil
 import subprocess
 import sys
 import warnings
@@ -103,3 +104,23 @@ def test_the_finder_is_there_once() -> None:
     offer_old_paths()
     assert sys.meta_path == before
     assert compiler_gym.__name__ == "compiler_gym"
+
+
+def test_the_old_package_in_the_same_folder_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    source = Path(compiler_gym.__file__).parent
+    package = tmp_path / "compiler_gym"
+    package.mkdir()
+    for path in source.glob("*.py"):
+        shutil.copy(path, package)
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import compiler_gym"
+    # Without the finder of an editable installation, which would come first.
+    program = "import sys; sys.meta_path = sys.meta_path[-3:]; " + program
+
+    def told() -> str:
+        command = [sys.executable, "-c", program]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+    assert told() == ""
+    (package / "util").mkdir()
+    assert "holds files of CompilerGym 0.2.5" in told()
+    assert "pip uninstall -y compiler_gym" in told()

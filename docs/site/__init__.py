@@ -8,6 +8,8 @@ Each file with a ``setup`` is an extension of Sphinx, named in docs/conf.py.
 import tomllib
 from pathlib import Path
 
+from compiler_gym.version import __version__
+
 __all__ = ["ROOT", "project", "release"]
 
 ROOT = Path(__file__).parents[2]
@@ -20,4 +22,4 @@ def project() -> dict[str, object]:
 
 def release() -> str:
     """Return the version the site is of."""
-    return str(project()["version"])
+    return __version__

@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sphinx.util.inspect import stringify_signature
+
 from docs.site import ROOT
 
-__all__ = ["doors", "names", "setup", "write"]
+__all__ = ["doors", "names", "setup", "signature_of", "undocumented", "write"]
 
 SOURCE = ROOT / "src"
 FOLDER = ROOT / "docs" / "api"
@@ -63,6 +65,36 @@ def write(folder: Path = FOLDER) -> None:
         page = folder / name
         if not page.is_file() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
+
+
+def undocumented(module: str, path: Path) -> Iterator[str]:
+    """Yield the public names of a door, and of its classes, that nothing is said of.
+
+    Tests of public suites say in their names what they check.
+    """
+    loaded = importlib.import_module(module)
+    for name in names(path):
+        found = getattr(loaded, name)
+        if inspect.isclass(found):
+            own = [key for key in vars(found) if not key.startswith(("_", "test_"))]
+            members = [key for key in own if _is_code(vars(found)[key])]
+            if not (found.__doc__ or "").strip():
+                yield f"{module}.{name}"
+            yield from (
+                f"{module}.{name}.{key}"
+                for key in members
+                if not inspect.getdoc(getattr(found, key))
+            )
+        elif inspect.isroutine(found):
+            if not (found.__doc__ or "").strip():
+                yield f"{module}.{name}"
+        elif not inspect.ismodule(found) and not _text_below(name, path):
+            yield f"{module}.{name}"
+
+
+def _is_code(found: object) -> bool:
+    found = found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+    return inspect.isfunction(found)
 
 
 def _index(modules: dict[str, Path]) -> str:
@@ -128,7 +160,40 @@ def _text_below(name: str, path: Path) -> str:
     return ""
 
 
+def signature_of(found: type[Any]) -> str | None:
+    """Return the arguments of a class whose ``__new__`` only passes them on to ``__init__``."""
+    new = inspect.getattr_static(found, "__new__", None)
+    made = getattr(new, "__func__", None)
+    if made is None or list(inspect.signature(made).parameters) != ["cls", "args", "kwargs"]:
+        return None
+    return stringify_signature(
+        inspect.signature(found.__init__).replace(return_annotation=inspect.Signature.empty),
+        unqualified_typehints=True,
+    ).replace("(self, ", "(", 1)
+
+
+def _signature(
+    _app: Any, what: str, _name: str, found: Any, _options: Any, shown: str | None, _returns: Any
+) -> tuple[str | None, None] | None:
+    if what == "class" and shown and (text := signature_of(found)):
+        return text, None
+    return None
+
+
+def _bases(_app: Any, _name: str, found: Any, _options: Any, bases: list[Any]) -> None:
+    """Show public classes in the place of private ones between them and `found`."""
+    for base in [one for one in bases if getattr(one, "__name__", "").startswith("_")]:
+        public = (one for one in base.__mro__[1:] if not one.__name__.startswith("_"))
+        other = next(public, object)
+        at = bases.index(base)
+        bases[at : at + 1] = [] if other in bases or other is object else [other]
+    if not bases:
+        bases.append(object)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them."""
     app.connect("builder-inited", lambda _: write())
+    app.connect("autodoc-process-signature", _signature)
+    app.connect("autodoc-process-bases", _bases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -132,14 +132,14 @@ def programs_table(folder: Path) -> str:
 
 def plot_ppo(folder: Path, image: Path) -> None:
     """Draw the best so far over compilations, and one shot over what was learnt from."""
-    figure, (left, right) = _axes(2, (11, 4.4))
+    figure, (left, right) = _axes(2, (8.6, 4.2))
     found = results(folder)
     most = max(item["compilations"] for item in of(found, "random")[0].values())
-    for kind, text in (("ppo", "PPO, trained on generated programs"), ("random", "random search")):
+    for kind, text in (("ppo", "PPO"), ("random", "random search")):
         curves = [[score(seed, n + 1) for n in range(most)] for seed in of(found, kind)]
-        _band(left, range(1, most + 1), curves, f"{text} ({len(curves)} seeds)")
+        _band(left, range(1, most + 1), curves, f"{text}")
     left.set_xscale("log")
-    left.set_xlabel("compilations of each program that is held out")
+    left.set_xlabel("compilations of each program")
     left.set_ylabel("clang -Oz / best so far, instructions")
     shots: dict[int, list[float]] = {}
     for name in found:
@@ -148,27 +148,32 @@ def plot_ppo(folder: Path, image: Path) -> None:
     seeds = max(map(len, shots.values()))
     steps = sorted(number for number, scores in shots.items() if len(scores) == seeds)
     curves = [list(seed) for seed in zip(*(shots[s] for s in steps), strict=True)]
-    _band(right, steps, curves, "PPO, one episode without a search")
+    _band(right, steps, curves, "PPO, one episode")
     for number in (30, most):
         level = math.exp(np.mean([score(seed, number) for seed in of(found, "random")]))
         right.axhline(level, color="C1", linestyle=":", linewidth=1)
         right.annotate(
-            f"random search, best of {number}", (steps[0], level), fontsize=8, va="bottom"
-        )
-    right.set_xlabel("compilations of generated programs learnt from")
+            f"random search, best of {number}", (steps[0], level), (0, 3),
+            textcoords="offset points", fontsize=9, va="bottom",
+        )  # fmt: skip
+    right.set_ylim(0.54, 1.04)
+    right.ticklabel_format(axis="x", style="sci", scilimits=(3, 3), useMathText=True)
+    right.set_xlabel("compilations while learning")
     right.set_ylabel("clang -Oz / what is left, instructions")
     for axes, place in ((left, "lower right"), (right, "lower right")):
         axes.axhline(1.0, color="black", linestyle="--", linewidth=0.8, label="clang -Oz")
-        axes.legend(fontsize=8, loc=place)
+        axes.legend(fontsize=9, loc=place)
         axes.grid(alpha=0.25)
     count = len(of(found, "ppo")[0])
-    figure.suptitle(f"{count} programs of cbench-v1, none of them learnt on; 95 % bands over seeds")
+    figure.suptitle(
+        f"{count} programs that were not learnt on; bands: 95 % over seeds", fontsize=11
+    )
     _save(figure, image)
 
 
 def plot_clone(folder: Path, image: Path) -> None:
     """Draw what one episode of the cloned policies gives on every program."""
-    figure, axes = _axes(1, (9, 4.4))
+    figure, axes = _axes(1, (8.2, 4.2))
     found = results(folder)
     clones = of(found, "cloned")
     programs = list(clones[0])
@@ -185,7 +190,7 @@ def plot_clone(folder: Path, image: Path) -> None:
     axes.axhline(100 * (mean - 1), color="C1", label=f"geometric mean {_text((mean, low, high))}")
     axes.set_ylabel("fewer instructions than clang -Oz, %")
     axes.set_title("One episode of the cloned policy, without a search; dots are seeds")
-    axes.tick_params(axis="x", rotation=70)
+    axes.tick_params(axis="x", rotation=90)
     axes.legend(fontsize=9)
     axes.grid(axis="y", alpha=0.25)
     _save(figure, image)
@@ -203,7 +208,7 @@ def _axes(count: int, size: tuple[float, float]) -> tuple[Any, Any]:
 def _save(figure: Any, image: Path) -> None:
     from matplotlib import pyplot
 
-    figure.savefig(image, dpi=110, metadata={"Software": None})
+    figure.savefig(image, dpi=150, metadata={"Software": None})
     pyplot.close(figure)
 
 

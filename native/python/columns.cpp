@@ -24,6 +24,19 @@ void keep_large_blocks() {
   std::free(block);
 }
 
+// The stable interface has functions in the place of these macros; they check what is checked here.
+#ifdef Py_LIMITED_API
+void put(const nb::list& made, std::size_t i, PyObject* value) {
+  PyList_SetItem(made.ptr(), static_cast<Py_ssize_t>(i), value);
+}
+PyObject* at(const Values& values, std::int32_t i) { return PyList_GetItem(values.ptr(), i); }
+#else
+void put(const nb::list& made, std::size_t i, PyObject* value) {
+  PyList_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), value);
+}
+PyObject* at(const Values& values, std::int32_t i) { return PyList_GET_ITEM(values.ptr(), i); }
+#endif
+
 Values taken(const Values& values, const Places& places) {
   const auto size = static_cast<std::uint32_t>(values.size());
   const auto count = places.shape(0);
@@ -34,8 +47,7 @@ Values taken(const Values& values, const Places& places) {
     if (static_cast<std::uint32_t>(place[i]) >= size) {
       throw nb::index_error("expected places in the list of values");
     }
-    PyList_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i),
-                    Py_NewRef(PyList_GET_ITEM(values.ptr(), place[i])));
+    put(made, i, Py_NewRef(at(values, place[i])));
   }
   return made;
 }
@@ -51,7 +63,7 @@ Texts texts(const nb::bytes& data, const Places& ends) {
     if (end < start || end > size) throw nb::index_error("expected ends in the data, in order");
     PyObject* text = PyUnicode_DecodeUTF8(data.c_str() + start, end - start, "backslashreplace");
     if (!text) throw nb::python_error();
-    PyList_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), text);
+    put(made, i, text);
     start = end;
   }
   return made;

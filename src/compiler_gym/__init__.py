@@ -13,7 +13,7 @@ are fetched on first use, because every worker process imports it too.
 from typing import TYPE_CHECKING
 
 from compiler_gym._gymnasium import register_when_imported
-from compiler_gym._old_paths import offer_old_paths
+from compiler_gym._old_paths import offer_old_paths, refuse_old_package
 from compiler_gym.lazy import door
 from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
 from compiler_gym.version import __version__
@@ -87,5 +87,6 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+refuse_old_package(__file__)
 register_when_imported()
 offer_old_paths()

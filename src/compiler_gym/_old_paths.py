@@ -6,6 +6,7 @@ equivalent is not found, and the error says what to write instead. Real modules 
 """
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,7 +14,9 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["offer_old_paths"]
+from compiler_gym.version import DISTRIBUTION
+
+__all__ = ["offer_old_paths", "refuse_old_package"]
 
 _PACKAGE = "compiler_gym"
 _GUIDE = "docs/guide/porting.md lists every difference"
@@ -212,6 +215,22 @@ class _Finder:
                 name=fullname,
             )
         return None
+
+
+def refuse_old_package(door: str) -> None:
+    """Raise `ImportError` where CompilerGym 0.2.5 was installed beside `door`, the package's own.
+
+    Both would share its files: modules of one would import those of the other.
+    """
+    folder = os.path.dirname(door)
+    # A folder that every release of it has and this library has not.
+    if os.path.isdir(os.path.join(folder, "util")):
+        raise ImportError(
+            f"{folder} holds files of CompilerGym 0.2.5 (Facebook's, `compiler_gym` on the index) "
+            f"beside those of {DISTRIBUTION}, and neither works so: expected one of them. To keep "
+            "this one: `pip uninstall -y compiler_gym`, then "
+            f"`pip install --force-reinstall --no-deps {DISTRIBUTION}`"
+        )
 
 
 def offer_old_paths() -> None:

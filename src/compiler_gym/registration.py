@@ -127,12 +127,17 @@ class Compiler:
     """``"package.module:Class"`` of what tunes a project that this compiler builds."""
     tuner_takes_program: bool = False
     """Whether `tuner` is made with the name of an installed program, such as ``cc-12``."""
+    version: str = ""
+    """``"package.module:name"`` of its version, or of a function that returns it without starting
+    an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""
     demonstration: str = ""
     """``"package.module:Class"`` of what `compiler-gym demo` shows: the main job, end to end."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))
+"""Files of C, preprocessed or not."""
 CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
+"""Files of C++, preprocessed or not."""
 
 
 @cache

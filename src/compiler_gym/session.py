@@ -190,6 +190,7 @@ SpaceSpec = (
     | TupleSpec
     | SpaceSequenceSpec
 )
+"""What describes a space of actions or observations: one of these records."""
 
 
 class ActionSpaceSpec(Struct, frozen=True):

@@ -66,8 +66,10 @@ class Interval:
     """Its upper end; infinite where nothing is known."""
 
 
-def interval(values: Sequence[float]) -> Interval:
+def interval(values: Sequence[float], *, fewest: int = 4) -> Interval:
     """Return the mean of positive measurements with its confidence interval.
+
+    Among fewer than `fewest` none is an outlier.
 
     >>> found = interval([2.0, 2.2, 2.1, 2.0, 9.0])
     >>> round(found.center, 2), found.low < 2 < found.high
@@ -75,7 +77,7 @@ def interval(values: Sequence[float]) -> Interval:
     >>> interval([2.0])
     Interval(center=2.0, low=0.0, high=inf)
     """
-    return _of_logarithms([math.log(value) for value in values if value > 0])
+    return _of_logarithms([math.log(value) for value in values if value > 0], fewest)
 
 
 def compare(baseline: Sequence[float], candidate: Sequence[float]) -> Comparison:
@@ -140,8 +142,8 @@ def without_outliers(values: Sequence[float]) -> list[float]:
     return [value for value in values if abs(value - center) <= _FAR * spread]
 
 
-def _of_logarithms(values: Sequence[float]) -> Interval:
-    kept = without_outliers(values)
+def _of_logarithms(values: Sequence[float], fewest: int = 4) -> Interval:
+    kept = without_outliers(values) if len(values) >= fewest else list(values)
     if not kept:
         return Interval(1.0, 0.0, math.inf)
     center = fmean(kept)

@@ -1,6 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The version of this library, written once."""
+"""The version of this library and the name it is installed by, each written once."""
 
-__all__ = ["__version__"]
+__all__ = ["DISTRIBUTION", "__version__", "install_hint"]
 
-__version__ = "1.0.0.dev0"
+__version__ = "1.0.0"
+
+DISTRIBUTION = "compiler-gym-next"
+"""What package indexes call this library; there, ``compiler_gym`` is CompilerGym 0.2.5."""
+
+
+def install_hint(extra: str) -> str:
+    """Return the command that installs this library with an extra.
+
+    >>> install_hint("plot")
+    "pip install 'compiler-gym-next[plot]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"

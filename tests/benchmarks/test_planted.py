@@ -32,6 +32,7 @@ def few_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "corpus_of", lambda program, effort=few: made(program, effort))
 
 
+@pytest.mark.slow
 def test_given_errors_are_caught_and_kept(
     few_inputs: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ SHORT = Options(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_short_soak_leaves_nothing() -> None:
     report = run_apart(SHORT, is_quiet=True)
     assert report.is_well, (report.wrong, report.left)

@@ -10,7 +10,8 @@ from benchmarks.validation import honest, honest_table
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
 
-@pytest.mark.parametrize("episodes", [1, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("episodes", [1, 50])
 def test_honest_episodes_raise_no_alarm(episodes: int) -> None:
     table = honest(["bitcount", "sha", "crc32"], episodes=episodes)
     assert f"{episodes} episodes on 3 programs: 0 false alarms." in table

@@ -37,6 +37,7 @@ def test_the_old_prompt_is_that_of_today() -> None:
     assert "applied sroa" in done.stdout
 
 
+@pytest.mark.slow
 def test_old_states_are_validated_from_standard_input() -> None:
     header = "benchmark,reward,walltime,commandline\n"
     state = "cbench-v1/crc32,,1.2,opt -mem2reg input.bc -o output.bc\n"

@@ -40,6 +40,17 @@ MakeEnv = Callable[..., FakeEnv]
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 
 
+def test_a_reward_counts_whatever_is_observed_beside_it() -> None:
+    with FakeEnv(
+        action_space="Behaviours", observation_space="number", reward_space="number"
+    ) as env:
+        env.reset()
+        assert env.step(ACTIONS["negate"], ["summary"])[1] == 14.0
+        assert env.episode_reward == 14.0
+        env.step(ACTIONS["negate"], None, ["number"])
+        assert env.episode_reward == 14.0, "rewards that a step asks for are its own"
+
+
 @pytest.mark.parametrize(
     ("behaviour", "error"),
     [

@@ -4,9 +4,14 @@
 Blocks run in order. ``python`` blocks share one namespace; one with a title is
 written to that file instead. ``console`` blocks are bash programs that must
 succeed. Other blocks are only shown. A block that ``needs="LIBRARY ..."`` of gigabytes
-is only run with ``--heavy``, and then has to.
+is only run with ``--heavy``, and then has to. ``--outputs FILE`` keeps what each block printed, by
+the line of its first code.
 """
 
+import argparse
+import contextlib
+import io
+import json
 import re
 import subprocess
 import sys
@@ -45,10 +50,13 @@ def blocks_of(text: str) -> Iterator[Block]:
         yield Block(found["language"], found["title"], found["code"], line, needs)
 
 
-def run_page(page: Path, folder: Path, *, heavy: bool = False) -> int:
-    """Run the blocks of `page` in `folder`, the working directory, and return how many ran."""
+def run_page(page: Path, folder: Path, *, heavy: bool = False) -> dict[int, str]:
+    """Run the blocks of `page` in `folder`, the working directory.
+
+    Return what those that ran have printed, by the line of their first code.
+    """
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    ran = 0
+    printed: dict[int, str] = {}
     for block in blocks_of(page.read_text(encoding="utf-8")):
         if block.needs and not heavy:
             continue
@@ -56,19 +64,32 @@ def run_page(page: Path, folder: Path, *, heavy: bool = False) -> int:
             path = folder / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.code, encoding="utf-8")
+            printed[block.line] = ""
         elif block.language == "python":
             padding = "\n" * (block.line - 1)  # so that a traceback names the page's line
-            exec(compile(padding + block.code, str(page), "exec"), namespace)
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                exec(compile(padding + block.code, str(page), "exec"), namespace)
+            printed[block.line] = said.getvalue()
         elif block.language == "console":
             print(f"{page.name}:{block.line}:\n{block.code}", flush=True)
-            subprocess.run(["bash", "-euo", "pipefail", "-c", block.code], cwd=folder, check=True)
-        else:
-            continue
-        ran += 1
-    return ran
+            command = ["bash", "-euo", "pipefail", "-c", block.code]
+            done = subprocess.run(
+                command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False
+            )
+            print(done.stdout, flush=True)
+            done.check_returncode()
+            printed[block.line] = done.stdout
+    return printed
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=Path)
+    parser.add_argument("--heavy", action="store_true")
+    parser.add_argument("--outputs", type=Path)
+    options = parser.parse_args()
     sys.path.insert(0, str(Path.cwd()))
-    ran = run_page(Path(sys.argv[1]), Path.cwd(), heavy="--heavy" in sys.argv)
-    print(f"{ran} blocks ran")
+    printed = run_page(options.page, Path.cwd(), heavy=options.heavy)
+    if options.outputs:
+        options.outputs.write_text(json.dumps(printed), encoding="utf-8")
+    print(f"{len(printed)} blocks ran")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every code block of the pages runs, and the runner sees one that does not."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from blocks import Block, blocks_of
+
+from docs.shown import PAGES as SHOWN_ALONE
+from docs.shown import TERMINAL, stale
 
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("blocks.py")
@@ -21,6 +25,7 @@ def run(page: Path, folder: Path, *options: str) -> "subprocess.CompletedProcess
     """Run `page` as a newcomer would: in an empty folder, with this interpreter first."""
     variables = {
         **os.environ,
+        **TERMINAL,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
     }
@@ -53,8 +58,16 @@ def test_blocks_that_need_gigabytes_run_too(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
-    done = run(page, tmp_path)
+    kept = tmp_path / "outputs" / "outputs.json"
+    kept.parent.mkdir()
+    folder = tmp_path / "page"
+    folder.mkdir()
+    done = run(page, folder, "--outputs", str(kept))
     assert done.returncode == 0, done.stdout[-5000:]
+    if page not in SHOWN_ALONE:
+        outputs = {int(line): said for line, said in json.loads(kept.read_text()).items()}
+        text = page.read_text(encoding="utf-8")
+        assert stale(text, outputs) == [], f"run `python -m docs.shown {page}`"
 
 
 def test_blocks_are_found_with_their_titles_and_lines() -> None:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The generated pages are those of the code."""
 
+import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from test_pages import run
 
 ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "reference").rglob("*.md"))
 CHECK = [sys.executable, "-m", "docs.generate", "--check"]
 
 
@@ -26,6 +30,43 @@ def test_a_stale_page_is_noticed(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "environments.md, left-over.md" in done.stderr
+
+
+SAYING = ("what it is", "what it does")
+OWNERS = ("pass",)
+"""A column whose rows are of different things: the same option of two passes reads the same."""
+
+
+def tables(text: str) -> Iterator[list[list[str]]]:
+    """Yield the tables of a page: rows of cells, the head first."""
+    for found in re.finditer(r"(?:^\|.*\n)+", text, re.M):
+        lines = found.group().splitlines()
+        rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+        yield [rows[0], *rows[2:]]
+
+
+def unclear(text: str) -> list[str]:
+    """Return what the rows of a page's tables say that is nothing, or what another row says."""
+    wrong: list[str] = []
+    for head, *rows in tables(text):
+        for column in {head.index(one) for one in SAYING if one in head}:
+            owner = next((head.index(one) for one in OWNERS if one in head), None)
+            said = Counter((owner is not None and row[owner], row[column]) for row in rows)
+            wrong += [what or "nothing" for (_, what), n in said.items() if n > 1 or not what]
+    return wrong
+
+
+def test_each_row_of_a_table_says_what_no_other_says() -> None:
+    texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
+    assert {name: wrong for name, text in texts.items() if (wrong := unclear(text))} == {}
+    heads = [(name, head) for name, text in texts.items() for head, *_ in tables(text)]
+    assert [name for name, head in heads if "" in head and any(head)] == []
+
+
+def test_rows_that_read_identically_are_seen() -> None:
+    head = "| name | what it is |\n| --- | --- |\n"
+    assert unclear(f"{head}| a | size |\n| b | size |\n| c |  |\n") == ["size", "nothing"]
+    assert unclear(f"{head}| a | size |\n| b | time |\n") == []
 
 
 def test_the_blocks_of_the_readme_run(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from docs import install
 from docs.install import install_lines, with_install
-from docs.shown import PAGES, with_output
+from docs.shown import PAGES, stale, with_output, with_outputs
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +26,18 @@ def test_output_is_written_below_its_block_and_cut_where_the_page_says() -> None
     assert with_output(done) == done
 
 
+def test_what_blocks_of_a_guide_printed_is_written_and_compared() -> None:
+    page = "Text\n```python\nprint(x)\n```\n\n<!-- output{} -->\nold\n<!-- end output -->\n"
+    exact, loose = page.format(""), page.format(", numbers differ")
+    written = with_outputs(exact, {3: "took 3 s\n\n"})
+    assert "<!-- output -->\n```text\ntook 3 s\n```\n<!-- end output -->" in written
+    assert stale(written, {3: "took 3 s\n"}) == []
+    assert stale(written, {3: "took 4 s\n"}) == ["```text\ntook 3 s\n```\n"]
+    loosely = with_outputs(loose, {3: "took 3 s\n"})
+    assert stale(loosely, {3: "took 44.5 s\n"}) == []
+    assert stale(loosely, {3: "took 44.5 ms\n"}) != []
+
+
 def test_a_block_that_fails_is_seen() -> None:
     page = "```console\nfalse\n```\n\n<!-- output -->\n<!-- end output -->\n"
     with pytest.raises(RuntimeError, match="failed"):
@@ -41,7 +53,7 @@ def test_the_install_line_is_never_that_of_the_old_library(
         monkeypatch.setattr(install, "project", lambda name=name: {"name": name})
         assert "pip install dist/*.whl" in install_lines()
     monkeypatch.setattr(install, "project", lambda: {"name": "another-name"})
-    assert "```sh\npip install another-name\n```\n<!-- end" in with_install(page)
+    assert "```sh\npip install another-name  # until its release: make wheel" in with_install(page)
 
 
 def test_the_readme_is_one_screen_and_its_numbers_are_generated() -> None:

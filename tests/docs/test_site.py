@@ -3,15 +3,18 @@
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from compiler_gym.core import CompilerEnv
+from compiler_gym.wrappers import TimeLimit
 from docs.site import release
 from docs.site.__main__ import publish
-from docs.site.api_pages import doors, names
+from docs.site.api_pages import doors, names, signature_of, undocumented
 from docs.site.links import broken
 from docs.site.markdown_copies import copy_of
 from docs.site.repository_links import offer
@@ -43,6 +46,28 @@ def test_every_door_is_importable_and_tells_its_names() -> None:
     for module, path in doors():
         if "integrations" not in module:  # of which some want libraries of gigabytes
             assert sorted(importlib.import_module(module).__all__) == sorted(names(path)), module
+
+
+def test_every_public_name_and_method_says_what_it_is() -> None:
+    silent = [
+        one
+        for module, path in doors()
+        if "integrations" not in module
+        for one in undocumented(module, path)
+        if not one.endswith("__version__")
+    ]
+    assert silent == []
+
+
+def test_an_environment_shows_the_arguments_of_its_constructor() -> None:
+    shown = signature_of(CompilerEnv)
+    assert shown is not None
+    shown = re.sub(r"~[\w.]+\.(?=\w)", "", shown)  # which Sphinx shortens and links
+    assert shown.startswith("(source: SessionSource, *, benchmark: str | Benchmark | None = None")
+    shown = signature_of(TimeLimit)
+    assert shown is not None
+    assert "max_episode_steps" in shown
+    assert signature_of(Path) is None
 
 
 def test_the_search_finds_what_is_there(site: Path) -> None:

@@ -248,6 +248,14 @@ def test_sessions_are_bounded_and_idle_ones_make_room() -> None:
         first.get("", 404)
 
 
+def test_a_session_that_closes_while_sessions_are_listed_is_not_listed() -> None:
+    with serving() as client, client.open(benchmark="cbench-v1/crc32") as kept:
+        closing = client.open(benchmark="cbench-v1/crc32")
+        client.server.api.registry.session(closing.record["id"]).close()  # still in the registry
+        listed = client.get("/api/sessions")["sessions"]
+        assert [one["id"] for one in listed] == [kept.record["id"]]
+
+
 def test_several_sessions_do_not_disturb_each_other(client: Client) -> None:
     def explore(action: str) -> list[float]:
         with client.open(benchmark="cbench-v1/crc32") as session:

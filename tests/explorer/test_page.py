@@ -2,7 +2,9 @@
 """The page in a real browser: Debian's Chromium, driven by Playwright."""
 
 import json
+import re
 import shutil
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,10 @@ def steps(page: Any) -> Any:
     return page.get_by_role("listbox", name="Steps").get_by_role("option")
 
 
+def names(page: Any) -> list[str]:
+    return steps(page).locator("code").all_inner_texts()
+
+
 def view(page: Any, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
 
@@ -97,6 +103,112 @@ def test_passes_are_added_compared_undone_and_forked(page: Any) -> None:
     add(page, "simplifycfg")
     view(page, "Tree")
     expect(page.get_by_role("treeitem")).to_have_count(3)  # the trunk and its two branches
+
+
+@pytest.mark.slow
+def test_an_action_that_is_refused_takes_no_other_with_it(page: Any) -> None:
+    open_source(page)
+    for action in ("mem2reg", "no-such-pass", "instcombine", "gvn"):
+        adding(page).fill(action)
+        adding(page).press("Enter")
+    sync_api.expect(page.get_by_role("alert")).to_contain_text("no-such-pass")
+    page.get_by_text("compiling…").wait_for(state="hidden")
+    assert names(page) == ["mem2reg", "instcombine", "gvn"]
+    page.get_by_role("button", name="Undo").click()
+    assert names(page) == ["mem2reg", "instcombine"]
+
+
+@pytest.mark.slow
+def test_steps_are_dragged_moved_by_keys_turned_off_and_removed(page: Any) -> None:
+    open_source(page)
+    add(page, "mem2reg", "instcombine", "simplifycfg", "gvn")
+    steps(page).nth(1).drag_to(steps(page).nth(3))
+    assert names(page) == ["instcombine", "simplifycfg", "mem2reg", "gvn"]
+    steps(page).nth(4).drag_to(steps(page).nth(1))
+    assert names(page) == ["gvn", "instcombine", "simplifycfg", "mem2reg"]
+    steps(page).nth(1).click()
+    page.keyboard.press("Alt+ArrowDown")
+    assert names(page) == ["instcombine", "gvn", "simplifycfg", "mem2reg"]
+    page.keyboard.press("Space")
+    sync_api.expect(steps(page).nth(2)).to_contain_text("off")
+    page.keyboard.press("Delete")
+    assert names(page) == ["instcombine", "simplifycfg", "mem2reg"]
+    for _ in range(5):
+        page.keyboard.press("Control+z")
+    assert names(page) == ["mem2reg", "instcombine", "simplifycfg", "gvn"]
+
+
+@pytest.mark.slow
+def test_actions_without_names_are_put_together_and_changed_in_a_form(page: Any) -> None:
+    page.get_by_label("Actions").select_option("Parameters")
+    page.get_by_role("button", name="Compile and open").click()
+    page.get_by_role("button", name="Values…").click()
+    page.get_by_label("pass", exact=True).select_option("licm")
+    page.get_by_label("allowspeculation", exact=True).select_option("false")
+    page.get_by_role("button", name="Insert at the beginning").click()
+    sync_api.expect(steps(page)).to_have_count(2)
+    assert names(page) == ["licm allowspeculation=false"]
+    page.get_by_role("button", name="Values…").click()
+    chosen = page.get_by_label("allowspeculation", exact=True)
+    sync_api.expect(chosen.locator("option:checked")).to_have_text("false")
+    chosen.select_option("true")
+    page.get_by_role("button", name="Replace step 1").click()
+    sync_api.expect(steps(page).nth(1)).to_contain_text("allowspeculation=true")
+    assert len(names(page)) == 1
+
+
+def saved(page: Any, form: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.get_by_role("tabpanel").get_by_role("button", name=form, exact=True).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+@pytest.mark.slow
+def test_every_picture_is_kept_as_it_is_seen(page: Any, tmp_path: Path) -> None:
+    """As SVG with no page around it, and as PNG: the text in it and the ground are not one."""
+    open_source(page)
+    add(page, "mem2reg", "instcombine")
+    page.get_by_role("button", name="Dark colours").click()
+    view(page, "Try all")
+    page.get_by_role("tabpanel").get_by_role("button", name="Try all").click()
+    page.get_by_text("change something: done").wait_for()
+    view(page, "Search")
+    page.get_by_label("Seconds").fill("2")
+    page.get_by_role("button", name="Search from here").click()
+    page.get_by_role("button", name="Go there").wait_for()
+    said = {"Graphs": "ret i32", "Charts": "beginning", "Try all": "gvn", "Tree": "mem2reg"}
+    for name in (*said, "Search"):
+        view(page, name)
+        page.get_by_role("button", name="SVG", exact=True).and_(page.locator(":enabled")).wait_for()
+        picture = saved(page, "SVG", tmp_path)
+        text = picture.read_text(encoding="utf-8")
+        ET.fromstring(text)
+        assert said.get(name, "circle") in text
+        colours = set(re.findall(r'fill="(#\w+)"', text))
+        assert len(colours) > 1
+        assert "var(" not in text
+        image = saved(page, "PNG", tmp_path).read_bytes()
+        assert image.startswith(b"\x89PNG")
+        assert len(image) > 2000
+
+
+@pytest.mark.slow
+def test_a_large_graph_is_drawn_and_kept(page: Any, tmp_path: Path) -> None:
+    open_source(page, "".join(f"int f{n}(int x) {{ return x * {n} + 1; }}\n" for n in range(400)))
+    add(page, "mem2reg")
+    view(page, "Graphs")
+    page.get_by_label("Graph", exact=True).select_option("programl")
+    status = page.get_by_role("tabpanel").get_by_role("status")
+    sync_api.expect(status).to_contain_text("nodes")
+    page.locator("canvas").wait_for()
+    text = saved(page, "SVG", tmp_path).read_text(encoding="utf-8")
+    count = int(re.match(r"([\d,]+) nodes", status.inner_text()).group(1).replace(",", ""))  # type: ignore[union-attr]  # it says so
+    assert count > 2000
+    assert text.count("<title>") >= count
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Fit").click()
 
 
 @pytest.mark.slow

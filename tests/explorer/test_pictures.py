@@ -42,6 +42,12 @@ def test_what_is_the_same_may_have_another_name() -> None:
     assert [node.id for node in found.removed_nodes] == ["z"]
 
 
+def test_edges_of_a_changed_node_are_the_same_where_they_join_the_same_names() -> None:
+    found = drawn(graph("a1-b2", "b2-c3", "a1-c3"), graph("a9-b2", "b2-c3"))
+    assert [node.status for node in found.nodes] == ["changed", "same", "same"]
+    assert [edge.status for edge in found.edges] == ["same", "same", "added"]
+
+
 def test_without_another_state_nothing_is_marked() -> None:
     found = drawn(graph("a1-b2"), None)
     assert {node.status for node in found.nodes} == {""}

@@ -108,6 +108,8 @@ def test_every_form_that_leaves_leads_back(client: Client, crc: Session, tmp_pat
             at = again.record["nodes"][again.record["at"]]
             assert at["costs"] == nodes[1]["costs"]
             assert at["total"] == pytest.approx(nodes[1]["total"])
+    assert export["state"]["reward"] == pytest.approx(nodes[1]["total"])
+    assert nodes[1]["total"] > 0
     assert "mem2reg" in export["commandline"]
     ran = subprocess.run(
         [sys.executable, "-c", export["python"]],

@@ -14,13 +14,14 @@ _ALONE = (
 )  # fmt: skip
 
 
-def test_what_is_built_is_that_of_the_sources() -> None:
+def test_what_is_built_is_that_of_the_sources_and_the_schema() -> None:
     files = [
         *(_SOURCES / name for name in _ALONE),
         *(path for part in ("src", "public") for path in (_SOURCES / part).rglob("*")),
     ]
     digest = hashlib.sha256()
-    for name in sorted(path.relative_to(_SOURCES).as_posix() for path in files if path.is_file()):
+    names = [path.relative_to(_SOURCES).as_posix() for path in files if path.is_file()]
+    for name in sorted([*names, "../src/compiler_gym/explorer/schema.json"]):
         digest.update(f"{name}\0".encode() + (_SOURCES / name).read_bytes() + b"\0")
     built = (STATIC / "sources.sha256").read_text(encoding="utf-8").strip()
     assert digest.hexdigest() == built, "run: cd explorer && npm ci && npm run build"

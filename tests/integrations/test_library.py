@@ -16,7 +16,8 @@ def test_a_library_that_is_there_is_its_module() -> None:
 
 def test_the_extra_of_a_missing_library_is_named() -> None:
     with pytest.raises(
-        EnvironmentNotSupported, match=r"^nowhere is missing .*pip install 'compiler_gym\[rl\]'$"
+        EnvironmentNotSupported,
+        match=r"^nowhere is missing .*pip install 'compiler-gym-next\[rl\]'$",
     ) as failure:
         library("nowhere.at.all", "rl")
     assert isinstance(failure.value.__cause__, ModuleNotFoundError)

@@ -14,6 +14,7 @@ from typing import Any
 
 from compiler_gym.builds import Binary, find_binaries, record_build
 from compiler_gym.envs.llvm.tuning.linking import FOLDING, Linker
+from compiler_gym.envs.llvm.tuning.llvm_tuner import LlvmTuner
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import CompilerGymError
@@ -44,10 +45,9 @@ def _recorded(project: Project, into: Path, folder: Path) -> Binary:
     tree = folder / "tree"
     shutil.copytree(into / project.name / "source", tree, symlinks=True)
     script = ("sh", str(into / project.name / "build.sh"))
-    recording = record_build(
-        tree, script, folder / "record", compiler=["clang-22"],
-        cxx_compiler=["clang-22", "--driver-mode=g++"],
-    )  # fmt: skip
+    compiler, cxx = LlvmTuner().compilers
+    record = folder / "record"
+    recording = record_build(tree, script, record, compiler=compiler, cxx_compiler=cxx)
     found = find_binaries(recording.events(), tree)
     return next(binary for binary in found if binary.name == project.binary)
 

@@ -436,6 +436,7 @@ export interface components {
         /** @description A set of actions. */
         ActionSpace: {
             actions: components["schemas"]["Action"][];
+            form: components["schemas"]["Shape"] | null;
             name: string;
             parts: components["schemas"]["ActionPart"][];
             settings: boolean;
@@ -789,6 +790,29 @@ export interface components {
         Sessions: {
             sessions: components["schemas"]["Session"][];
         };
+        /** @description How a value is put together that has no name: what a form asks for. */
+        Shape: {
+            /** @default  */
+            description: string;
+            /** @default null */
+            high: number | null;
+            /** @default false */
+            in_order: boolean;
+            items?: components["schemas"]["Shape"][];
+            kind: string;
+            /** @default 0 */
+            least: number;
+            /** @default null */
+            low: number | null;
+            /** @default null */
+            most: number | null;
+            /** @default  */
+            name: string;
+            options?: string[];
+            values?: unknown[];
+            /** @default false */
+            whole: boolean;
+        };
         /** @description A program that was pasted. */
         Source: {
             /** @default null */
@@ -877,6 +901,7 @@ export type SearchMethod = components['schemas']['SearchMethod'];
 export type Server = components['schemas']['Server'];
 export type Session = components['schemas']['Session'];
 export type Sessions = components['schemas']['Sessions'];
+export type Shape = components['schemas']['Shape'];
 export type Source = components['schemas']['Source'];
 export type Task = components['schemas']['Task'];
 export type Text = components['schemas']['Text'];

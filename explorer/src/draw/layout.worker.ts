@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: MIT
 // Lays graphs out, away from the page: small ones with Graphviz, large ones in layers.
 
-import type { Graph } from '../api/schema';
+import type { Edge, GraphNode } from '../api/schema';
 
 export interface Placed {
   x: Float32Array;
   y: Float32Array;
   edges: Uint32Array;
 }
-interface Wish {
-  number: number;
-  dot?: string;
-  graph?: Graph;
+interface Laid {
+  nodes: GraphNode[];
+  edges: Edge[];
 }
 
 let viz: Promise<{ dot(text: string): string }> | undefined;
 
-self.onmessage = async ({ data }: MessageEvent<Wish>) => {
+self.onmessage = async ({ data }: MessageEvent<{ dot: string } | Laid>) => {
   try {
-    if (data.graph) {
-      const placed = layers(data.graph);
-      self.postMessage({ number: data.number, placed }, { transfer: [placed.x.buffer, placed.y.buffer, placed.edges.buffer] });
+    if ('nodes' in data) {
+      const placed = layers(data);
+      self.postMessage({ placed }, { transfer: [placed.x.buffer, placed.y.buffer, placed.edges.buffer] });
       return;
     }
     viz ??= import('@hpcc-js/wasm-graphviz').then(({ Graphviz }) => Graphviz.load());
-    self.postMessage({ number: data.number, svg: (await viz).dot(data.dot ?? '') });
+    self.postMessage({ svg: (await viz).dot(data.dot) });
   } catch (error) {
-    self.postMessage({ number: data.number, error: String(error) });
+    self.postMessage({ error: String(error) });
   }
 };
 
 /** Layers by distance from the beginnings, wrapped; within a layer by the place of the neighbours. */
-function layers(graph: Graph): Placed {
+function layers(graph: Laid): Placed {
   const place = new Map(graph.nodes.map((node, i) => [node.id, i]));
   const pairs = graph.edges.map((edge) => [place.get(edge.source), place.get(edge.target)] as const)
     .filter((pair): pair is readonly [number, number] => pair[0] !== undefined && pair[1] !== undefined);

@@ -6,7 +6,8 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { api, listen, Lost, Refused } from '../api/client';
-import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Export, Node, Problem, Session, Source, Task, Tried } from '../api/schema';
+import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Export, Node, Problem, Session, Shape, Source, Task, Tried } from '../api/schema';
+import { said } from './forms';
 import { signed } from './words';
 
 const VIEWS = ['diff', 'code', 'graph', 'charts', 'try', 'search', 'tree'] as const;
@@ -34,6 +35,7 @@ export interface Notice {
 }
 
 let keys = 0;
+const same = (some: Item[], others: Item[]) => some.length === others.length && some.every((one, i) => one.key === others[i]?.key && one.on === others[i].on);
 const keyOf = (parent: number, action: unknown) => `${parent}|${JSON.stringify(action)}`;
 
 export class Explored {
@@ -134,6 +136,11 @@ export class Explored {
     return this.space?.actions ?? this.env.action_spaces.find((one) => one.name === this.actionSpace)?.actions ?? [];
   }
 
+  /** How actions are put together that have no names. */
+  get form(): Shape | null {
+    return (this.space ?? this.env.action_spaces.find((one) => one.name === this.actionSpace))?.form ?? null;
+  }
+
   nodeAt(place: number): number {
     for (let i = Math.min(place, this.way.length - 1); i >= 0; i--) {
       const id = this.way[i];
@@ -147,6 +154,9 @@ export class Explored {
   insert(actions: { action: unknown; name: string }[], place = this.cursor + 1): void {
     const fresh = actions.map(({ action, name }) => ({ key: keys++, action, name, on: true }));
     this.edit([...this.items.slice(0, place), ...fresh, ...this.items.slice(place)], place + fresh.length - 1);
+  }
+  replace(place: number, { action, name }: { action: unknown; name: string }): void {
+    this.edit(this.items.map((item, i) => (i === place ? { key: keys++, action, name, on: true } : item)), place);
   }
   toggle(place: number): void {
     this.edit(this.items.map((item, i) => (i === place ? { ...item, on: !item.on } : item)), place);
@@ -226,46 +236,62 @@ export class Explored {
     return this.turn;
   }
   private async reach(): Promise<void> {
-    for (let guard = 0; guard < 3 && this.walk() !== null && !this.closed; guard++) {
-      let parent = 0;
-      const rest: Item[] = [];
-      this.items.forEach((item, i) => {
-        if (!item.on) return;
-        const id = this.way[i];
-        if (id !== null && id !== undefined && rest.length === 0) parent = id;
-        else rest.push(item);
-      });
+    let most = Infinity;
+    while (this.walk() !== null && !this.closed) {
+      const [parent, rest] = this.missing(most);
       this.busy = true;
       try {
-        const nodes = await api.step(this.id, parent, rest.map((item) => item.action));
-        const named = new Map<number, Item>();
-        nodes.forEach((node, i) => {
-          const item = rest[i];
-          this.add(node);
-          if (item && JSON.stringify(item.action) !== JSON.stringify(node.action))
-            named.set(item.key, { ...item, action: node.action, name: node.name });
-        });
-        if (named.size) this.items = this.items.map((item) => named.get(item.key) ?? item);
-        const failed = nodes.at(-1);
-        if (failed?.error) this.tell('error', `${failed.name} failed`, failed.error);
+        this.met(rest, await api.step(this.id, parent, rest.map((item) => item.action)));
       } catch (error) {
-        if (error instanceof Refused && error.status < 500 && error.status !== 404) {
-          // What cannot be is taken back; what was before stays.
-          this.report(error);
-          const before = this.past.at(-1);
-          if (before) {
-            this.past = this.past.slice(0, -1);
-            this.items = before.items;
-            this.cursor = before.cursor;
-          }
-        } else this.report(error);
-        this.walk();
-        break;
+        const refused = error instanceof Refused && error.status < 500 && error.status !== 404;
+        if (refused && rest.length > 1) {
+          most = 1; // One after another: the others stay.
+          continue;
+        }
+        this.report(error);
+        if (!refused || !rest[0]) break;
+        this.forgo(rest[0]);
       } finally {
         this.busy = false;
       }
     }
+    this.walk();
     void this.measure();
+  }
+  /** The last node that the sequence reaches, and at most so many of the actions that follow. */
+  private missing(most: number): [number, Item[]] {
+    let parent = 0;
+    const rest: Item[] = [];
+    this.items.forEach((item, i) => {
+      if (!item.on) return;
+      const id = this.way[i];
+      if (id !== null && id !== undefined && rest.length === 0) parent = id;
+      else rest.push(item);
+    });
+    return [parent, rest.slice(0, most)];
+  }
+  private met(asked: Item[], nodes: Node[]): void {
+    const named = new Map<number, Item>();
+    nodes.forEach((node, i) => {
+      const item = asked[i];
+      this.add(node);
+      const name = this.nodes.get(node.id)?.name ?? node.name;
+      if (item && (item.name !== name || JSON.stringify(item.action) !== JSON.stringify(node.action)))
+        named.set(item.key, { ...item, action: node.action, name });
+    });
+    if (named.size) this.items = this.items.map((item) => named.get(item.key) ?? item);
+    const failed = nodes.at(-1);
+    if (failed?.error) this.tell('error', `${failed.name} failed`, failed.error);
+  }
+  /** Take an action that cannot be out of the sequence, and of what it was before. */
+  private forgo(gone: Item): void {
+    const place = this.items.findIndex((one) => one.key === gone.key);
+    const without = (items: Item[]) => items.filter((one) => one.key !== gone.key);
+    const last = this.past.at(-1);
+    this.items = without(this.items);
+    if (this.cursor >= place) this.cursor -= 1;
+    this.past = this.past.map((one) => ({ ...one, items: without(one.items) }));
+    if (last && same(this.past.at(-1)?.items ?? [], this.items)) this.past = this.past.slice(0, -1);
   }
 
   // -- what the server says -------------------------------------------------------------------
@@ -282,7 +308,8 @@ export class Explored {
   }
   private add(node: Node): void {
     const known = this.nodes.get(node.id);
-    this.nodes.set(node.id, known ? { ...node, costs: { ...known.costs, ...node.costs } } : node);
+    const name = this.form && node.parent !== null && typeof node.action === 'object' ? said(this.form, node.action) : node.name;
+    this.nodes.set(node.id, { ...node, name, costs: { ...known?.costs, ...node.costs } });
     if (node.parent !== null) this.children.set(keyOf(node.parent, node.action), node.id);
   }
   private forget(id: number): void {

@@ -6,7 +6,7 @@ import type { Environment, Episode, NewSession, Problem, Server } from '../api/s
 import { Explored } from './session.svelte';
 import { fragmentOf, short } from './words';
 
-export type Dialog = 'none' | 'new' | 'open' | 'export' | 'help' | 'commands';
+export type Dialog = 'none' | 'new' | 'open' | 'export' | 'help' | 'values';
 type Theme = 'light' | 'dark';
 const MOST_LETTERS = 500_000;
 

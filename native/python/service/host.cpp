@@ -33,7 +33,7 @@ class Interpreter : public service::Host {
   service::Bytes make_bytes(std::size_t size) override {
     PyObject* const object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
     if (!object) throw nb::python_error();
-    return {PyBytes_AS_STRING(object), size, object, forget};
+    return {PyBytes_AsString(object), size, object, forget};
   }
 };
 
@@ -46,7 +46,7 @@ service::Host& interpreter() {
 }
 
 service::Bytes bytes_of(nb::bytes object) {
-  char* const data = PyBytes_AS_STRING(object.ptr());
+  char* const data = PyBytes_AsString(object.ptr());
   const std::size_t size = object.size();
   return {data, size, object.release().ptr(), forget};
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "compiler_gym/jit/errors.h"
 #include "compiler_gym/jit/pool.h"
@@ -65,32 +66,74 @@ double since(std::chrono::steady_clock::time_point& last) {
   return seconds;
 }
 
+// What makes code of one module after the other: to build its list of passes takes longer than to
+// run it on a short module.
 struct Generator {
-  Text text;
+  std::unique_ptr<llvm::LLVMContext> context = make_context();
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream{bytes};
   llvm::legacy::PassManager passes;
-};
+  std::unique_ptr<llvm::Module> module;
+  int uses = 0;
 
-llvm::SmallVector<char, 0> object_of(const std::string& ir, int level, Stages& stages) {
-  auto state = std::make_unique<Generator>();
-  auto last = std::chrono::steady_clock::now();
-  leak_on_fatal(state, [&](Generator& work) {
-    work.text = read_text(ir);
-    work.machine = machine_for("", "", "", level);
-    aim(*work.text.module, *work.machine);
-    stages.read = since(last);
-    optimise(*work.text.module, *work.machine, level);
-    stages.optimise = since(last);
-    llvm::MCContext* context = nullptr;
-    if (work.machine->addPassesToEmitMC(work.passes, context, work.stream)) {
+  explicit Generator(int level) : machine(machine_for("", "", "", level)) {
+    llvm::MCContext* labels = nullptr;
+    if (machine->addPassesToEmitMC(passes, labels, stream)) {
       throw TargetError("no machine code can be made for this machine");
     }
-    work.passes.run(*work.text.module);
+  }
+};
+
+// The constants of a context stay as long as it does, so a generator is made anew now and then.
+constexpr int most_uses = 64;
+
+// Generators that nobody uses, by level. Never destroyed, see `linker`.
+struct Idle {
+  std::mutex mutex;
+  std::map<int, std::vector<std::unique_ptr<Generator>>> generators;
+};
+
+Idle& idle() {
+  static Idle* made = new Idle;
+  return *made;
+}
+
+std::unique_ptr<Generator> take_generator(int level) {
+  {
+    std::lock_guard lock(idle().mutex);
+    auto& waiting = idle().generators[level];
+    if (!waiting.empty()) {
+      auto generator = std::move(waiting.back());
+      waiting.pop_back();
+      return generator;
+    }
+  }
+  return std::make_unique<Generator>(level);
+}
+
+void give_generator(int level, std::unique_ptr<Generator> generator) {
+  if (++generator->uses >= most_uses) return;
+  std::lock_guard lock(idle().mutex);
+  idle().generators[level].push_back(std::move(generator));
+}
+
+llvm::SmallVector<char, 0> object_of(const std::string& ir, int level, Stages& stages) {
+  auto last = std::chrono::steady_clock::now();
+  auto generator = take_generator(level);
+  leak_on_fatal(generator, [&](Generator& work) {
+    work.module = read_text(ir, *work.context);
+    aim(*work.module, *work.machine);
+    stages.read = since(last);
+    optimise(*work.module, *work.machine, level);
+    stages.optimise = since(last);
+    work.passes.run(*work.module);
+    work.module.reset();
     stages.generate = since(last);
   });
-  return std::move(state->bytes);
+  auto bytes = std::exchange(generator->bytes, {});
+  give_generator(level, std::move(generator));
+  return bytes;
 }
 
 }  // namespace

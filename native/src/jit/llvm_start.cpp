@@ -46,13 +46,17 @@ struct Complaints : llvm::DiagnosticHandler {
   }
 };
 
-std::string host_feature_list() {
-  std::string list;
-  for (const auto& [name, is_there] : host_features()) {
-    if (!list.empty()) list += ',';
-    list += is_there ? '+' : '-';
-    list += name;
-  }
+// Asked once: under a hypervisor each of the many instructions that ask takes microseconds.
+const std::string& host_feature_list() {
+  static const std::string list = [] {
+    std::string joined;
+    for (const auto& [name, is_there] : host_features()) {
+      if (!joined.empty()) joined += ',';
+      joined += is_there ? '+' : '-';
+      joined += name;
+    }
+    return joined;
+  }();
   return list;
 }
 
@@ -79,21 +83,25 @@ void start_llvm() {
   });
 }
 
-Text read_text(const std::string& ir) {
-  Text text{std::make_unique<llvm::LLVMContext>(), nullptr};
-  text.context->setDiagnosticHandler(std::make_unique<Complaints>());
+std::unique_ptr<llvm::LLVMContext> make_context() {
+  auto context = std::make_unique<llvm::LLVMContext>();
+  context->setDiagnosticHandler(std::make_unique<Complaints>());
+  return context;
+}
+
+std::unique_ptr<llvm::Module> read_text(const std::string& ir, llvm::LLVMContext& context) {
   llvm::SMDiagnostic complaint;
-  text.module = llvm::parseAssemblyString(ir, complaint, *text.context);
+  auto module = llvm::parseAssemblyString(ir, complaint, context);
   std::string words;
   llvm::raw_string_ostream stream(words);
-  if (text.module == nullptr) {
+  if (module == nullptr) {
     complaint.print("", stream, false);
     throw InvalidIrError("expected textual LLVM IR, found " + words);
   }
-  if (llvm::verifyModule(*text.module, &stream)) {
+  if (llvm::verifyModule(*module, &stream)) {
     throw InvalidIrError("the IR does not verify: " + words);
   }
-  return text;
+  return module;
 }
 
 std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, const std::string& cpu,

@@ -11,14 +11,11 @@ namespace compiler_gym::jit {
 
 void start_llvm();
 
-// A module and its context, which outlives it.
-struct Text {
-  std::unique_ptr<llvm::LLVMContext> context;
-  std::unique_ptr<llvm::Module> module;
-};
+// A context that throws FatalError where LLVM reports an error in it.
+std::unique_ptr<llvm::LLVMContext> make_context();
 
 // Throws InvalidIrError where the text cannot be read or does not verify.
-Text read_text(const std::string& ir);
+std::unique_ptr<llvm::Module> read_text(const std::string& ir, llvm::LLVMContext& context);
 
 // Code for this machine may use all that its processor can do; "" is this machine.
 std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, const std::string& cpu,

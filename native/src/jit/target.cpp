@@ -8,7 +8,10 @@
 
 namespace compiler_gym::jit {
 
-std::string host_cpu() { return llvm::sys::getHostCPUName().str(); }
+std::string host_cpu() {
+  static const std::string name = llvm::sys::getHostCPUName().str();
+  return name;
+}
 
 std::string host_triple() { return llvm::sys::getProcessTriple(); }
 
@@ -21,18 +24,22 @@ std::map<std::string, bool> host_features() {
 }
 
 int vector_bits() {
-  const auto features = llvm::sys::getHostCPUFeatures();
-  if (features.lookup("avx512f")) return 512;
-  return features.lookup("avx") ? 256 : 128;
+  static const int bits = [] {
+    const auto features = llvm::sys::getHostCPUFeatures();
+    if (features.lookup("avx512f")) return 512;
+    return features.lookup("avx") ? 256 : 128;
+  }();
+  return bits;
 }
 
-int vector_registers() { return llvm::sys::getHostCPUFeatures().lookup("avx512f") ? 32 : 16; }
+int vector_registers() { return vector_bits() == 512 ? 32 : 16; }
 
 std::string assembly(const std::string& ir, const std::string& triple, const std::string& cpu,
                      const std::string& features, int level) {
   start_llvm();
   struct State {
-    Text text;
+    std::unique_ptr<llvm::LLVMContext> context = make_context();
+    std::unique_ptr<llvm::Module> module;
     std::unique_ptr<llvm::TargetMachine> machine;
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream{bytes};
@@ -40,15 +47,15 @@ std::string assembly(const std::string& ir, const std::string& triple, const std
   };
   auto state = std::make_unique<State>();
   leak_on_fatal(state, [&](State& work) {
-    work.text = read_text(ir);
+    work.module = read_text(ir, *work.context);
     work.machine = machine_for(triple, cpu, features, level);
-    aim(*work.text.module, *work.machine);
-    optimise(*work.text.module, *work.machine, level);
+    aim(*work.module, *work.machine);
+    optimise(*work.module, *work.machine, level);
     if (work.machine->addPassesToEmitFile(work.passes, work.stream, nullptr,
                                           llvm::CodeGenFileType::AssemblyFile)) {
       throw TargetError("the target writes no assembly");
     }
-    work.passes.run(*work.text.module);
+    work.passes.run(*work.module);
   });
   return std::string(state->bytes.begin(), state->bytes.end());
 }

@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "compiler_gym/jit/errors.h"
 
 using namespace compiler_gym::jit;
@@ -87,4 +92,31 @@ TEST_CASE("variables are set before code runs") {
   const auto code = Code::compile(
       "@v = global i32 41\ndefine i32 @f() {\n  %x = load i32, ptr @v\n  ret i32 %x\n}", 2);
   CHECK(reinterpret_cast<int (*)()>(code->address("f"))() == 41);
+}
+
+TEST_CASE("what makes code is used again: the same text has the same size, whatever came before") {
+  const auto first = Code::compile(square, 2)->size();
+  for (int number = 0; number < 140; ++number) {
+    const auto text = "define i32 @f() {\n ret i32 " + std::to_string(number) + "\n}";
+    CHECK(reinterpret_cast<int (*)()>(Code::compile(text, 2)->address("f"))() == number);
+    if (number % 20 == 0) CHECK_THROWS_AS(Code::compile("no IR", 2), InvalidIrError);
+  }
+  CHECK(Code::compile(square, 2)->size() == first);
+}
+
+TEST_CASE("threads compile at once") {
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([thread, &right] {
+      for (int number = 0; number < 10; ++number) {
+        const int value = 100 * thread + number;
+        const auto code =
+            Code::compile("define i32 @f() {\n ret i32 " + std::to_string(value) + "\n}", -1);
+        right += reinterpret_cast<int (*)()>(code->address("f"))() == value;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(right == 40);
 }

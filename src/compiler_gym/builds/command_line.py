@@ -18,6 +18,7 @@ from compiler_gym.errors import BenchmarkInitError
 __all__ = ["IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"]
 
 IR_SUFFIXES = (".bc", ".ll")
+"""How the names of files of IR end."""
 SOURCE_LANGUAGES = {
     ".c": "c",
     ".cc": "c++",
@@ -28,6 +29,7 @@ SOURCE_LANGUAGES = {
     ".i": "cpp-output",
     ".ii": "c++-cpp-output",
 }
+"""The language of a source file by how its name ends, as clang's ``-x`` says it."""
 
 
 class Mode(Enum):

@@ -78,13 +78,12 @@ def _show(found: "list[RunSummary]") -> None:
 def _draw(found: "list[RunSummary]", path: Path) -> None:
     from compiler_gym.errors import CacheError, InvalidParameterError
     from compiler_gym.runs import distinct_names
+    from compiler_gym.version import install_hint
 
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InvalidParameterError(
-            "a plot needs matplotlib: `pip install 'compiler_gym[plot]'`"
-        ) from error
+        raise InvalidParameterError(f"a plot needs matplotlib: `{install_hint('plot')}`") from error
     figure = cast(Any, Figure(figsize=(8, 4.5), layout="constrained"))  # its types are half open
     axes = figure.subplots()
     for run, name in zip(found, distinct_names([run.path for run in found]), strict=True):

@@ -2,29 +2,33 @@
 """``compiler-gym version``."""
 
 import platform
+from typing import TYPE_CHECKING
 
 from compiler_gym.cli._output import Json, print_json, show, table
+from compiler_gym.lazy import named
+
+if TYPE_CHECKING:
+    from compiler_gym.registration import Compiler
 
 __all__ = ["version"]
 
 
 def version(json: Json = False) -> None:
     """Print the versions of this library, its compilers and what they run on."""
-    import gymnasium
+    from importlib.metadata import version as version_of
 
     from compiler_gym.errors import EnvironmentNotSupported
-    from compiler_gym.registration import compilers, make
+    from compiler_gym.registration import compilers
     from compiler_gym.version import __version__
 
     versions = {"compiler_gym": __version__}
     for name, compiler in compilers().items():
         try:
-            with make(compiler.environments[0].id) as env:
-                versions[name] = env.compiler_version
+            versions[name] = _version_of(compiler)
         except EnvironmentNotSupported as error:
             versions[name] = f"not available: {error}"
     versions["sandbox"] = _sandbox()
-    versions |= {"gymnasium": gymnasium.__version__, "python": platform.python_version()}
+    versions |= {"gymnasium": version_of("gymnasium"), "python": platform.python_version()}
     if json:
         print_json(versions)
         return
@@ -32,6 +36,17 @@ def version(json: Json = False) -> None:
     for name, number in versions.items():
         rows.add_row(name, number)
     show(rows)
+
+
+def _version_of(compiler: "Compiler") -> str:
+    """Return the version of a compiler, and start an environment only where it cannot say."""
+    if compiler.version:
+        found = named(compiler.version)
+        return str(found() if callable(found) else found)
+    from compiler_gym.registration import make
+
+    with make(compiler.environments[0].id) as env:
+        return env.compiler_version
 
 
 def _sandbox() -> str:

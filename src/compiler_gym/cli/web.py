@@ -81,12 +81,11 @@ def _require_library() -> None:
     from importlib.util import find_spec
 
     from compiler_gym.errors import EnvironmentNotSupported
+    from compiler_gym.version import install_hint
 
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
-        raise EnvironmentNotSupported(
-            f"{' and '.join(missing)} missing: pip install 'compiler_gym[web]'"
-        )
+        raise EnvironmentNotSupported(f"{' and '.join(missing)} missing: {install_hint('web')}")
 
 
 def _open(address: str) -> None:

@@ -405,7 +405,7 @@ class Episode:
             observation = plan.observe(reply.observations)
         except (CompilerError, ServiceError) as error:
             return self.fail(error, plan)
-        if plan is self.selection.plan and self.history is not None:
+        if plan.rewards is self.selection.rewards and self.history is not None:
             self.history.earn(reward)
         return observation, reward, reply.end, False, info
 

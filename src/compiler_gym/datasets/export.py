@@ -14,6 +14,7 @@ from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.install import new_file
 from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.version import install_hint
 
 __all__ = ["export_parquet"]
 
@@ -81,7 +82,5 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow  # pyright: ignore[reportMissingTypeStubs]  # it has none
         import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
     except ImportError as error:
-        raise DatasetInitError(
-            "Parquet needs pyarrow: pip install 'compiler_gym[parquet]'"
-        ) from error
+        raise DatasetInitError(f"Parquet needs pyarrow: {install_hint('parquet')}") from error
     return pyarrow, pyarrow.parquet

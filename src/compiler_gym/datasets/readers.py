@@ -25,6 +25,7 @@ from compiler_gym.datasets.archive import (
 )
 from compiler_gym.datasets.files import walk_files
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.version import install_hint
 
 __all__ = ["Candidate", "ReadOptions", "reader_of"]
 
@@ -377,7 +378,5 @@ def _parquet() -> Any:
     try:
         import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]  # it has none
     except ImportError as error:
-        raise DatasetInitError(
-            "Parquet needs pyarrow: pip install 'compiler_gym[parquet]'"
-        ) from error
+        raise DatasetInitError(f"Parquet needs pyarrow: {install_hint('parquet')}") from error
     return pyarrow.parquet

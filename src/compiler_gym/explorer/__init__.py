@@ -2,10 +2,10 @@
 """The web explorer: an API over environments as trees of states, and the page that shows it.
 
 ``records`` and ``routes`` say what is asked and answered, ``schema`` writes that down for the
-front end. ``tree`` is the states of one program, ``explored`` a session with one, ``registry``
-all sessions, ``tasks`` what goes on by itself and ``log`` what streams tell of it. ``texts``,
-``pictures``, ``describing``, ``programs`` and ``porting`` make answers; ``api`` has a method for
-each route. ``app`` speaks HTTP, behind the checks of ``guard`` and with the errors of
+front end. ``tree`` is the states of one program, ``explored`` a session with one, ``registry`` all
+sessions, ``tasks`` what goes on by itself and ``log`` what streams tell of it. ``texts``,
+``pictures``, ``describing``, ``shapes``, ``programs`` and ``porting`` make answers; ``api`` has a
+method for each route. ``app`` speaks HTTP, behind the checks of ``guard`` and with the errors of
 ``problems``, and ``server`` listens as ``settings`` say; both need the extra ``web``.
 
 It names no compiler: what can be looked at of a program is told by the environment's

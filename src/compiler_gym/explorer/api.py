@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, describe
-from compiler_gym.errors import ExplorerError, ObservationError
+from compiler_gym.errors import CompilerGymError, ExplorerError, ObservationError
 from compiler_gym.explorer import records
 from compiler_gym.explorer.describing import (
     action_space_of,
@@ -112,7 +112,13 @@ class Api:
 
     def sessions(self, asked: Asked) -> records.Sessions:
         """List the open sessions."""
-        found = [one.record(whole=False) for one in self.registry.all() if not one.is_closed]
+        found: list[records.Session] = []
+        for one in self.registry.all():
+            try:
+                found.append(one.record(whole=False))
+            except CompilerGymError:
+                if not one.is_closed:  # else it was just now
+                    raise
         return records.Sessions(sessions=found)
 
     def open_session(self, asked: Asked) -> records.Session:

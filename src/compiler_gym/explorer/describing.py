@@ -8,6 +8,7 @@ import msgspec
 
 from compiler_gym.core import CompilerEnv, Panes, describe
 from compiler_gym.explorer import records
+from compiler_gym.explorer.shapes import shape_of
 from compiler_gym.registration import compiler_of, compilers
 from compiler_gym.spaces import to_plain
 
@@ -99,6 +100,7 @@ def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> reco
         actions=[records.Action(**row) for row in plain["actions"]],
         parts=[records.ActionPart(**row) for row in plain["parts"]],
         shape=shape,
+        form=shape_of(space),
         settings=False,
     )
 

@@ -106,18 +106,18 @@ def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
 
 
 def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) -> list[Edge]:
-    known: Counter[tuple[str, str, str]] = Counter()
-    if other is not None:
-        digests = {node.id: _digest(node) for node in other.nodes}
-        known.update((digests[e.source], digests[e.target], e.kind) for e in other.edges)
+    """Return the edges, each the same where it joins equal nodes, or those of the same names."""
+    equal, named = _ends(other)
     digests = {node.id: _digest(node) for node in graph.nodes}
     found: list[Edge] = []
     for edge in graph.edges:
         mark = ""
         if status:
-            key = digests[edge.source], digests[edge.target], edge.kind
-            mark = "same" if known[key] > 0 else "added"
-            known[key] -= 1
+            by_digest = digests[edge.source], digests[edge.target], edge.kind
+            by_name = edge.source, edge.target, edge.kind
+            has_changed = "changed" in (status[edge.source], status[edge.target])
+            is_same = _taken(equal, by_digest) or (has_changed and _taken(named, by_name))
+            mark = "same" if is_same else "added"
         found.append(
             Edge(
                 source=edge.source,
@@ -128,6 +128,28 @@ def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) ->
             )
         )
     return found
+
+
+_Ends = Counter[tuple[str, str, str]]
+
+
+def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
+    """Return what edges join: what their nodes are, and what these are called."""
+    if graph is None:
+        return Counter(), Counter()
+    digests = {node.id: _digest(node) for node in graph.nodes}
+    return (
+        Counter((digests[one.source], digests[one.target], one.kind) for one in graph.edges),
+        Counter((one.source, one.target, one.kind) for one in graph.edges),
+    )
+
+
+def _taken(left: _Ends, key: tuple[str, str, str]) -> bool:
+    """Take one out, if there is one left."""
+    if left[key] <= 0:
+        return False
+    left[key] -= 1
+    return True
 
 
 def _digest(node: PaneNode) -> str:

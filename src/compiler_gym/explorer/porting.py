@@ -57,7 +57,7 @@ def exported(tree: Tree, state: State, environment: str, source: Source | None) 
             source=source,
             action_space=record.action_space,
             reward_space=record.reward_space,
-            actions=[one.name if isinstance(one.action, int) else one.action for one in state.path],
+            actions=[one.name if _is_named(one) else one.action for one in state.path],
             reward=state.total,
         )
         plain = {key: value for key, value in asdict(record).items() if value is not None}
@@ -65,10 +65,15 @@ def exported(tree: Tree, state: State, environment: str, source: Source | None) 
             state=plain | {"environment": environment} | _text_of(source),
             fragment=fragment_of(episode),
             commandline=record.commandline,
-            python=_python(episode),
+            python=_python(episode, state.path),
         )
 
     return tree.use(state, told)
+
+
+def _is_named(state: State) -> bool:
+    """Return whether the action that led to a state has a name, not only a value."""
+    return isinstance(state.action, int) and state.name != str(state.action)
 
 
 def _text_of(source: Source | None) -> dict[str, Any]:
@@ -285,7 +290,7 @@ def _dense(episode: Episode) -> dict[str, Any]:
     return {key: value for key, value in plain.items() if value not in (None, "")}
 
 
-def _python(episode: Episode) -> str:
+def _python(episode: Episode, path: list[State]) -> str:
     """Return a program that goes where the episode is, and prints the state."""
     chosen = {
         key: value
@@ -303,9 +308,9 @@ def _python(episode: Episode) -> str:
         before = f"source = {source.text!r}\n\n"
         program = f"env.panes.paste(source, {source.language!r}, {source.name!r})"
     lines = [f"    env.reset(benchmark={program})"]
-    actions = episode.actions or []
-    if actions:
-        is_named = all(isinstance(action, str) for action in actions)
+    if path:
+        is_named = all(map(_is_named, path))
+        actions = [one.name if is_named else one.action for one in path]
         action = "env.action_space[action]" if is_named else "action"
         lines += [f"    for action in {actions!r}:", f"        env.step({action})"]
     return (

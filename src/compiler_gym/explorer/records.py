@@ -51,6 +51,7 @@ __all__ = [
     "Server",
     "Session",
     "Sessions",
+    "Shape",
     "Source",
     "Task",
     "Text",
@@ -134,6 +135,30 @@ class ActionPart(Struct, frozen=True, kw_only=True):
     description: str
 
 
+class Shape(Struct, frozen=True, kw_only=True):
+    """How a value is put together that has no name: what a form asks for."""
+
+    kind: str
+    """``choice`` of `values`, called `options`; ``number``; ``text``; ``fields``: all of `items`;
+    ``list`` of values of the one item; ``order`` of the `least` integers from `low` on; ``case``:
+    one of `items` by its name, under the key `name`, and such of its fields as are given;
+    ``other``: JSON."""
+    name: str = ""
+    description: str = ""
+    options: list[str] = field(default_factory=list[str])
+    values: list[Any] = field(default_factory=list[Any])
+    low: float | None = None
+    high: float | None = None
+    whole: bool = False
+    """Whether a number is an integer."""
+    items: list["Shape"] = field(default_factory=list["Shape"])
+    in_order: bool = False
+    """Whether fields are a list, not an object by their names."""
+    least: int = 0
+    most: int | None = None
+    """How many a list or a text holds; null: as many as one likes."""
+
+
 class ActionSpace(Struct, frozen=True, kw_only=True):
     """A set of actions."""
 
@@ -144,6 +169,8 @@ class ActionSpace(Struct, frozen=True, kw_only=True):
     parts: list[ActionPart]
     shape: list[int]
     """How many values each number of an action has; empty for one number."""
+    form: Shape | None
+    """How an action is put together; null where actions have names."""
     settings: bool
     """Whether actions set options, so that their order says little."""
 

@@ -22,7 +22,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.explorer.problems import problem_of
 from compiler_gym.explorer.records import Node, Problem
-from compiler_gym.spaces import action_name, find_action, to_plain, value_from_json
+from compiler_gym.spaces import action_name, action_names, find_action, to_plain, value_from_json
 
 __all__ = ["State", "Tree"]
 
@@ -287,7 +287,7 @@ class Tree:
             return found
         twin = found.fork()
         for one in reversed(rest):
-            *_, info = twin.step(value_from_json(twin.action_space, one.action))
+            *_, info = twin.step(_action_of(twin, one.action))
             if "error" in info:
                 twin.close()
                 raise info["error"]
@@ -355,6 +355,8 @@ def _number(reward: Any) -> float | None:
 def _action_of(env: CompilerEnv, action: Any) -> Any:
     """Return the action that a client calls by name or gives as JSON."""
     space = env.action_space
+    if not action_names(space) and _is_member(space, action):
+        return action  # a text, or by names that the space knows
     if isinstance(action, str):
         return find_action(space, action)
     try:
@@ -366,3 +368,10 @@ def _action_of(env: CompilerEnv, action: Any) -> Any:
     raise InvalidActionError(
         f"{action!r:.200} is no action: expected the name or the value of one of {space!r:.200}"
     )
+
+
+def _is_member(space: Any, action: Any) -> bool:
+    try:
+        return action in space
+    except (TypeError, ValueError, KeyError):
+        return False

@@ -5,6 +5,7 @@ import importlib
 from typing import Any
 
 from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.version import install_hint
 
 __all__ = ["library"]
 
@@ -15,5 +16,5 @@ def library(name: str, extra: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise EnvironmentNotSupported(
-            f"{name.partition('.')[0]} is missing ({error}): pip install 'compiler_gym[{extra}]'"
+            f"{name.partition('.')[0]} is missing ({error}): {install_hint(extra)}"
         ) from error

@@ -6,7 +6,7 @@ reaches at most. What the code computes is not known here. Code that writes wher
 the process: call it in a worker.
 """
 
-from compiler_gym.jit.clocks import Estimate, estimate_in_turns, pinned
+from compiler_gym.jit.clocks import Estimate, estimate_in_turns, first_run, pinned
 from compiler_gym.jit.compiling import (
     Call,
     Compiled,
@@ -26,6 +26,7 @@ __all__ = [
     "assembly",
     "compile_ir",
     "estimate_in_turns",
+    "first_run",
     "measured_peak",
     "pinned",
     "set_threads",

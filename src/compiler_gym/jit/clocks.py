@@ -8,23 +8,30 @@ little; what a pool of threads does, in wall time.
 import ctypes
 import os
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, inf
-from typing import Any
+from typing import Any, Protocol
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.jit._module import jit_module
 from compiler_gym.jit.compiling import Call
-from compiler_gym.timing import Interval, interval
+from compiler_gym.timing import interval
 
-__all__ = ["Estimate", "estimate_in_turns", "pinned"]
+__all__ = ["Estimate", "Turns", "estimate", "estimate_in_turns", "first_run", "pinned"]
 
 _SAMPLE = 1e-4
 """The seconds of one sample, at least: a thousand times what reading the clock takes."""
-_FEWEST, _MOST = 5, 1000
+_FEWEST, _MOST = 3, 1000
 """How many samples are taken of each call where there is time."""
-_BATCH = 5
+_FEWEST_SHORT = 5
+"""How many are taken before the first look at the interval, which takes 50 us, where samples are
+shorter than `_LONG`. Each later look is after half as many more: who looks after every sample
+stops at the first interval that is narrow by chance."""
+_LONG = 5e-4
+_FEWEST_WITH_OUTLIERS = 10
+"""Among fewer samples none is left out: what is left of five would agree too well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +39,10 @@ class Estimate:
     """How long one run of a call takes."""
 
     seconds: float
-    """The geometric mean, outliers left out."""
+    """The geometric mean; of ten samples and more, outliers left out."""
     low: float
-    """The lower end of the 95 % confidence interval; 0 after a single sample."""
+    """The lower end of the 95 % confidence interval; 0 after a single sample. Since sampling ends
+    when it is narrow, it holds what is true about nine times in ten."""
     high: float
     """Its upper end; infinite after a single sample."""
     samples: tuple[float, ...]
@@ -49,75 +57,120 @@ class Estimate:
         return (self.high - self.low) / (2 * self.seconds) if self.seconds else inf
 
 
+class Turns(Protocol):
+    """Calls that take turns, and a clock."""
+
+    def __call__(self, rounds: int, repeats: Sequence[int]) -> list[list[float]]:
+        """Run every call `rounds` times `repeats` times in a row.
+
+        Returns for each call the seconds of one run in each round.
+        """
+        ...
+
+
 def estimate_in_turns(
-    calls: Sequence[Call], *, seconds: float = 0.01, noise: float = 0.01, threaded: bool = False
+    calls: Sequence[Call],
+    *,
+    seconds: float = 0.01,
+    noise: float = 0.01,
+    threaded: bool = False,
+    first: Sequence[float | None] | None = None,
 ) -> list[Estimate]:
     """Return how long each call takes, from samples taken in turns.
 
     Each call gets about `seconds`, but one run at least, and no more samples once the interval
     of every call is within `noise` of its estimate. `threaded` says that calls use the pool.
+    `first` is what `first_run` said of each; it is asked where that was not just now (None).
     """
     if not seconds > 0:
         raise InvalidParameterError(f"{seconds} seconds for a timing: expected more than 0")
-    if threaded:
-        return _estimates(calls, seconds, noise, "wall", False)
-    with pinned() as is_pinned:
-        return _estimates(calls, seconds, noise, "processor", is_pinned)
+    with _held(threaded) as is_pinned:
+        known = [
+            _turns([call], threaded)(1, [1])[0][0] if one is None else one
+            for call, one in zip(calls, first or [None] * len(calls), strict=True)
+        ]
+        return estimate(_turns(calls, threaded), known, seconds, noise, is_pinned)
 
 
-def _estimates(
-    calls: Sequence[Call], seconds: float, noise: float, clock: str, is_pinned: bool
+def first_run(call: Call, *, threaded: bool = False) -> float:
+    """Run a call for the first time and return the seconds: what it finds in no cache counts."""
+    with _held(threaded):
+        return _turns([call], threaded)(1, [1])[0][0]
+
+
+def estimate(
+    turns: Turns, first: Sequence[float], seconds: float, noise: float, is_pinned: bool = False
 ) -> list[Estimate]:
-    native = [call.bound for call in calls]
-    jit = jit_module()
-    measured = jit.Clock.wall if clock == "wall" else jit.Clock.processor
+    """Return how long each of some calls takes, whose first runs took `first` seconds.
+
+    When to stop is all that is decided here.
+    """
     # The first run finds nothing in the caches and is not counted, unless it is all there is time
     # for.
-    ones = [1] * len(calls)
-    samples: list[list[float]] = jit.time_in_turns(native, 1, ones, measured)
-    left = seconds - max(found[0] for found in samples)
-    if left <= 0:
-        return [_estimate(found, 1, is_pinned) for found in samples]
-    repeats = _repeats(native, min(_SAMPLE, seconds / _FEWEST), measured)
-    single: list[float] = [found[0] for found in jit.time_in_turns(native, 1, repeats, measured)]
-    cost = max(max(count * one, 1e-9) for count, one in zip(repeats, single, strict=True))
-    rounds = max(1, min(_MOST, int(left / cost)))
-    samples = [list[float]() for _ in calls]
+    if max(first) >= seconds:
+        return [_estimate([one], 1, is_pinned) for one in first]
+    sample = min(_SAMPLE, seconds / _FEWEST_SHORT)
+    repeats, cost = [1] * len(first), max(first)
+    if min(first) < sample:
+        repeats, cost = _repeats(turns, len(first), sample)
+    rounds = max(1, min(_MOST, int(seconds / max(cost, 1e-9))))
+    samples = [list[float]() for _ in first]
+    batch = _FEWEST if cost >= _LONG else _FEWEST_SHORT
     while rounds > 0:
-        batch = min(_BATCH, rounds)
+        batch = min(batch, rounds)
         rounds -= batch
-        for found, more in zip(
-            samples, jit.time_in_turns(native, batch, repeats, measured), strict=True
-        ):
+        for found, more in zip(samples, turns(batch, repeats), strict=True):
             found.extend(more)
         if all(_noise(found) <= noise for found in samples):
             break
+        batch = max(1, len(samples[0]) // 2)
     return [
         _estimate(found, count, is_pinned) for found, count in zip(samples, repeats, strict=True)
     ]
 
 
-def _repeats(native: Sequence[Any], sample: float, clock: Any) -> list[int]:
-    """Return how often each call has to run in a row to take `sample` seconds."""
-    repeats = [1] * len(native)
-    for _ in range(4):
-        found = jit_module().time_in_turns(native, 1, repeats, clock)
-        wanted = [max(1, ceil(sample / max(seconds, 1e-9))) for (seconds,) in found]
+@contextmanager
+def _held(threaded: bool) -> Generator[bool]:
+    """Hold this thread on its core, unless it shares its work; yield whether it is held."""
+    with nullcontext(False) if threaded else pinned() as is_pinned:
+        yield is_pinned
+
+
+def _turns(calls: Sequence[Call], threaded: bool) -> Turns:
+    jit = jit_module()
+    clock = jit.Clock.wall if threaded else jit.Clock.processor
+    native = [call.bound for call in calls]
+
+    def turns(rounds: int, repeats: Sequence[int]) -> list[list[float]]:
+        found: list[list[float]] = jit.time_in_turns(native, rounds, list(repeats), clock)
+        return found
+
+    return turns
+
+
+def _repeats(turns: Turns, calls: int, sample: float) -> tuple[list[int], float]:
+    """Return how often each call has to run to take `sample` seconds, and the longest sample."""
+    repeats = [1] * calls
+    cost = 0.0
+    for _ in range(5):
+        found = [max(one, 1e-9) for (one,) in turns(1, repeats)]
+        cost = max(count * one for count, one in zip(repeats, found, strict=True))
+        wanted = [max(1, ceil(sample / one)) for one in found]
         if all(more <= 2 * count for more, count in zip(wanted, repeats, strict=True)):
             break
         repeats = [max(count, more) for count, more in zip(repeats, wanted, strict=True)]
-    return repeats
+    return repeats, cost
 
 
 def _noise(samples: Sequence[float]) -> float:
     if len(samples) < _FEWEST:
         return inf
-    found = interval(samples)
+    found = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
     return (found.high - found.low) / (2 * found.center)
 
 
 def _estimate(samples: Sequence[float], repeats: int, is_pinned: bool) -> Estimate:
-    found: Interval = interval(samples)
+    found = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
     return Estimate(
         found.center, found.low, found.high, tuple(samples), len(samples) * repeats, is_pinned
     )
@@ -139,4 +192,9 @@ def pinned() -> Generator[bool]:
 
 
 def _core() -> int:
-    return ctypes.CDLL(None).sched_getcpu()
+    return _library().sched_getcpu()
+
+
+@cache
+def _library() -> Any:
+    return ctypes.CDLL(None)

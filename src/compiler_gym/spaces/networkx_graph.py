@@ -50,6 +50,7 @@ def _networkx(name: str, instead: str) -> Any:
     except ImportError as error:
         other = f", or use {instead}" if instead else ""
         raise ObservationError(
-            f"{name} needs networkx: install it with `pip install 'compiler_gym[graphs]'`{other}"
+            f"{name} needs networkx, which this installation lacks ({error}): "
+            f"`pip install networkx`{other}"
         ) from error
     return networkx

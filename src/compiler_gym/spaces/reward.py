@@ -41,6 +41,9 @@ class Reward(Scalar):
     (5.0, (-inf, 100.0))
     """
 
+    description: str = ""
+    """What is earned, in one sentence; where it is empty, the class says it."""
+
     def __init__(
         self,
         name: str,

@@ -87,9 +87,10 @@ class Proof:
             if self._passes(kept):
                 return kept, tuple(taken)
         failing = [name for name, path in found.rivals.items() if not self.is_well(path)]
+        others = f", and so do the builds with {', '.join(failing)}" if failing else ""
         raise ProjectError(
-            f"{self.subject.binary.name} fails its tests without any decision of ours, and so do "
-            f"the builds with {', '.join(failing) or 'none of the usual flags'}: it relies on how "
+            f"{self.subject.binary.name} fails its tests without any decision of ours{others}: "
+            "expected the same program, compiled and linked anew, to pass; it relies on how "
             "its own flags compile and link it, which undefined behaviour does, too; look at the "
             "check, and build with -fsanitize=undefined once"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.version import install_hint
 from compiler_gym.wrappers._recording import append, lock, opened
 
 __all__ = ["ParquetFile"]
@@ -89,7 +90,7 @@ def _arrow() -> tuple[Any, Any]:
         import pyarrow.parquet  # type: ignore[import-untyped]  # no stubs
     except ImportError as error:
         raise InvalidParameterError(
-            "Parquet needs pyarrow: pip install 'compiler_gym[parquet]', or record to .jsonl"
+            f"Parquet needs pyarrow: {install_hint('parquet')}, or record to .jsonl"
         ) from error
     return pyarrow, pyarrow.parquet
 

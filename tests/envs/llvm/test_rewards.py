@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.envs.llvm.rewards import SavedReward, SpeedupReward, make_rewards
+from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward, make_rewards
 from compiler_gym.spaces import RuntimeReward
 from tests.envs.llvm.running_programs import HELLO, MakeEnv, program
 
@@ -65,7 +65,7 @@ COSTS = st.lists(st.floats(0.0, 1e6), min_size=1, max_size=8)
 
 @given(COSTS)
 def test_what_is_saved_adds_up_and_the_first_look_earns_nothing(costs: list[float]) -> None:
-    reward = SavedReward("saved", "Buildtime")
+    reward = buildtime_reward()
     reward.reset("benchmark://demo/1", {})
     total = sum(reward.update([0], [[cost]], {}) for cost in costs)
     assert total == pytest.approx(costs[0] - costs[-1], abs=1e-6)

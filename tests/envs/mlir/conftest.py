@@ -8,7 +8,7 @@ import pytest
 
 import compiler_gym
 
-pytest.importorskip("mlir", reason="needs MLIR's bindings: pip install compiler_gym[mlir]")
+pytest.importorskip("mlir", reason="needs MLIR's bindings: pip install compiler-gym-next[mlir]")
 
 from compiler_gym.envs.mlir import MlirEnv
 

@@ -3,7 +3,8 @@
 
 import math
 
-from compiler_gym.envs.mlir.rewards import GflopsReward, LogSpeedupReward, make_rewards
+from compiler_gym.envs.mlir.rewards import LogSpeedupReward, make_rewards
+from compiler_gym.spaces import Reward
 
 
 def test_logarithms_add_up() -> None:
@@ -19,6 +20,16 @@ def test_nothing_is_earned_without_a_baseline() -> None:
     assert reward.update([0], [5.0], {}) == 0.0
 
 
+def test_times_are_compared_by_their_median() -> None:
+    reward = _named("runtime")
+    reward.start([[9.0, 8.0, 12.0]], {})
+    assert reward.update([0], [[3.0, 4.0, 4.0]], {}) == 5.0
+
+
 def test_the_names_are_documented() -> None:
     assert {"LogSpeedup", "Gflops", "runtime"} <= {reward.name for reward in make_rewards()}
-    assert GflopsReward().reward_on_error(3.0) == -3.0
+    assert _named("Gflops").reward_on_error(3.0) == -3.0
+
+
+def _named(name: str) -> Reward:
+    return next(reward for reward in make_rewards() if reward.name == name)

@@ -59,6 +59,7 @@ gcc = Compiler(
         ),
     ),
     formats=(C_SOURCE, CXX_SOURCE),
+    version="compiler_gym.envs.gcc.machine.gcc:usual_version",
     tuner="compiler_gym.envs.gcc.tuning.gcc_tuner:GccTuner",
     tuner_takes_program=True,
 )

@@ -115,6 +115,7 @@ llvm = Compiler(
         "initial": "IrInstructionCountO0",
         "baseline": "IrInstructionCountOz",
     },
+    version="compiler_gym._llvm:LLVM_VERSION",
     tuner="compiler_gym.envs.llvm.tuning.llvm_tuner:LlvmTuner",
     demonstration="compiler_gym.envs.llvm.demonstration.job:Demonstration",
     environments=(

@@ -97,9 +97,12 @@ def legacy_flags() -> frozenset[str]:
 
 
 def _legacy() -> tuple[FlagSpec, ...]:
+    """Return the old actions, described as today's passes where the table has no remark."""
+    does = {item.flag: item.description for item in _passes(risky=True)}
+    rows = ([*row, "", ""][:3] for row in _rows("legacy_actions.tsv"))
     return tuple(
-        FlagSpec(name, pipeline or NO_OP, reason)
-        for name, pipeline, reason in ([*row, "", ""][:3] for row in _rows("legacy_actions.tsv"))
+        FlagSpec(name, pipeline or NO_OP, remark or does.get(pipeline, ""))
+        for name, pipeline, remark in rows
     )
 
 

@@ -664,9 +664,13 @@ observation_spaces = Enum(  # type: ignore[misc]  # its members come from the ta
     | {derived.id: derived.id for derived in derived_observations()},
     type=str,
 )
-"""Every observation space: ``observation_spaces.Autophase`` is the text ``"Autophase"``."""
+observation_spaces.__doc__ = (
+    'Every observation space: ``observation_spaces.Autophase`` is the text ``"Autophase"``.'
+)
 
 reward_spaces = Enum(  # type: ignore[misc]  # its members come from the table
     "reward_spaces", {reward.name: reward.name for reward in make_rewards()}, type=str
 )
-"""Every reward space, each a text as well: ``reward_spaces.IrInstructionCountOz``."""
+reward_spaces.__doc__ = (
+    "Every reward space, each a text as well: ``reward_spaces.IrInstructionCountOz``."
+)

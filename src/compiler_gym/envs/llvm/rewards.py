@@ -9,51 +9,11 @@ import numpy as np
 
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.errors import ObservationError
+from compiler_gym.rewards import ChangeReward
 from compiler_gym.spaces import Reward
 from compiler_gym.tables import cost_rewards
 
-__all__ = ["SavedReward", "SpeedupReward", "make_rewards"]
-
-
-class SavedReward(Reward):
-    """What an observation has fallen by since it was last seen; the first time earns nothing.
-
-    Of a list of numbers the first counts.
-
-    >>> reward = SavedReward("saved", "Buildtime")
-    >>> reward.reset("benchmark://demo/1", {})
-    >>> [reward.update([0], [[seconds]], {}) for seconds in (2.0, 1.5)]
-    [0.0, 0.5]
-    """
-
-    def __init__(self, name: str, cost: str, *, deterministic: bool = False) -> None:
-        super().__init__(
-            name,
-            observation_spaces=[cost],
-            default_negates_returns=True,
-            deterministic=deterministic,
-            platform_dependent=True,
-        )
-        self.previous: float | None = None
-
-    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Forget the last episode."""
-        self.previous = None
-
-    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Take the cost of the program before any action."""
-        self.previous = _number(observations[0])
-
-    def update(
-        self,
-        actions: Sequence[Any],
-        observations: Sequence[Any],
-        observation_view: Mapping[str, Any],
-    ) -> float:
-        """Return what was saved."""
-        cost = _number(observations[0])
-        before, self.previous = self.previous, cost
-        return 0.0 if before is None else before - cost
+__all__ = ["SpeedupReward", "buildtime_reward", "make_rewards"]
 
 
 class SpeedupReward(Reward):
@@ -112,6 +72,11 @@ def _number(observation: Any) -> float:
     return float(numbers[0])
 
 
+def buildtime_reward() -> Reward:
+    """Return the reward for the seconds of building that were saved."""
+    return ChangeReward("Buildtime", "Buildtime", deterministic=False, falls=True, number=_number)
+
+
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
-    return [*cost_rewards(TABLE.costs), SavedReward("Buildtime", "Buildtime"), SpeedupReward()]
+    return [*cost_rewards(TABLE.costs), buildtime_reward(), SpeedupReward()]

@@ -9,20 +9,21 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from compiler_gym.rewards import CostReward
+from compiler_gym.rewards import ChangeReward, CostReward
 from compiler_gym.spaces import Reward
 
-__all__ = ["GflopsReward", "LogSpeedupReward", "MicrosecondsReward", "make_rewards"]
+__all__ = ["LogSpeedupReward", "make_rewards"]
 
 
 class LogSpeedupReward(Reward):
     """The natural logarithm of how many times as fast an action made the program.
 
-    An episode's rewards sum to the logarithm of its speed over what `baseline` observes.
+    An episode's rewards sum to the logarithm of its speed over what `baseline` observes; they are
+    0 where that is 0.
 
-    >>> reward = LogSpeedupReward("LogSpeedup", baseline="RuntimeNaive")
-    >>> reward.reset("benchmark://demo/1", {"RuntimeNaive": 80.0})
-    >>> reward.start([80.0], {})
+    >>> reward = LogSpeedupReward("LogSpeedupNumpy", baseline="RuntimeNumpy")
+    >>> reward.reset("benchmark://demo/1", {"RuntimeNumpy": 80.0})
+    >>> reward.start([640.0], {})
     >>> round(reward.update([0], [10.0], {}), 3)
     2.079
     """
@@ -30,6 +31,10 @@ class LogSpeedupReward(Reward):
     def __init__(self, name: str, baseline: str) -> None:
         super().__init__(name, ["RuntimeMedian"], default_negates_returns=True)
         self._baseline = baseline
+        self.description = (
+            "The natural logarithm of how many times as fast the action made the program. An "
+            f"episode's rewards add up to that of `{baseline}` over its last time."
+        )
         self._before = 0.0
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
@@ -50,69 +55,25 @@ class LogSpeedupReward(Reward):
         return earned
 
 
-class GflopsReward(Reward):
-    """The arithmetic operations per nanosecond that an action won.
-
-    >>> reward = GflopsReward()
-    >>> reward.start([2.0], {})
-    >>> reward.update([0], [50.0], {})
-    48.0
-    """
-
-    def __init__(self) -> None:
-        super().__init__("Gflops", ["GflopsPerSecond"], default_negates_returns=True)
-        self._before = 0.0
-
-    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Note the speed before any action."""
-        self._before = float(observations[0])
-
-    def update(
-        self,
-        actions: Sequence[Any],
-        observations: Sequence[Any],
-        observation_view: Mapping[str, Any],
-    ) -> float:
-        """Return the difference."""
-        before, self._before = self._before, float(observations[0])
-        return self._before - before
-
-
-class MicrosecondsReward(Reward):
-    """The microseconds saved, by the median of `Runtime`: CompilerGym 0.2.5's ``runtime``.
-
-    >>> reward = MicrosecondsReward()
-    >>> reward.start([[9.0, 8.0, 12.0]], {})
-    >>> reward.update([0], [[3.0, 4.0, 4.0]], {})
-    5.0
-    """
-
-    def __init__(self) -> None:
-        super().__init__("runtime", ["Runtime"], default_negates_returns=True)
-        self._before = 0.0
-
-    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Note the time before any action."""
-        self._before = float(median(observations[0]))
-
-    def update(
-        self,
-        actions: Sequence[Any],
-        observations: Sequence[Any],
-        observation_view: Mapping[str, Any],
-    ) -> float:
-        """Return the difference."""
-        before, self._before = self._before, float(median(observations[0]))
-        return before - self._before
+def _median(times: Any) -> float:
+    return float(median(times))
 
 
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     return [
-        LogSpeedupReward("LogSpeedup", "RuntimeNaive"),
+        CostReward(
+            "LogSpeedup",
+            cost="LogRuntime",
+            initial="LogRuntimeNaive",
+            platform_dependent=True,
+            deterministic=False,
+        ),
         LogSpeedupReward("LogSpeedupNumpy", "RuntimeNumpy"),
-        GflopsReward(),
-        MicrosecondsReward(),
+        ChangeReward("Gflops", "GflopsPerSecond", deterministic=False),
+        ChangeReward("PeakFraction", "FractionOfPeak", deterministic=False),
+        # In microseconds, as CompilerGym 0.2.5's.
+        ChangeReward("runtime", "Runtime", deterministic=False, falls=True, number=_median),
         CostReward(
             "StaticCostSaved",
             cost="StaticCost",

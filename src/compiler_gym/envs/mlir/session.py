@@ -143,7 +143,8 @@ class MlirSession(CompilerSession):
 
     def _pointless(self, move: Move) -> bool:
         if not move.operation:
-            return "vector." not in self.program.text and move.kind != "hoist"
+            wanted = "scf.for " if move.kind == "hoist" else "vector.contract"
+            return wanted not in self.program.text
         return self.program.why_not(move) is not None
 
     def _loops(self, tag: str) -> Loops:

@@ -111,4 +111,4 @@ def test_an_sdk_that_is_not_there_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("EnvironmentNotSupported")
-    assert "pip install 'compiler_gym[docker]'" in done.stdout
+    assert "pip install 'compiler-gym-next[docker]'" in done.stdout

@@ -4,12 +4,13 @@
 import numpy as np
 import pytest
 
-from compiler_gym.envs.loop_tool.code.compiled import compile_nest, nest_ir, time_nests
+from compiler_gym.envs.loop_tool.code.compiled import compile_nest, nest_ir
 from compiler_gym.envs.loop_tool.nests.descriptions import describe
 from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.nests.reference import random_inputs
 from compiler_gym.envs.loop_tool.nests.tree import initial_tree
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.jit import estimate_in_turns
 
 TREE = initial_tree(parse_program(describe("sum", "m=5,k=37")))
 
@@ -28,6 +29,6 @@ def test_arrays_of_another_shape_are_refused() -> None:
 
 
 def test_it_is_timed_and_its_ir_is_text() -> None:
-    (estimate,) = time_nests([compile_nest(TREE)], seconds=0.001)
+    (estimate,) = estimate_in_turns([compile_nest(TREE).call], seconds=0.001)
     assert estimate.seconds > 0
     assert "define void @nest" in nest_ir(TREE)

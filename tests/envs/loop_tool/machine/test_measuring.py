@@ -3,20 +3,25 @@
 
 import json
 import random
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
+from compiler_gym.envs.loop_tool.code.compiled import CompiledNest, compile_nest
 from compiler_gym.envs.loop_tool.code.driver import is_available
 from compiler_gym.envs.loop_tool.machine import measuring
 from compiler_gym.envs.loop_tool.machine.measuring import Bench
+from compiler_gym.envs.loop_tool.machine.proven import Proven
 from compiler_gym.envs.loop_tool.nests import changes
 from compiler_gym.envs.loop_tool.nests.cursor import Cursor
 from compiler_gym.envs.loop_tool.nests.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.nests.tree import Tree, initial_tree
 from compiler_gym.errors import ObservationError, WrongResultError
+from compiler_gym.jit import Call
 
 
 def tree_of(kind: str, words: str) -> Tree:
@@ -26,9 +31,8 @@ def tree_of(kind: str, words: str) -> Tree:
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Tree]:
     trees: list[Tree] = []
-    compile_nest = measuring.compile_nest
 
-    def count(tree: Tree) -> measuring.CompiledNest:
+    def count(tree: Tree) -> CompiledNest:
         trees.append(tree)
         return compile_nest(tree)
 
@@ -38,11 +42,37 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Tree]:
 
 def test_a_tree_is_compiled_once(compiled: list[Tree]) -> None:
     tree = tree_of("matmul", "m=8,n=8,k=8")
-    bench = Bench(tree)
+    bench = Bench(tree, Proven(tree.program))
     other = changes.swap_down(tree, (0,))
     for one in (tree, tree, other, tree):
         assert bench.measured(one).gflops > 0
     assert len(compiled) == 2
+
+
+def test_the_next_episode_compiles_nothing_that_was_found_right(compiled: list[Tree]) -> None:
+    for _ in range(3):
+        tree = tree_of("matmul", "m=9,n=10,k=11")
+        Bench(tree).measured(tree)
+    assert len(compiled) <= 1, "none, where another test was first"
+
+
+class Swapped(CompiledNest):
+    """A nest that takes its input for its output."""
+
+    def on(self, memory: Mapping[str, NDArray[np.float32]]) -> Call:
+        return super().on(dict(reversed(list(memory.items()))))
+
+
+def test_a_nest_that_spoils_its_inputs_spoils_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = initial_tree(parse_program("dim m 8\na = read X[m]\nb = neg a\nwrite b Y[m]"))
+    bench = Bench(tree, Proven(tree.program))
+    right = compile_nest(tree)
+    wrong = Swapped(right.program, right.code, right.is_threaded)
+    monkeypatch.setattr(measuring, "compile_nest", lambda tree: wrong)
+    with pytest.raises(WrongResultError, match="nan, and numpy says"):
+        bench.measured(tree)
+    monkeypatch.undo()
+    assert bench.measured(tree).gflops > 0
 
 
 def test_a_step_that_leaves_the_tree_is_not_timed() -> None:
@@ -61,7 +91,7 @@ def test_a_step_that_leaves_the_tree_is_not_timed() -> None:
 
 def test_a_gain_is_that_since_the_last(compiled: list[Tree]) -> None:
     tree = tree_of("matmul", "m=96,n=96,k=96")
-    bench = Bench(tree)
+    bench = Bench(tree, Proven(tree.program))
     assert bench.gain(tree) == 0.0
     assert not compiled
     bench.actions += 1
@@ -76,21 +106,14 @@ def test_a_gain_is_that_since_the_last(compiled: list[Tree]) -> None:
 
 def test_a_wrong_result_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of("sum", "m=4,k=8")
-    bench = Bench(tree)
-    compile_nest = measuring.compile_nest
-
-    def broken(tree: Tree) -> measuring.CompiledNest:
-        nest = compile_nest(tree)
-
-        class Broken:
-            def run(self, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-                return {name: array + 1 for name, array in nest.run(inputs).items()}
-
-        return Broken()  # type: ignore[return-value]
-
-    monkeypatch.setattr(measuring, "compile_nest", broken)
-    with pytest.raises(WrongResultError, match=r"Y\[\d\] is .*, and numpy says"):
-        bench.measured(tree)
+    bench = Bench(tree, Proven(tree.program))
+    other = compile_nest(tree_of("row_max", "m=4,k=8"))
+    monkeypatch.setattr(measuring, "compile_nest", lambda tree: other)
+    for _ in range(2):
+        with pytest.raises(WrongResultError, match=r"Y\[\d\] is .*, and numpy says"):
+            bench.measured(tree)
+    monkeypatch.undo()
+    assert bench.measured(tree).gflops > 0
 
 
 def test_a_nest_that_runs_for_minutes_is_not_run() -> None:

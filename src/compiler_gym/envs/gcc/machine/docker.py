@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.version import install_hint
 
 __all__ = ["DockerRunner"]
 
@@ -102,7 +103,7 @@ class DockerRunner:
         except ImportError as error:
             raise EnvironmentNotSupported(
                 f"gcc_bin is 'docker:{self.image}', which needs the Docker SDK: install it with "
-                "`pip install 'compiler_gym[docker]'`"
+                f"`{install_hint('docker')}`"
             ) from error
         try:
             client: Any = docker.from_env(timeout=int(_SPARE_SECONDS))

@@ -266,6 +266,11 @@ class _Local:
         return "\0".join(facts)
 
 
+def usual_version() -> str:
+    """Return the version of the GCC that is used where none is named."""
+    return Gcc().version_text()
+
+
 def major_version(first_line: str) -> int | None:
     """Return the major version in the first line of ``--version``.
 

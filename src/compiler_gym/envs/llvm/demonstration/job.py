@@ -22,6 +22,7 @@ from compiler_gym.envs.llvm.demonstration.request import Interrupts
 from compiler_gym.errors import CacheError
 from compiler_gym.registration import make
 from compiler_gym.search import Budget, SearchResult, default_starts, level_sequences, run_search
+from compiler_gym.version import install_hint
 
 __all__ = ["Demonstration"]
 
@@ -102,7 +103,7 @@ class Demonstration:
         try:
             draw(self.rows, path, seconds=seconds)
         except ImportError:
-            sys.stderr.write("no plot: it needs matplotlib: pip install 'compiler_gym[plot]'\n")
+            sys.stderr.write(f"no plot: it needs matplotlib: {install_hint('plot')}\n")
             return
         self._files.append(path)
 

@@ -14,6 +14,8 @@ __all__ = ["draw"]
 
 _LEVELS = (("o0", "-O0", "#c9ced6"), ("o3", "-O3", "#8fa3bf"), ("oz", "-Oz", "#3d5a80"))
 _FOUND = "#e07a1f"
+_INCHES = 8.5
+"""The width: a page shows it with about 87 pixels to the inch, at which 9 points can be read."""
 
 
 def draw(rows: Sequence[Comparison], path: Path, *, seconds: float) -> None:
@@ -24,13 +26,13 @@ def draw(rows: Sequence[Comparison], path: Path, *, seconds: float) -> None:
     from matplotlib import pyplot
 
     found = [row for row in rows if row.found]
-    height = 1.6 + 0.55 * max(len(found), 3)
+    height = 1.4 + 0.45 * max(len(found), 4)
     figure, (left, right) = cast(Any, pyplot).subplots(
-        1, 2, figsize=(12, height), width_ratios=(3, 2), layout="constrained"
+        1, 2, figsize=(_INCHES, height), width_ratios=(3, 2), layout="constrained"
     )
     _draw_sizes(left, found)
     _draw_course(right, found, seconds)
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=200)
     pyplot.close(figure)
 
 
@@ -43,15 +45,17 @@ def _draw_sizes(axes: Any, rows: Sequence[Comparison]) -> None:
         if attribute == "found":
             for row, height, width in zip(rows, heights, widths, strict=True):
                 axes.text(
-                    max(width, 100) + 3, height, f"{row.found:,}  ({-(row.saving or 0):+.1%})",
-                    va="center", fontsize=8, color="#9c4f0c", weight="bold",
+                    max(width, 100) + 4, height + 0.02,
+                    f"{row.found:,} ({-(row.saving or 0):+.1%})",
+                    va="center", fontsize=9, color="#9c4f0c", weight="bold",
                 )  # fmt: skip
     axes.axvline(100, color=_LEVELS[2][2], linewidth=1, linestyle=":")
     axes.set_yticks(list(places), [row.name for row in rows])
     axes.invert_yaxis()
-    axes.set_xlabel("instructions, in % of what -Oz leaves (less is better)")
+    axes.set_xlabel("instructions, in % of clang -Oz (less is better)")
     axes.set_title("Size of each program", loc="left", weight="bold")
-    axes.legend(loc="lower right", fontsize=9, framealpha=0.95)
+    axes.set_xlim(right=1.3 * axes.get_xlim()[1])  # room for the legend
+    axes.legend(loc="upper right", fontsize=9, framealpha=0.95)
     _tidy(axes)
 
 
@@ -69,12 +73,12 @@ def _draw_course(axes: Any, rows: Sequence[Comparison], seconds: float) -> None:
         "-Oz", (seconds, 0), (-4, -5), textcoords="offset points",
         ha="right", va="top", fontsize=9, color=_LEVELS[2][2],
     )  # fmt: skip
-    axes.set_ylim(bottom=min(-1.5, percent[-1] if percent else 0))
+    axes.set_ylim(bottom=min(-0.8, *percent))
     axes.set_xlim(0, seconds)
     axes.set_xlabel("seconds of search")
-    axes.set_ylabel("COz/C - 1, in %")
+    axes.set_ylabel("how much larger -Oz is, in %")
     axes.set_title("How the search got there", loc="left", weight="bold")
-    axes.legend(loc="upper left", fontsize=9, bbox_to_anchor=(0, -0.12), ncols=2, frameon=False)
+    axes.legend(loc="upper left", fontsize=9, bbox_to_anchor=(-0.05, -0.13), ncols=2, frameon=False)
     _tidy(axes)
 
 

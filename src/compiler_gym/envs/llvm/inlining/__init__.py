@@ -22,6 +22,7 @@ llvm_inline = Compiler(
     description="LLVM 22's inliner, which asks about each call",
     environment="compiler_gym.envs.llvm.inlining.environment:LlvmInlineEnv",
     formats=FORMATS,
+    version="compiler_gym._llvm:LLVM_VERSION",
     search_defaults={"action_space": "InliningAndRest", "reward_space": "IrInstructionCountOz"},
     environments=(
         EnvironmentId(

@@ -37,6 +37,7 @@ ACTION_SPACES = (
     ActionSpaceSpec(
         "InliningAndRest",
         CommandlineSpec(_ITEMS_AND_REST, style=STYLE),
-        "The same, and an action that leaves all further calls to LLVM and ends the episode",
+        "The answers of Inlining, and one that leaves all further calls to LLVM and so ends the "
+        "episode",
     ),
 )

@@ -2,7 +2,7 @@
 """What can be earned: as for passes, but what a reset does already is part of the pipeline."""
 
 from compiler_gym.envs.llvm.inlining.observations import INLINE_TABLE
-from compiler_gym.envs.llvm.rewards import SavedReward, SpeedupReward
+from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward
 from compiler_gym.rewards import Origin
 from compiler_gym.spaces import Reward
 from compiler_gym.tables import cost_rewards
@@ -14,6 +14,6 @@ def make_inline_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     return [
         *cost_rewards(INLINE_TABLE.costs, counts_from=Origin.INITIAL),
-        SavedReward("Buildtime", "Buildtime"),
+        buildtime_reward(),
         SpeedupReward(),
     ]

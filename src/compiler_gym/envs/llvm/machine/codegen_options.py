@@ -80,10 +80,15 @@ def flags() -> tuple[tuple[FlagSpec, ...], tuple[int, ...]]:
     for number, option in enumerate(OPTIONS):
         for value in option.values:
             name = f"{option.name}={value}"
-            what = f"Leave -{option.name} to LLVM" if value == DEFAULT else option.description
-            items.append(FlagSpec(name, f"{_PASS}{name}{_END}", what))
+            items.append(FlagSpec(name, f"{_PASS}{name}{_END}", _meaning(option, value)))
             sets.append(number)
     return tuple(items), tuple(sets)
+
+
+def _meaning(option: CodegenOption, value: str) -> str:
+    if value == DEFAULT:
+        return f"Left to LLVM: {option.description[0].lower()}{option.description[1:]}"
+    return f"{option.description}: {value}"
 
 
 def pipeline_of(numbers: Sequence[int]) -> str:

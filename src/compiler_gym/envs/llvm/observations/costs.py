@@ -101,7 +101,8 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "LinkedSize",
         "LinkedSizeBytes",
         "program.linked_size",
-        "The bytes of the file of that program: code, data, and what loads it.",
+        "The size in bytes of the file of the stripped program that clang and lld link with "
+        "``--gc-sections --icf=all``: code, data, and what loads it.",
         unit="bytes",
     ),
     *_cost(

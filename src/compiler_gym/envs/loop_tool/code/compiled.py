@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A loop tree that can be run on arrays, and timed."""
+"""A loop tree as machine code, that can be run on arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from compiler_gym.envs.loop_tool.nests.program import Program
 from compiler_gym.envs.loop_tool.nests.reference import random_inputs
 from compiler_gym.envs.loop_tool.nests.tree import Tree
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.jit import Call, Compiled, Estimate, compile_ir, estimate_in_turns, vector_lanes
+from compiler_gym.jit import Call, Compiled, compile_ir, vector_lanes
 
-__all__ = ["CompiledNest", "compile_nest", "nest_ir", "tensor_memory", "time_nests"]
+__all__ = ["CompiledNest", "compile_nest", "nest_ir", "tensor_memory"]
 
 Floats = NDArray[np.float32]
 
@@ -30,20 +31,25 @@ class CompiledNest:
     code: Compiled
     is_threaded: bool
     """Whether it has a loop that threads share."""
+    seconds: float = inf
+    """What a run took when it was last timed."""
     _call: Call | None = field(default=None, repr=False)
+
+    def on(self, memory: Mapping[str, Floats]) -> Call:
+        """Return a call on an array for each tensor, in their order."""
+        return self.code.on(ENTRY, list(memory.values()))
 
     def run(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the outputs of one run on `inputs`, which are not changed."""
         memory = tensor_memory(self.program, inputs)
-        self.code.on(ENTRY, list(memory.values())).run()
+        self.on(memory).run()
         return {tensor.name: memory[tensor.name] for tensor in self.program.outputs}
 
     @property
     def call(self) -> Call:
         """A call on random inputs, the same memory each time."""
         if self._call is None:
-            memory = tensor_memory(self.program, random_inputs(self.program))
-            self._call = self.code.on(ENTRY, list(memory.values()))
+            self._call = self.on(tensor_memory(self.program, random_inputs(self.program)))
         return self._call
 
 
@@ -57,19 +63,6 @@ def compile_nest(tree: Tree) -> CompiledNest:
     code = compile_ir(nest_ir(tree), level=None)
     is_threaded = any(loop.parallel and loop.size > 1 for _, loop in tree.loops())
     return CompiledNest(tree.program, code, is_threaded)
-
-
-def time_nests(
-    nests: Sequence[CompiledNest], *, seconds: float = 0.01, noise: float = 0.01
-) -> list[Estimate]:
-    """Return how long one run of each nest takes, from runs in turns.
-
-    Each gets about `seconds`. Where one of them uses threads, wall time counts; else the
-    processor time of one thread, held on one core.
-    """
-    threaded = any(nest.is_threaded for nest in nests)
-    calls = [nest.call for nest in nests]
-    return estimate_in_turns(calls, seconds=seconds, noise=noise, threaded=threaded)
 
 
 def tensor_memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, Floats]:

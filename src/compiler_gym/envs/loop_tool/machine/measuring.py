@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What is run of a tree: compiled, checked against numpy once, and timed when asked.
 
-Compiled nests are kept, a few of the last; a tree that was not changed is not compiled again.
+What was found right is kept, see ``proven``; a tree that was not changed is not compiled again.
+The run that is checked is also the one that warms up.
 """
 
 import json
-from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -20,12 +19,12 @@ from compiler_gym.envs.loop_tool.code.carded import (
     time_carded,
 )
 from compiler_gym.envs.loop_tool.code.compiled import (
-    CompiledNest,
     compile_nest,
     nest_ir,
-    time_nests,
+    tensor_memory,
 )
 from compiler_gym.envs.loop_tool.code.gpu import lower_gpu, ptx
+from compiler_gym.envs.loop_tool.machine.proven import Nest, Proven, proven
 from compiler_gym.envs.loop_tool.machine.timing import Timing
 from compiler_gym.envs.loop_tool.nests.interpreter import interpret
 from compiler_gym.envs.loop_tool.nests.reference import (
@@ -33,10 +32,10 @@ from compiler_gym.envs.loop_tool.nests.reference import (
     random_inputs,
     reference_outputs,
 )
-from compiler_gym.envs.loop_tool.nests.tree import Node, Tree
+from compiler_gym.envs.loop_tool.nests.tree import Tree
 from compiler_gym.envs.loop_tool.observations.static_cost import CORES, estimated_cycles, forks
 from compiler_gym.errors import ObservationError, WrongResultError
-from compiler_gym.jit import Estimate, measured_peak, threads
+from compiler_gym.jit import Estimate, estimate_in_turns, first_run, measured_peak, threads
 
 __all__ = ["MOST_SECONDS", "Bench", "most_seconds"]
 
@@ -44,8 +43,6 @@ MOST_SECONDS = 20.0
 """A nest that would run longer than this is not run."""
 _NOISE = 0.02
 """A timing ends once half its interval is this share of it."""
-_KEPT = 8
-"""How many compiled nests are kept."""
 _MODEL_HZ = 3e9
 _SLOWER = 2.0
 """How much slower than the model a machine may be: most are several times as fast."""
@@ -54,21 +51,19 @@ _FORK_SECONDS = 2e-5
 _MOST_INTERPRETED = 200_000
 """How many points a program may have that the interpreter runs."""
 
-Arrays = Mapping[str, NDArray[np.float32]]
-
 
 class Bench:
     """Runs the trees of one program. What a tree computes is checked before it is timed."""
 
-    def __init__(self, start: Tree) -> None:
+    def __init__(self, start: Tree, known: Proven | None = None) -> None:
         self.start = start
         """The tree before any action."""
         self.seconds = 0.006
         """What one timing may take."""
         self.actions = 0
         """How many actions were taken: who asks twice for a gain between two gets the same."""
-        self._kept: OrderedDict[tuple[Node, ...], CompiledNest | CardedNest] = OrderedDict()
-        self._expected: tuple[Arrays, Arrays] | None = None
+        self._proven = proven(start.program) if known is None else known
+        self._memory: dict[str, NDArray[np.float32]] = {}
         self._last: tuple[Tree, Timing] | None = None
         self._measured_at = -1
         self._is_new = False
@@ -157,7 +152,7 @@ class Bench:
             return {"unknown": f"more than {_MOST_INTERPRETED} points: they would take long"}
         inputs = random_inputs(program, seed)
         expected = reference_outputs(program, inputs)
-        found = interpret(tree, inputs) if way == "interpreted" else self._nest(tree).run(inputs)
+        found = interpret(tree, inputs) if way == "interpreted" else self._nest(tree)[0].run(inputs)
         return {"wrong": [asdict(one) for one in compare(program, expected, found)]}
 
     def _is_last(self, tree: Tree) -> bool:
@@ -165,8 +160,9 @@ class Bench:
         return self._last is not None and self._last[0].roots == tree.roots
 
     def _timed(self, trees: list[Tree]) -> list[Timing]:
-        nests = [self._nest(tree) for tree in trees]
-        estimates = self._estimates(nests)
+        found = [self._nest(tree) for tree in trees]
+        nests = [nest for nest, _ in found]
+        estimates = self._estimates(nests, [first for _, first in found])
         timings = [
             Timing(tree.program.flops, estimate, _threads_of(nest))
             for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
@@ -174,12 +170,26 @@ class Bench:
         self._last, self._is_new = (trees[-1], timings[-1]), True
         return timings
 
-    def _estimates(self, nests: list[CompiledNest | CardedNest]) -> list[Estimate]:
+    def _estimates(self, nests: list[Nest], firsts: list[float | None]) -> list[Estimate]:
         carded = [nest for nest in nests if isinstance(nest, CardedNest)]
         if carded:
             return time_carded(carded, seconds=self.seconds, noise=_NOISE)
         compiled = [nest for nest in nests if not isinstance(nest, CardedNest)]
-        return time_nests(compiled, seconds=self.seconds, noise=_NOISE)
+        # A nest that was timed before needs no run to find out how often one fits.
+        known = [
+            nest.seconds if first is None and nest.seconds < self.seconds else first
+            for nest, first in zip(compiled, firsts, strict=True)
+        ]
+        found = estimate_in_turns(
+            [nest.on(self._arrays()) for nest in compiled],
+            seconds=self.seconds,
+            noise=_NOISE,
+            threaded=any(nest.is_threaded for nest in compiled),
+            first=known,
+        )
+        for nest, estimate in zip(compiled, found, strict=True):
+            nest.seconds = estimate.seconds
+        return found
 
     def _require_known_peak(self) -> None:
         if _is_for_card(self.start):
@@ -188,19 +198,16 @@ class Bench:
                 "or `flops` and `flops_gain` for one with it"
             )
 
-    def _nest(self, tree: Tree) -> CompiledNest | CardedNest:
-        """Return `tree` compiled, and checked once."""
-        nest = self._kept.get(tree.roots)
-        if nest is None:
-            self._require_short(tree)
-            nest = card_nest(tree) if _is_for_card(tree) else compile_nest(tree)
-            self._require_right(tree, nest)
-            self._kept[tree.roots] = nest
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(tree.roots)
-        return nest
+    def _nest(self, tree: Tree) -> tuple[Nest, float | None]:
+        """Return `tree` compiled and checked once, and what the run took if that was just now."""
+        nest = self._proven.get(tree)
+        if nest is not None:
+            return nest, None
+        self._require_short(tree)
+        nest = card_nest(tree) if _is_for_card(tree) else compile_nest(tree)
+        seconds = self._require_right(tree, nest)
+        self._proven.add(tree, nest)
+        return nest, seconds
 
     def _require_short(self, tree: Tree) -> None:
         if _is_for_card(tree):
@@ -214,17 +221,29 @@ class Bench:
                 f"{advice}, or choose a smaller program"
             )
 
-    def _require_right(self, tree: Tree, nest: CompiledNest | CardedNest) -> None:
-        if self._expected is None:
-            inputs = random_inputs(tree.program)
-            self._expected = inputs, reference_outputs(tree.program, inputs)
-        inputs, expected = self._expected
-        wrong = compare(tree.program, expected, nest.run(inputs))
+    def _require_right(self, tree: Tree, nest: Nest) -> float | None:
+        """Run `nest` once and compare with numpy; return the seconds, where a clock was read."""
+        inputs, seconds = self._proven.inputs, None
+        if isinstance(nest, CardedNest):
+            found = nest.run(inputs)
+        else:
+            found = self._arrays()
+            for tensor in tree.program.tensors.values():
+                found[tensor.name][...] = inputs.get(tensor.name, np.nan)
+            seconds = first_run(nest.on(found), threaded=nest.is_threaded)
+        wrong = compare(tree.program, self._proven.expected, found)
         if wrong:
             raise WrongResultError(
                 f"the compiled nest computes something else than numpy: {wrong[0]}. This is a bug "
                 f"of this library; the nest is\n{tree}"
             )
+        return seconds
+
+    def _arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Return the memory on which every nest of the program runs."""
+        if not self._memory:
+            self._memory = tensor_memory(self.start.program, self._proven.inputs)
+        return self._memory
 
 
 def most_seconds(tree: Tree) -> float:
@@ -239,7 +258,7 @@ def _is_for_card(tree: Tree) -> bool:
     return tree.program.target == "cuda"
 
 
-def _threads_of(nest: CompiledNest | CardedNest) -> int:
+def _threads_of(nest: Nest) -> int:
     if isinstance(nest, CardedNest):
         return nest.threads
     return threads() if nest.is_threaded else 1

@@ -67,7 +67,7 @@ TABLE = Table(
         Observation(
             name="flops_deterministic_at_reset",
             space=_GFLOPS,
-            description="What the model gives the tree before any action.",
+            description="What flops_deterministic gives the tree before any action.",
             compute="flops_deterministic_at_reset",
             default=0,
         ),
@@ -90,9 +90,10 @@ TABLE = Table(
         Observation(
             name="loop_graph_arrays",
             space=DictSpec(dict.fromkeys(ARRAYS, _COLUMN)),
-            description="The same graph as arrays of int64: `node_kind`, `node_number`, "
-            "`node_size` (iterations, operations or elements), `node_tail`, `node_flags`, "
-            "`edge_source`, `edge_target`, `edge_kind`, `edge_position`, `edge_stride`.",
+            description="The graph of loop_graph_json as arrays of int64: `node_kind`, "
+            "`node_number`, `node_size` (iterations, operations or elements), `node_tail`, "
+            "`node_flags`, `edge_source`, `edge_target`, `edge_kind`, `edge_position`, "
+            "`edge_stride`.",
             compute="loop_graph_arrays",
             default=dict.fromkeys(ARRAYS, b""),
         ),
@@ -118,7 +119,7 @@ TABLE = Table(
         ),
         _timed(
             "peak_gain",
-            "The same as a share of the machine's measured peak.",
+            "What flops_gain says, as a share of the GFLOPS that this machine reaches (`peak`).",
             ScalarSpec(None, None, "float"),
         ),
         _timed("peak", "The measured GFLOPS that this machine reaches at most with one thread."),

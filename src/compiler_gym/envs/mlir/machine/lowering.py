@@ -17,10 +17,10 @@ from compiler_gym.envs.mlir.machine.bindings import diagnosed, load
 from compiler_gym.envs.mlir.machine.running import Kernel, signature_of
 from compiler_gym.envs.mlir.schedule.pieces import module_of
 
-__all__ = ["bufferized", "compiled", "lowered"]
+__all__ = ["LEVEL", "bufferized", "compiled", "lowered", "shortened"]
 
 _KEPT = 64
-_LEVEL = 2
+LEVEL = 2
 """The level of LLVM's pipeline: 3 makes nothing faster here that 2 does not."""
 
 _BUFFERS = (
@@ -87,7 +87,39 @@ def bufferized(text: str) -> Any:
 
 def lowered(text: str) -> Any:
     """Return the module `text` in LLVM's dialect."""
+    return _in_llvm(bufferized(text), text)
+
+
+def compiled(text: str, level: int = LEVEL) -> Kernel:
+    """Return the module `text` as machine code of LLVM's ``-O`` `level`."""
+    key = f"{level} {hashlib.sha256(text.encode()).hexdigest()}"
+    if key not in _made:
+        _made[key] = _kernel(lowered(text), text, level)
+        if len(_made) > _KEPT:
+            _made.popitem(last=False)
+    _made.move_to_end(key)
+    return _made[key]
+
+
+def shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
+    """Return the plain code of `text` with fewer rounds of its outer loops, and how many times
+    as much the whole is.
+
+    Every nest keeps the same share of its rounds, so that about `most` innermost ones are left.
+    """
     module = bufferized(text)
+    with diagnosed("the module cannot be lowered"):
+        _passes("func.func(convert-linalg-to-loops)").run(module.operation)
+        body = module.body.operations[0].operation.regions[0].blocks[0]
+        nests = [one.operation for one in body.operations if one.operation.name == "scf.for"]
+        whole = sum(map(_rounds, nests))
+        for nest in nests:
+            _cut(nest, most / max(1, whole))
+        left = sum(map(_rounds, nests))
+    return _kernel(_in_llvm(module, text), text, level), whole / max(1, left)
+
+
+def _in_llvm(module: Any, text: str) -> Any:
     with diagnosed("the module cannot be lowered"):
         if "vector." in text:
             _transform(module, _VECTORS)
@@ -95,24 +127,47 @@ def lowered(text: str) -> Any:
     return module
 
 
-def compiled(text: str) -> Kernel:
-    """Return the module `text` as machine code."""
-    key = hashlib.sha256(text.encode()).hexdigest()
-    if key in _made:
-        _made.move_to_end(key)
-        return _made[key]
+def _kernel(module: Any, text: str, level: int) -> Kernel:
     loaded = load()
-    with diagnosed("the module does not parse"):
-        inputs, outputs = signature_of(loaded.ir.Module.parse(text))
-    module = lowered(text)
     with diagnosed("the module cannot be compiled"):
-        engine = loaded.execution_engine(module, opt_level=_LEVEL)
-        name = _name_of(module)
-        kernel = Kernel(engine, engine.lookup(name), inputs, outputs)
-    _made[key] = kernel
-    if len(_made) > _KEPT:
-        _made.popitem(last=False)
-    return kernel
+        inputs, outputs = signature_of(loaded.ir.Module.parse(text))
+        engine = loaded.execution_engine(module, opt_level=level)
+        return Kernel(engine, engine.lookup(_name_of(module)), inputs, outputs)
+
+
+def _trips(loop: Any) -> int:
+    low, high, step = (
+        int(operand.owner.attributes["value"].value) for operand in list(loop.operands)[:3]
+    )
+    return max(0, -(-(high - low) // step))
+
+
+def _loops_in(nest: Any) -> list[Any]:
+    inner = nest.regions[0].blocks[0].operations
+    return [one.operation for one in inner if one.operation.name == "scf.for"]
+
+
+def _rounds(nest: Any) -> int:
+    return _trips(nest) * max(1, sum(map(_rounds, _loops_in(nest))))
+
+
+def _cut(nest: Any, share: float) -> None:
+    """Let the outermost loop with more than one round have only `share` of them."""
+    trips = _trips(nest)
+    if trips == 1:
+        for inner in _loops_in(nest):
+            _cut(inner, share)
+        return
+    ir = load().ir
+    low, step = (int(nest.operands[at].owner.attributes["value"].value) for at in (0, 2))
+    kept = max(1, min(trips, int(trips * share)))
+    index = ir.IndexType.get()
+    value = ir.IntegerAttr.get(index, low + kept * step)
+    with ir.InsertionPoint(nest), ir.Location.unknown():
+        constant = ir.Operation.create(
+            "arith.constant", results=[index], attributes={"value": value}
+        )
+    nest.operands[1] = constant.result
 
 
 def _protect_arguments(module: Any) -> None:

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from compiler_gym.envs.mlir.machine.bindings import load
 
-__all__ = ["Array", "Kernel", "Tensor", "random_inputs", "signature_of", "times_of"]
+__all__ = [
+    "Array",
+    "Call",
+    "Kernel",
+    "Tensor",
+    "aligned",
+    "random_inputs",
+    "signature_of",
+    "times_of",
+]
 
 Array = NDArray[Any]
 _ALIGNMENT = 64
@@ -36,18 +45,25 @@ class Kernel:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
 
-    def bind(self, inputs: Sequence[Array]) -> "Call":
-        """Return a call on `inputs`."""
-        return Call(self, inputs)
+    def bind(self, inputs: Sequence[Array], outputs: Sequence[Array] = ()) -> "Call":
+        """Return a call on `inputs` that writes `outputs`, or arrays of its own."""
+        return Call(self, inputs, outputs or self.room())
+
+    def room(self) -> list[Array]:
+        """Return arrays for what it writes."""
+        return [aligned(np.zeros(tensor.shape, tensor.dtype)) for tensor in self.outputs]
 
 
 class Call:
-    """Machine code with its arguments: each call writes the same outputs again."""
+    """Machine code with its arguments: each call writes the same outputs again.
 
-    def __init__(self, kernel: Kernel, inputs: Sequence[Array]) -> None:
+    Arrays that begin at a multiple of 64 bytes are taken as they are, others are copied.
+    """
+
+    def __init__(self, kernel: Kernel, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         self._kernel = kernel
         self._inputs = [aligned(array) for array in inputs]
-        self.outputs = [aligned(np.zeros(t.shape, t.dtype)) for t in kernel.outputs]
+        self.outputs = [aligned(array) for array in outputs]
         """What the last call wrote."""
         self._descriptors = [_descriptor(array) for array in (*self._inputs, *self.outputs)]
         pointers = [ctypes.c_void_p(ctypes.addressof(one)) for one in self._descriptors]
@@ -73,8 +89,11 @@ def times_of(call: Call, count: int, warmups: int, *, least: float = 200e-6) -> 
 
     A run shorter than `least` seconds is repeated for as long, and its time is the average.
     """
-    for _ in range(max(1, warmups)):
+    for _ in range(warmups):
         call()
+    once = call.seconds(1)
+    if once >= least:
+        return [once, *(call.seconds(1) for _ in range(count - 1))]
     repeats = max(1, int(least / max(call.seconds(1), 1e-9)))
     return [call.seconds(repeats) for _ in range(count)]
 
@@ -100,7 +119,9 @@ def random_inputs(tensors: Sequence[Tensor], seed: int = 0) -> list[Array]:
 
 
 def aligned(array: Array) -> Array:
-    """Return a copy of `array` that begins at a multiple of 64 bytes."""
+    """Return `array`, or a copy that begins at a multiple of 64 bytes."""
+    if array.flags.c_contiguous and not array.ctypes.data % _ALIGNMENT:
+        return array
     room = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
     start = -room.ctypes.data % _ALIGNMENT
     copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)

@@ -6,15 +6,26 @@ fresh result. Nothing of MLIR is loaded: text is written.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from compiler_gym.envs.mlir.programs.networks import mobilenet_v2, resnet18, vgg16
+from compiler_gym.envs.mlir.programs.writing import (
+    MOST_ELEMENTS,
+    Writer,
+    biased,
+    convolution,
+    count_of,
+    out_size,
+    product,
+    relu_of,
+    softmax_of,
+    sum_of,
+)
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.nearest import unknown_name
 
-__all__ = ["KERNELS", "Kernel", "Writer", "build"]
+__all__ = ["KERNELS", "Kernel", "build"]
 
-_MOST_ELEMENTS = 1 << 29
-"""The most elements of one tensor: 2 GiB of float32."""
 _ANY_RANK = ("add", "relu")
 _HIGHEST_RANK = 6
 
@@ -29,132 +40,6 @@ class Kernel:
     description: str
     default: tuple[int, ...]
     """The sizes of the benchmark that is listed."""
-
-
-@dataclass(slots=True)
-class Writer:
-    """A function that is being written: its arguments and its lines."""
-
-    element: str = "f32"
-    arguments: list[tuple[str, tuple[int, ...]]] = field(
-        default_factory=list[tuple[str, tuple[int, ...]]]
-    )
-    lines: list[str] = field(default_factory=list[str])
-    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict[str, tuple[int, ...]])
-
-    def argument(self, *shape: int) -> str:
-        """Return a new argument."""
-        name = f"%arg{len(self.arguments)}"
-        self.arguments.append((name, shape))
-        self.shapes[name] = shape
-        return name
-
-    def kind(self, value: str) -> str:
-        """Return the type of `value`."""
-        return self.tensor(self.shapes[value])
-
-    def tensor(self, shape: Sequence[int]) -> str:
-        """Return the type of a tensor."""
-        return f"tensor<{''.join(f'{size}x' for size in shape)}{self.element}>"
-
-    def line(self, text: str, shape: Sequence[int] = ()) -> str:
-        """Append ``%N = text`` and return its name."""
-        name = f"%{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        self.shapes[name] = tuple(shape)
-        return name
-
-    def number(self, value: float | str) -> str:
-        """Return a constant: a number, or the bits of one."""
-        is_float = self.element.startswith("f")
-        text = value if isinstance(value, str) else (f"{value:.17e}" if is_float else str(value))
-        return self.line(f"arith.constant {text} : {self.element}")
-
-    def lowest(self) -> str:
-        """Return what every maximum is above."""
-        lowest = {"f32": "0xFF800000", "f64": "0xFFF0000000000000"}
-        return self.number(lowest.get(self.element, str(-(2 ** (int(self.element[1:]) - 1)))))
-
-    def empty(self, *shape: int) -> str:
-        """Return a tensor that holds nothing yet."""
-        if _count(shape) > _MOST_ELEMENTS:
-            raise BenchmarkInitError(
-                f"a tensor of {shape} is larger than {_MOST_ELEMENTS} elements"
-            )
-        return self.line(f"tensor.empty() : {self.tensor(shape)}", shape)
-
-    def filled(self, value: str, *shape: int) -> str:
-        """Return a tensor that holds `value` everywhere."""
-        empty = self.empty(*shape)
-        kind = self.tensor(shape)
-        return self.line(
-            f"linalg.fill ins({value} : {self.element}) outs({empty} : {kind}) -> {kind}", shape
-        )
-
-    def zeros(self, *shape: int) -> str:
-        """Return a tensor of zeros."""
-        return self.filled(self.number(0), *shape)
-
-    def named(self, operation: str, inputs: Sequence[str], output: str) -> str:
-        """Return the result of a named operation that writes into `output`."""
-        kinds = ", ".join(map(self.kind, inputs))
-        kind = self.kind(output)
-        return self.line(
-            f"linalg.{operation} ins({', '.join(inputs)} : {kinds}) outs({output} : {kind}) "
-            f"-> {kind}",
-            self.shapes[output],
-        )
-
-    def generic(
-        self,
-        inputs: Sequence[tuple[str, Sequence[str]]],
-        output: tuple[str, Sequence[str]],
-        loops: Sequence[str],
-        body: Sequence[str],
-    ) -> str:
-        """Return the result of a ``linalg.generic``: loops, accesses by their names, a body.
-
-        `body` names the operands ``%in0``, ``%in1``, ..., and ``%out``; its last line yields.
-        """
-        accesses = [access for _, access in inputs] + [output[1]]
-        maps = ", ".join(
-            f"affine_map<({', '.join(loops)}) -> ({', '.join(access)})>" for access in accesses
-        )
-        kept = set(output[1])
-        iterators = ", ".join(f'"{"parallel" if loop in kept else "reduction"}"' for loop in loops)
-        names = ", ".join(
-            [*(f"%in{i}: {self.element}" for i in range(len(inputs))), f"%out: {self.element}"]
-        )
-        values = ", ".join(value for value, _ in inputs)
-        kinds = ", ".join(self.kind(value) for value, _ in inputs)
-        sources = f"ins({values} : {kinds}) " if inputs else ""
-        kind = self.kind(output[0])
-        inner = "\n      ".join(line.replace("#", self.element) for line in body)
-        return self.line(
-            f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} "
-            f"{sources}outs({output[0]} : {kind}) {{\n    ^bb0({names}):\n      {inner}\n"
-            f"    }} -> {kind}",
-            self.shapes[output[0]],
-        )
-
-    def map(self, inputs: Sequence[str], body: Sequence[str]) -> str:
-        """Return an element-wise operation of tensors of one shape."""
-        shape = self.shapes[inputs[0]]
-        loops = [f"d{i}" for i in range(len(shape))]
-        return self.generic(
-            [(value, loops) for value in inputs], (self.empty(*shape), loops), loops, body
-        )
-
-    def text(self, *results: str) -> str:
-        """Return the whole module."""
-        arguments = ", ".join(f"{name}: {self.tensor(shape)}" for name, shape in self.arguments)
-        kinds = ", ".join(map(self.kind, results))
-        body = "".join(f"    {line}\n" for line in self.lines)
-        returned = f"({kinds})" if len(results) > 1 else kinds
-        return (
-            f"module {{\n  func.func @main({arguments}) -> {returned} {{\n{body}"
-            f"    return {', '.join(results)} : {kinds}\n  }}\n}}\n"
-        )
 
 
 def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
@@ -182,76 +67,10 @@ def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
     writer = Writer(element)
     result = kernel.write(writer, *sizes)
     text = writer.text(result)
-    largest = max(_count(shape) for shape in writer.shapes.values())
-    if largest > _MOST_ELEMENTS:
-        raise BenchmarkInitError(f"{name}: a tensor has more than {_MOST_ELEMENTS} elements")
+    largest = max(count_of(shape) for shape in writer.shapes.values())
+    if largest > MOST_ELEMENTS:
+        raise BenchmarkInitError(f"{name}: a tensor has more than {MOST_ELEMENTS} elements")
     return text
-
-
-def _count(shape: Sequence[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
-def product(w: Writer, a: str, b: str) -> str:
-    """Return a matrix product."""
-    return w.named("matmul", [a, b], w.zeros(w.shapes[a][0], w.shapes[b][1]))
-
-
-def relu_of(w: Writer, value: str) -> str:
-    """Return the larger of each element and zero."""
-    zero = w.number(0)
-    return w.map([value], [f"%m = arith.maximumf %in0, {zero} : #", "linalg.yield %m : #"])
-
-
-def sum_of(w: Writer, a: str, b: str) -> str:
-    """Return an element-wise sum."""
-    return w.map([a, b], ["%s = arith.addf %in0, %in1 : #", "linalg.yield %s : #"])
-
-
-def biased(w: Writer, value: str, bias: str, axis: int) -> str:
-    """Return `value` with a number added for each place along `axis`."""
-    shape = w.shapes[value]
-    loops = [f"d{i}" for i in range(len(shape))]
-    return w.generic(
-        [(value, loops), (bias, [loops[axis]])],
-        (w.empty(*shape), loops),
-        loops,
-        ["%s = arith.addf %in0, %in1 : #", "linalg.yield %s : #"],
-    )
-
-
-def convolution(w: Writer, image: str, filters: str, stride: int, *, last: bool = False) -> str:
-    """Return a two-dimensional convolution; channels come first, or `last`."""
-    shape, kernel = w.shapes[image], w.shapes[filters]
-    attributes = (
-        f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
-    )
-    if last:
-        n, h, width, _ = shape
-        kh, kw, _, f = kernel
-        out = (n, _out(h, kh, stride), _out(width, kw, stride), f)
-        word = "conv_2d_nhwc_hwcf"
-    else:
-        n, _, h, width = shape
-        f, _, kh, kw = kernel
-        out = (n, f, _out(h, kh, stride), _out(width, kw, stride))
-        word = "conv_2d_nchw_fchw"
-    return w.named(f"{word} {attributes}", [image, filters], w.zeros(*out))
-
-
-def softmax_of(w: Writer, value: str) -> str:
-    """Return the softmax along the last axis."""
-    shape = w.shapes[value]
-    return w.named(f"softmax dimension({len(shape) - 1})", [value], w.empty(*shape))
-
-
-def _out(size: int, kernel: int, stride: int) -> int:
-    if size < kernel:
-        raise BenchmarkInitError(f"an image of {size} is smaller than its filter of {kernel}")
-    return (size - kernel) // stride + 1
 
 
 def _matmul(w: Writer, m: int, n: int, k: int) -> str:
@@ -275,7 +94,7 @@ def _conv_nhwc(w: Writer, n: int, h: int, wd: int, c: int, f: int, k: int, strid
 def _depthwise(w: Writer, n: int, h: int, wd: int, c: int, k: int, stride: int) -> str:
     image, filters = w.argument(n, h, wd, c), w.argument(k, k, c)
     strides = f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
-    out = w.zeros(n, _out(h, k, stride), _out(wd, k, stride), c)
+    out = w.zeros(n, out_size(h, k, stride), out_size(wd, k, stride), c)
     return w.named(f"depthwise_conv_2d_nhwc_hwc {strides}", [image, filters], out)
 
 
@@ -283,7 +102,7 @@ def _maxpool(w: Writer, n: int, c: int, h: int, wd: int, k: int, stride: int) ->
     image = w.argument(n, c, h, wd)
     window = w.empty(k, k)
     strides = f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
-    out = w.filled(w.lowest(), n, c, _out(h, k, stride), _out(wd, k, stride))
+    out = w.filled(w.lowest(), n, c, out_size(h, k, stride), out_size(wd, k, stride))
     return w.named(f"pooling_nchw_max {strides}", [image, window], out)
 
 
@@ -386,6 +205,9 @@ KERNELS: dict[str, Kernel] = {
                "The scores of attention: product, scale, softmax.", (4, 64, 64, 32)),
         Kernel("resnet_block", ("c", "h", "w"), _resnet_block,
                "Two 3x3 convolutions with the way around them.", (32, 14, 14)),
+        Kernel("resnet18", ("image",), resnet18, "ResNet-18, for one image.", (32,)),
+        Kernel("vgg16", ("image",), vgg16, "VGG-16, for one image.", (32,)),
+        Kernel("mobilenet_v2", ("image",), mobilenet_v2, "MobileNet-V2, for one image.", (32,)),
     )
 }  # fmt: skip
 """Every kernel by its name."""

@@ -3,7 +3,7 @@
 
 import re
 
-from compiler_gym.envs.mlir.programs.builders import Writer
+from compiler_gym.envs.mlir.programs.writing import Writer
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["describe_payload"]

@@ -3,7 +3,7 @@
 
 import random
 
-from compiler_gym.envs.mlir.programs.builders import Writer, biased, product, relu_of, sum_of
+from compiler_gym.envs.mlir.programs.writing import Writer, biased, product, relu_of, sum_of
 
 __all__ = ["random_chain"]
 

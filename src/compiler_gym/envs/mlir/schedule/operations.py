@@ -103,7 +103,8 @@ def describe(handle: Any, tag: str) -> Operation:
     operands = list(handle.operands)
     if handle.name in _NO_INTERFACE:
         shape = _shape(operands[0])
-        iterators = tuple("parallel" for _ in shape)
+        summed = int(handle.attributes["dimension"].value)
+        iterators = tuple("reduction" if i == summed else "parallel" for i in range(len(shape)))
         access = Access(shape, tuple(_row(i, len(shape)) for i in range(len(shape))))
         return Operation(
             tag, handle.name, shape, iterators, (access,), (access,),

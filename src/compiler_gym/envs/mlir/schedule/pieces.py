@@ -16,7 +16,10 @@ __all__ = ["MOST_LANES", "cleanup", "module_of", "piece", "refusal", "retagging"
 MOST_LANES = 16384
 """The longest vector, in elements, that an operation becomes: beyond it LLVM takes minutes."""
 _ANY = "!transform.any_op"
+_MOST_ROWS = 2048
+"""The most vectors along the last parallel loop: 4096 take two seconds to compile, 16384 minutes."""
 _MOST_UNROLLED = 64
+_OF_SOFTMAX = ("tile", "parallel", "fuse", "decompose")
 
 
 def piece(move: Move, operation: Operation | None, limits: Sequence[int], number: int) -> str:
@@ -76,6 +79,8 @@ def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> s
     loops = len(operation.bounds)
     numbers = move.numbers
     wanted = KINDS[move.kind].numbers
+    if operation.name == "linalg.softmax" and move.kind not in _OF_SOFTMAX:
+        return "decompose it first"
     if wanted is Numbers.SIZES:
         return _refused_sizes(move.kind, numbers, operation, limits)
     if wanted is Numbers.ORDER and sorted(numbers) != list(range(loops)):
@@ -84,6 +89,8 @@ def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> s
         return "this is the order that they have"
     if wanted is Numbers.MULTIPLES and (len(numbers) != loops or min(numbers) < 1):
         return f"expected {loops} numbers of at least 1"
+    if wanted is Numbers.MULTIPLES and _is_whole(numbers, operation.bounds):
+        return "its loops are multiples of these already"
     if wanted is Numbers.FACTOR:
         if len(numbers) != 1 or not 2 <= numbers[0] <= _MOST_UNROLLED:
             return f"expected one factor of 2 to {_MOST_UNROLLED}"
@@ -94,13 +101,44 @@ def refusal(move: Move, operation: Operation | None, limits: Sequence[int]) -> s
             return f"expected an operand of 0 to {count - 1} and how many loops to leave"
         if numbers[1] > operation.depth:
             return f"there are {operation.depth} loops around it, not {numbers[1]}"
+        if not operation.inputs[numbers[0]].shape:
+            return f"operand {numbers[0]} is one number: there is nothing to copy"
     if wanted is Numbers.MAYBE_SIZES:
         return _refused_vector(numbers, operation, limits)
     if move.kind == "im2col" and "conv_2d" not in operation.name:
         return "it is no two-dimensional convolution"
     if move.kind == "generalize" and operation.name == "linalg.generic":
         return "it is generic already"
+    if move.kind == "decompose":
+        return _refused_decomposition(operation)
     return None
+
+
+def _reads_sums(operation: Operation) -> bool:
+    accesses = (*operation.inputs, *operation.outputs)
+    return any(sum(map(bool, row)) > 1 for access in accesses for row in access.matrix)
+
+
+def _is_whole(multiples: Sequence[int], bounds: Sequence[int]) -> bool:
+    pairs = zip(multiples, bounds, strict=True)
+    return all(bound != DYNAMIC and bound % multiple == 0 for multiple, bound in pairs)
+
+
+def _refused_decomposition(operation: Operation) -> str | None:
+    """Return why there are no simpler operations to write it as.
+
+    There are for a softmax, and for a window of which one side is 1, as is that of the result.
+    """
+    if operation.name == "linalg.softmax":
+        return None
+    if not any(word in operation.name for word in ("conv_2d", "pooling")):
+        return "it is neither a softmax nor a two-dimensional window"
+    bounds = operation.bounds
+    for row in operation.inputs[0].matrix:
+        along = [loop for loop, factor in enumerate(row) if factor]
+        if len(along) > 1 and all(bounds[loop] == 1 for loop in along):
+            return None
+    return "no side of its window is 1 where the result's is: tile both to 1 first"
 
 
 def _refused_sizes(
@@ -124,6 +162,8 @@ def _refused_sizes(
     ]
     if kind == "parallel" and reduced:
         return f"loop {reduced[0]} is a reduction, whose iterations depend on one another"
+    if reduced and operation.name == "linalg.softmax":
+        return f"loop {reduced[0]} is the one that it sums over: decompose it first"
     if kind == "fuse" and reduced:
         return f"loop {reduced[0]} is a reduction: fuse along parallel loops, tile that one"
     return None
@@ -134,6 +174,8 @@ def _refused_vector(
 ) -> str | None:
     if numbers and len(numbers) != len(operation.bounds):
         return f"expected {len(operation.bounds)} lengths, one for each loop, or none"
+    if _reads_sums(operation) and "_1d" not in operation.name:
+        return "an operand is read at a sum of loops: decompose it or im2col it first"
     lanes = 1
     for loop, length in enumerate(numbers or limits):
         if length == DYNAMIC or length < 1:
@@ -143,8 +185,10 @@ def _refused_vector(
         lanes *= length
     if lanes > MOST_LANES:
         return f"that is {lanes} elements at once, more than {MOST_LANES}: tile it first"
-    if operation.name == "linalg.softmax":
-        return "decompose it first"
+    lengths = zip(numbers or limits, operation.iterators, strict=True)
+    rows = lanes // next((n for n, kind in reversed([*lengths]) if kind == "parallel"), 1)
+    if rows > _MOST_ROWS:
+        return f"that is {rows} short vectors at once, more than {_MOST_ROWS}: tile it first"
     return None
 
 

@@ -92,5 +92,5 @@ def test_lists_and_tuples_of_tokens_hold_the_same() -> None:
 
 def test_without_networkx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ObservationError, match=r"pip install 'compiler_gym\[graphs\]'"):
+    with pytest.raises(ObservationError, match=r"pip install 'compiler-gym-next\[graphs\]'"):
         DERIVED["Programl"].translate({"nodes": [], "links": []})

@@ -78,6 +78,16 @@ class ParameterSpace(Dict):
             ]
         return found
 
+    case_key = "pass"
+    """What names the pass in an action by name."""
+
+    @property
+    def cases(self) -> dict[str, dict[str, Sequence[Value]]]:
+        """Each pass with the values of its parameters: for what asks a person."""
+        return {
+            name: {p.name: p.values for p in PARAMETERS.get(name, ())} for name in self.move_names
+        }
+
     def action(self, name: str, values: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the action of the pass `name` with these values, as an agent gives it.
 

@@ -8,9 +8,10 @@ in a process that serves these plug-ins alone.
 
 import re
 import sys
-import sysconfig
 from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,8 @@ def _shared_engine() -> Any:
             "this process has an engine that takes no plug-ins: expected a process of their own, "
             "as isolation='process' gives"
         )
-    suffix = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
     # Where the usual one is: a checkout has its modules elsewhere than its sources.
-    for folder in compiler_gym.__path__:
+    for folder, suffix in product(compiler_gym.__path__, EXTENSION_SUFFIXES):
         path = Path(folder) / "_shared" / f"_llvm{suffix}"
         if path.is_file():
             return _loaded(path)

@@ -57,7 +57,7 @@ def structure_observations() -> tuple[DerivedObservation, ...]:
             "ProgramlJson",
             _to_networkx,
             lambda: NetworkxGraph("Programl"),
-            "The ProGraML graph as a networkx.MultiDiGraph; needs the package networkx.",
+            "The ProGraML graph as a networkx.MultiDiGraph.",
         ),
         DerivedObservation(
             "ProgramlGraph",

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What an observation changed by since it was last seen: for what is measured anew each time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from compiler_gym.spaces import Reward
+
+__all__ = ["ChangeReward"]
+
+
+class ChangeReward(Reward):
+    """What an observation rose by since the last step, or fell by where `falls` is set.
+
+    Unlike :class:`CostReward` it keeps no sum: two measurements of one program differ.
+    `initial` is the observation of the program before any action, asked for only when the
+    reward did not see that itself; without one the first observation earns nothing. `number`
+    makes a number of the observation.
+
+    >>> reward = ChangeReward("gain", "speed", deterministic=False)
+    >>> reward.reset("benchmark://demo/1", {})
+    >>> reward.start([2.0], {})
+    >>> [reward.update([0], [speed], {}) for speed in (2.5, 4.5, 4.0)]
+    [0.5, 2.0, -0.5]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        observation: str,
+        *,
+        deterministic: bool,
+        initial: str | None = None,
+        falls: bool = False,
+        number: Callable[[Any], float] = float,
+        platform_dependent: bool = True,
+    ) -> None:
+        super().__init__(
+            name,
+            observation_spaces=[observation],
+            default_value=0,
+            default_negates_returns=True,
+            deterministic=deterministic,
+            platform_dependent=platform_dependent,
+        )
+        what = "fell by: before minus after" if falls else "rose by: after minus before"
+        self.description = f"What `{observation}` {what}."
+        self.initial = initial
+        self.falls = falls
+        """Whether what is saved counts, not what is gained."""
+        self.number = number
+        self.previous: float | None = None
+        """The number of the last update, or of the start."""
+
+    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
+        """Forget the last episode."""
+        self.previous = None
+
+    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
+        """Take the observation of the program before any action."""
+        self.previous = self.number(observations[0])
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        """Return what the observation rose by, or fell by."""
+        now = self.number(observations[0])
+        if self.previous is None:
+            before = now if self.initial is None else self.number(observation_view[self.initial])
+        else:
+            before = self.previous
+        self.previous = now
+        return before - now if self.falls else now - before

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""A release: its changelog, what lies in its wheels, and what pages make a newcomer run."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.version import __version__
+from tools.release import changelog
+from tools.release.trying import blocks, same_but_numbers
+from tools.release.wheels import complaints
+
+ROOT = Path(__file__).parents[2]
+PAGE = """Text.
+
+```sh
+make wheel
+```
+
+```console
+compiler-gym envs
+```
+
+<!-- output: the first 2 lines -->
+```text
+one 12
+two
+...
+```
+
+This needs a `clang`.
+
+```python
+print(1)
+```
+"""
+
+
+def test_fragments_become_a_part_of_the_changelog_and_are_gone(tmp_path: Path) -> None:
+    folder = tmp_path / "changelog.d"
+    folder.mkdir()
+    (folder / "README.md").write_text("how")
+    (folder / "b.fixed.md").write_text("It is mended.\n")
+    (folder / "a.added.md").write_text("It is new.\n")
+    new = changelog.release(tmp_path, "1.2.3", "2026-01-02")
+    assert new.splitlines()[0] == "## 1.2.3 (2026-01-02)"
+    assert new.index("- It is new.") < new.index("- It is mended.")
+    assert [path.name for path in folder.iterdir()] == ["README.md"]
+    (folder / "c.changed.md").write_text("It is another.")
+    with pytest.raises(ValueError, match=r"has 1\.2\.3 already"):
+        changelog.release(tmp_path, "1.2.3")
+    changelog.release(tmp_path, "1.3.0")
+    page = (tmp_path / "CHANGELOG.md").read_text()
+    assert page.startswith(changelog.HEAD)
+    assert page.count(changelog.HEAD) == 1
+    assert page.index("## 1.3.0") < page.index("## 1.2.3")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.better.md", "Yes."),
+        ("added.md", "Yes."),
+        ("a.added.md", "One\ntwo."),
+        ("a.fixed.md", "No"),
+    ],
+)
+def test_a_fragment_that_is_no_sentence_of_a_kind_is_refused(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match="expected"):
+        changelog.fragments(tmp_path)
+
+
+def test_the_fragments_of_this_checkout_can_be_joined() -> None:
+    changelog.fragments(ROOT / "changelog.d")
+
+
+def test_a_wheel_with_a_developers_file_and_without_licences_is_seen(tmp_path: Path) -> None:
+    name = f"compiler_gym_next-{__version__}-cp312-abi3-manylinux_2_36_x86_64.whl"
+    with zipfile.ZipFile(tmp_path / name, "w") as archive:
+        archive.writestr("compiler_gym/tests/test_core.py", "")
+        archive.writestr("compiler_gym/programs/qsort/cases.py", "")
+        archive.writestr("compiler_gym/_jit.abi3.so", "")
+        archive.writestr("compiler_gym/_llvm.abi3.so", "")
+    found = complaints(tmp_path / name)
+    assert "compiler_gym/tests/test_core.py is a developer's file" in found
+    assert "compiler_gym/_jit.abi3.so is no part of this wheel" in found
+    assert "no licence LLVM.txt" in found
+    assert "no compiler_gym/_service.abi3.so" in found
+    assert not any("_llvm.abi3.so" in line or "cases.py" in line for line in found)
+    other = (tmp_path / name).rename(tmp_path / "compiler_gym-0.1-py3-none-any.whl")
+    assert "manylinux" in "".join(complaints(other))
+
+
+def test_blocks_are_found_with_what_they_print() -> None:
+    first, second = blocks(PAGE)
+    assert (first.code, first.output, first.is_cut) == (
+        "compiler-gym envs\n",
+        "one 12\ntwo\n",
+        True,
+    )
+    assert (second.language, second.output, second.needs_system) == ("python", None, True)
+    assert not first.needs_system
+
+
+def test_outputs_agree_whatever_their_numbers() -> None:
+    assert same_but_numbers("a  1,234  -5.0%\n", "\na 7 2%\n")
+    assert not same_but_numbers("a 1\n", "a 1\nb\n")
+    assert same_but_numbers("a 1\n", "a 1\nb\n", is_cut=True)
+    assert not same_but_numbers("a 1\n", "b 1\n", is_cut=True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_newcomers_first_five_minutes(tmp_path: Path) -> None:
+    """A wheel is built and installed where nothing else is; snippets and commands run there."""
+    if not shutil.which("auditwheel", path=str(Path(sys.executable).parent)):
+        pytest.skip("needs `make release-check` to have installed auditwheel")
+    command = [sys.executable, "-m", "tools.release", "check", "--python", sys.executable]
+    command += ["--wheels-only", "--into", str(tmp_path)]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PATH": path},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    complained = [line for line in done.stderr.splitlines() if line.startswith("NOT READY /")]
+    assert complained == [], done.stderr
+    assert ".whl" in done.stdout
