@@ -143,31 +143,35 @@ def _measure_all(kept: Kept, options: argparse.Namespace) -> None:
     with compiler_gym.make("mlir-v0", action_space="ScriptLines") as env:
         for size in SIZES:
             kept.get("steps", str(size), lambda n=size: _steps(env, n))
-    agent = _agent()
-    runs = options.runs or cache_path("schedules") / "schedule_policy.jsonl"
-    runs.parent.mkdir(parents=True, exist_ok=True)
     with compiler_gym.make("mlir-v0", action_space="Schedule") as env:
-        settings = agent.Options(file=str(runs), seconds=options.seconds)
-        known = agent.Kept(runs)
-        if "search" not in kept.data or len(kept.data["search"]) < len(agent.TEST):
-            try:
-                agent.compare(agent.Runner(env, options.seconds), known, settings)
-            except agent.TimeIsUpError:
-                raise TimeIsUpError from None
-        for name, program in agent.TEST.items():
-            kept.get("search", name, lambda p=program: _searched(agent, known, settings, p, env))
-        for name in LAYERS["mlir-rl"]:
-            if name in agent.TEST:
-                kept.get("shapes", name, lambda n=name: _shape(env, n, kept.data["search"][n]))
-            else:
-                kept.get("shapes", name, lambda n=name: {"naive": _naive(env, n)})
         for layer, (kernel, sizes) in LAYERS["resnet18"].items():
             if kernel == "conv2d_nchw":
                 kept.get("resnet18", layer, lambda s=sizes: _convolution(env, s))
-    if options.xtc:
-        for name, (kernel, sizes) in LAYERS["mlir-rl"].items():
-            if kernel in ("matmul", "conv2d_nchw"):
-                kept.get("xtc", name, lambda k=kernel, s=sizes: _xtc(options.xtc, k, s))
+        if options.xtc:
+            for name, (kernel, sizes) in LAYERS["mlir-rl"].items():
+                if kernel in ("matmul", "conv2d_nchw"):
+                    kept.get("xtc", name, lambda k=kernel, s=sizes: _xtc(options.xtc, k, s))
+        _measure_shapes(kept, options, env)
+
+
+def _measure_shapes(kept: Kept, options: argparse.Namespace, env: Any) -> None:
+    agent = _agent()
+    runs = options.runs or cache_path("schedules") / "schedule_policy.jsonl"
+    runs.parent.mkdir(parents=True, exist_ok=True)
+    known = agent.Kept(runs)
+    settings = agent.Options()
+    if len(kept.data.get("search", {})) < len(agent.TEST):
+        try:
+            agent.compare(agent.Runner(env, options.seconds), known, settings)
+        except agent.TimeIsUpError:
+            raise TimeIsUpError from None
+    for name, program in agent.TEST.items():
+        kept.get("search", name, lambda p=program: _searched(agent, known, settings, p, env))
+    for name in LAYERS["mlir-rl"]:
+        if name in agent.TEST:
+            kept.get("shapes", name, lambda n=name: _shape(env, n, kept.data["search"][n]))
+        else:
+            kept.get("shapes", name, lambda n=name: {"naive": _naive(env, n)})
 
 
 def _steps(env: Any, size: int) -> dict[str, float]:
