@@ -127,6 +127,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, default=FILE, help="where figures are kept")
     parser.add_argument("--runs", type=Path, help="what the agent measured (default: in the cache)")
     parser.add_argument("--xtc", type=Path, help="a virtual environment with xtc-tools[mlir]")
+    parser.add_argument("--searched", action="store_true", help="search no more than is kept")
     parser.add_argument("--tables", action="store_true", help="measure nothing, write the tables")
     options = parser.parse_args(words)
     kept = Kept(options.file, options.seconds)
@@ -163,7 +164,7 @@ def _measure_shapes(kept: Kept, options: argparse.Namespace, env: Any) -> None:
     runs.parent.mkdir(parents=True, exist_ok=True)
     known = agent.Kept(runs)
     settings = agent.Options()
-    if len(kept.data.get("search", {})) < len(agent.TEST):
+    if not options.searched and len(kept.data.get("search", {})) < len(agent.TEST):
         try:
             agent.compare(agent.Runner(env, options.seconds), known, settings)
         except agent.TimeIsUpError:
@@ -206,7 +207,10 @@ def _searched(agent: Any, known: Any, settings: Any, program: str, env: Any) -> 
     for method in METHODS:
         for seed in range(1 if method in agent.ONCE else settings.seeds):
             key = ["test", settings.rounds, settings.evaluations, method, seed, program]
-            _, actions = known.get(key, _missing)
+            try:
+                _, actions = known.get(key, _missing)
+            except LookupError:
+                continue
             schedules[f"{method}, {seed}"] = [names[at] for at in actions]
     runs = {name: _ours(env, program, one) for name, one in schedules.items()}
     runs["naive"] = _ours(env, program, [])
@@ -218,7 +222,7 @@ def _searched(agent: Any, known: Any, settings: Any, program: str, env: Any) -> 
 
 
 def _missing() -> Any:
-    raise SystemExit("the agent's file lacks what it should hold: remove it, and run again")
+    raise LookupError
 
 
 def _naive(env: Any, name: str) -> float:
@@ -428,18 +432,18 @@ def _shapes_table(data: dict[str, Any]) -> str:
 
 def _seeds_table(data: dict[str, Any]) -> str:
     agent = _agent()
-    rows = ["| method | times as fast as naive | seeds |", "|---|--:|--:|"]
-    found = data.get("search", {})
+    found = list(data.get("search", {}).values())
+    whole = [one for one in found if all(len(one[m]) == len(found[0][m]) for m in METHODS)]
+    rows = [f"| method | times as fast as naive, {len(whole)} programs | seeds |", "|---|--:|--:|"]
     for method in METHODS:
-        per_seed = zip(
+        seeds = zip(
             *(
                 [max(1.0, one["naive"] / us) if us else 1.0 for us, _ in one[method]]
-                for one in found.values()
-                if method in one
+                for one in whole
             ),
             strict=True,
         )
-        means = [geometric_mean(values) for values in per_seed]
+        means = [geometric_mean(values) for values in seeds]
         if means:
             half = f" ± {agent.interval(means):.2f}" if len(means) > 1 else ""
             rows.append(f"| {method} | {mean(means):.2f}{half} | {len(means)} |")
