@@ -98,7 +98,8 @@ _MLIR_RL: dict[str, Shape] = {
 """19 of its 22 evaluation programs, by the names in ``data/execution_times_eval.json``, and which
 models they are by ``paper/eval_torch.py`` (github.com/mohph197/MLIR-RL-artifact). The other three,
 ``hexaquark_hexaquark_12_rewrite``, ``dibaryon_dibaryon_24`` and ``dibaryon_hexaquark_32`` of
-lattice QCD, are only in an archive beside that repository. A product is written there as m, k, n."""
+lattice QCD, are only in an archive beside that repository. A product is written there as m, k, n.
+"""
 
 LAYERS: Mapping[str, Mapping[str, Shape]] = {
     "resnet18": _resnet18(),
