@@ -27,7 +27,7 @@ class Failure:
 class State:
     """A program, and what is known of it, whichever sequences lead there."""
 
-    __slots__ = ("expected", "key", "outcomes", "reward", "terminal", "visits")
+    __slots__ = ("expected", "key", "masks", "outcomes", "reward", "terminal", "visits")
 
     def __init__(
         self, key: Hashable = None, *, reward: float = 0.0, terminal: bool = False
@@ -44,6 +44,8 @@ class State:
         """How often a walk had to bring an environment here to go on."""
         self.expected = 0
         """How many of the sequences that wait to be walked go on from here."""
+        self.masks: Sequence[bool] | None = None
+        """Which actions mean something here, once the environment has said it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import gymnasium
+
 from compiler_gym.core import CompilerEnv, StepResult
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.rewards import CostReward
@@ -20,7 +22,7 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.snapshots import Snapshots, Weight
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
 
-__all__ = ["Program", "Walker"]
+__all__ = ["Program", "Walker", "masks_of"]
 
 
 class _TimeIsUp(Exception):
@@ -64,6 +66,7 @@ class Walker:
         self._seconds_left = seconds_left
         self._program: Program | None = None
         self._at: State | None = None
+        self._masks = masks_of(env)
         reward = env.reward_space
         assert reward is not None
         self._reward_name = reward.name
@@ -88,11 +91,12 @@ class Walker:
             following = node.follow(move)
             if following is None:
                 try:
-                    tried = self._try(program, node, move)
+                    is_masked = self._is_masked(program, node, move)
+                    tried = Arrival(node.known) if is_masked else self._try(program, node, move)
                 except _TimeIsUp:
                     break
                 with program.lock:  # another thread may have been first
-                    new_steps += move not in node.known.outcomes
+                    new_steps += not is_masked and move not in node.known.outcomes
                     node.known.outcomes.setdefault(move, tried)
                 following = node.follow(move)
                 assert following is not None
@@ -111,6 +115,23 @@ class Walker:
         self._at = None
         _, reward, _, truncated, _ = self._env.multistep(self._moves.actions(sequence))
         return None if truncated else float(reward)
+
+    def _is_masked(self, program: Program, node: Node, move: int) -> bool:
+        """Return whether the environment says that `move` means nothing at `node`."""
+        if self._masks is None:
+            return False
+        state = node.known
+        if state.masks is None:
+            self._timeout()
+            stands_here = self._stands_in(program) and self._at is state
+            if not stands_here and self._replay_from(self._start(program, node), node) is not None:
+                return False  # it is replayed again, and the failure told
+            try:
+                state.masks = [bool(mark) for mark in self._masks(self._env)]
+            except CompilerGymError:
+                self._at = None
+                return False
+        return move < len(state.masks) and not state.masks[move]
 
     def _try(self, program: Program, node: Node, move: int) -> Arrival | Failure:
         failure = self._place(program, node)
@@ -278,6 +299,19 @@ class Walker:
         has_level = not self._moves.levels.isdisjoint(self._moves.flat(moves))
         seconds = self._step_seconds * max(len(moves), 1) + has_level * self._level_seconds
         return min(seconds, left + (1.0 if len(moves) > 1 else 0.1))
+
+
+def masks_of(env: CompilerEnv) -> Callable[[CompilerEnv], Sequence[bool]] | None:
+    """Return what asks an environment like `env` which actions mean something, if it can say.
+
+    Settings can always be chosen, so nobody is asked about them.
+    """
+    space: gymnasium.Space[Any] = env.action_space
+    if not hasattr(env, "action_masks") or not isinstance(space, gymnasium.spaces.Discrete):
+        return None
+    if int(space.start) or getattr(space, "sets", ()):
+        return None
+    return lambda one: one.action_masks()  # type: ignore[attr-defined]  # asked above
 
 
 def _key(observation: Any, terminal: bool = False) -> Hashable:

@@ -31,6 +31,7 @@ from compiler_gym.wrappers.recorder import EpisodeRecorder
 from compiler_gym.wrappers.rewards import (
     NoEffectPenalty,
     RelativeSavings,
+    RewardAtEnd,
     RuntimePointEstimateReward,
     ValidateBenchmarkAfterEveryStep,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "ObservationWrapper",
     "RandomOrderBenchmarks",
     "RelativeSavings",
+    "RewardAtEnd",
     "RewardWrapper",
     "RuntimePointEstimateReward",
     "StepBudget",

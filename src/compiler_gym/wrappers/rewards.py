@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 __all__ = [
     "NoEffectPenalty",
     "RelativeSavings",
+    "RewardAtEnd",
     "RuntimePointEstimateReward",
     "ValidateBenchmarkAfterEveryStep",
 ]
@@ -98,6 +100,31 @@ class RelativeSavings(Earnings):
 
     def _measured(self) -> float:
         return math.log(max(float(self.below.observation[self.cost]), 1.0))
+
+
+class RewardAtEnd(Earnings):
+    """Earn nothing before the episode ends, and then all of it at once.
+
+    What a reward measures, such as a run of the program, is measured once in an episode. An end is
+    that of the environment below, also by a `TimeLimit` there; a limit around this wrapper is
+    none that it sees. An episode that failed earns nothing.
+    """
+
+    def handle_step(self, asked: StepArguments) -> StepResult:
+        """Apply `actions`; rewards that are asked for by name come as they are."""
+        if asked.reward_spaces is not None:
+            return super().handle_step(asked)
+        if self.below.reward_space is None:
+            raise InvalidParameterError("there is no reward to earn: set a reward space")
+        name = self.below.reward_space.name
+        seen, _, terminated, truncated, info = super().handle_step(replace(asked, reward_spaces=[]))
+        reward = 0.0
+        if (terminated or truncated) and "error" not in info:
+            last = replace(asked, actions=[], observation_spaces=[], reward_spaces=name)
+            _, reward, _, _, why = super().handle_step(last)
+            if "error" in why:
+                reward, truncated, info = 0.0, True, {**info, **why}
+        return seen, self.earn(reward), terminated, truncated, info
 
 
 class ValidateBenchmarkAfterEveryStep(Earnings):

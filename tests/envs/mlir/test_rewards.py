@@ -3,7 +3,7 @@
 
 import math
 
-from compiler_gym.envs.mlir.rewards import GflopsReward, LogSpeedupReward, make_rewards
+from compiler_gym.envs.mlir.rewards import GainReward, LogSpeedupReward, make_rewards
 
 
 def test_logarithms_add_up() -> None:
@@ -20,5 +20,14 @@ def test_nothing_is_earned_without_a_baseline() -> None:
 
 
 def test_the_names_are_documented() -> None:
-    assert {"LogSpeedup", "Gflops", "runtime"} <= {reward.name for reward in make_rewards()}
-    assert GflopsReward().reward_on_error(3.0) == -3.0
+    names = {"LogSpeedup", "LogSpeedupNumpy", "Gflops", "PeakFraction", "runtime"}
+    assert names <= {reward.name for reward in make_rewards()}
+    assert GainReward("Gflops", "GflopsPerSecond").reward_on_error(3.0) == -3.0
+
+
+def test_the_speed_up_of_an_episode_is_that_over_naive_code() -> None:
+    reward = next(one for one in make_rewards() if one.name == "LogSpeedup")
+    reward.reset("benchmark://demo/1", {})
+    reward.start([math.log(100.0)], {"LogRuntimeNaive": math.log(100.0)})
+    earned = [reward.update([0], [math.log(time)], {}) for time in (50.0, 80.0, 10.0)]
+    assert math.isclose(sum(earned), math.log(10))

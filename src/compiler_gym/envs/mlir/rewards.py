@@ -12,17 +12,18 @@ from typing import Any
 from compiler_gym.rewards import CostReward
 from compiler_gym.spaces import Reward
 
-__all__ = ["GflopsReward", "LogSpeedupReward", "MicrosecondsReward", "make_rewards"]
+__all__ = ["GainReward", "LogSpeedupReward", "MicrosecondsReward", "make_rewards"]
 
 
 class LogSpeedupReward(Reward):
     """The natural logarithm of how many times as fast an action made the program.
 
-    An episode's rewards sum to the logarithm of its speed over what `baseline` observes.
+    An episode's rewards sum to the logarithm of its speed over what `baseline` observes; they are
+    0 where that is 0.
 
-    >>> reward = LogSpeedupReward("LogSpeedup", baseline="RuntimeNaive")
-    >>> reward.reset("benchmark://demo/1", {"RuntimeNaive": 80.0})
-    >>> reward.start([80.0], {})
+    >>> reward = LogSpeedupReward("LogSpeedupNumpy", baseline="RuntimeNumpy")
+    >>> reward.reset("benchmark://demo/1", {"RuntimeNumpy": 80.0})
+    >>> reward.start([640.0], {})
     >>> round(reward.update([0], [10.0], {}), 3)
     2.079
     """
@@ -50,21 +51,21 @@ class LogSpeedupReward(Reward):
         return earned
 
 
-class GflopsReward(Reward):
-    """The arithmetic operations per nanosecond that an action won.
+class GainReward(Reward):
+    """By how much an action raised an observation.
 
-    >>> reward = GflopsReward()
+    >>> reward = GainReward("Gflops", "GflopsPerSecond")
     >>> reward.start([2.0], {})
     >>> reward.update([0], [50.0], {})
     48.0
     """
 
-    def __init__(self) -> None:
-        super().__init__("Gflops", ["GflopsPerSecond"], default_negates_returns=True)
+    def __init__(self, name: str, observation: str) -> None:
+        super().__init__(name, [observation], default_negates_returns=True)
         self._before = 0.0
 
     def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
-        """Note the speed before any action."""
+        """Note the value before any action."""
         self._before = float(observations[0])
 
     def update(
@@ -109,9 +110,16 @@ class MicrosecondsReward(Reward):
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     return [
-        LogSpeedupReward("LogSpeedup", "RuntimeNaive"),
+        CostReward(
+            "LogSpeedup",
+            cost="LogRuntime",
+            initial="LogRuntimeNaive",
+            platform_dependent=True,
+            deterministic=False,
+        ),
         LogSpeedupReward("LogSpeedupNumpy", "RuntimeNumpy"),
-        GflopsReward(),
+        GainReward("Gflops", "GflopsPerSecond"),
+        GainReward("PeakFraction", "FractionOfPeak"),
         MicrosecondsReward(),
         CostReward(
             "StaticCostSaved",

@@ -20,6 +20,10 @@ __all__ = ["INSTALL", "Bindings", "diagnosed", "load"]
 INSTALL = "pip install compiler_gym[mlir]"
 """What brings the bindings."""
 _LONGEST = 2000
+_DIALECTS = ("func", "linalg", "tensor", "scf", "arith", "math", "vector", "memref", "affine",
+             "transform")  # fmt: skip
+"""What is loaded at once; the rest comes when it is read or made. Each canonicalization collects
+the patterns of every dialect that is loaded, and of all of them that takes twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ def load() -> Bindings:
         raise EnvironmentNotSupported(
             f"MLIR's Python bindings cannot be loaded ({error}): install them with {INSTALL}"
         ) from error
-    context: Any = ir.Context()
+    context: Any = ir.Context(load_on_create_dialects=_DIALECTS)
     context.enable_multithreading(False)  # a fork would keep none of the threads
     return Bindings(
         ir=ir,

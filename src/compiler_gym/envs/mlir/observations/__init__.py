@@ -22,6 +22,7 @@ __all__ = ["FEATURES", "OBSERVATION_SPACES"]
 FEATURES = 166
 """How many numbers describe an operation."""
 _TIME = ScalarSpec(0, None, "float")
+_LOGARITHM = ScalarSpec(None, None, "float")
 
 
 def _text(name: str, description: str) -> ObservationSpec:
@@ -33,7 +34,7 @@ def _number(name: str, description: str, dtype: str = "float") -> ObservationSpe
 
 
 def _timed(name: str, description: str, space: SpaceSpec = _TIME) -> ObservationSpec:
-    default: float | list[float] = 0.0 if space is _TIME else []
+    default: float | list[float] = 0.0 if isinstance(space, ScalarSpec) else []
     return ObservationSpec(
         name, space, description, deterministic=False, platform_dependent=True, default=default
     )
@@ -80,8 +81,19 @@ OBSERVATION_SPACES = (
         SequenceSpec("float", 0, None, low=0.0, as_array=True),
     ),
     _timed("RuntimeMedian", "The median time of one run, in microseconds."),
-    _timed("RuntimeNaive", "The same of the payload without transformations."),
+    _timed(
+        "RuntimeNaive",
+        "The same of the payload without transformations, at -O3; where it has more "
+        "than 2^27 innermost rounds, as few are timed and the time is multiplied.",
+    ),
     _timed("RuntimeNumpy", "The same of numpy for the same payload and type; 0 where it has none."),
+    _timed("LogRuntime", "The natural logarithm of RuntimeMedian.", _LOGARITHM),
+    _timed("LogRuntimeNaive", "The natural logarithm of RuntimeNaive.", _LOGARITHM),
+    _timed(
+        "FractionOfPeak",
+        "GflopsPerSecond as a part of what one thread of this machine reaches at most with numbers "
+        "in registers, which is measured.",
+    ),
     _timed("GflopsPerSecond", "Arithmetic operations per nanosecond."),
     _timed("CompileTime", "Seconds of the last compilation of this module."),
 )

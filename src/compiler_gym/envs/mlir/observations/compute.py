@@ -3,12 +3,14 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from compiler_gym.envs.mlir.actions import MOST_OPERATIONS
 from compiler_gym.envs.mlir.machine.lowering import lowered
 from compiler_gym.envs.mlir.machine.measuring import Bench
+from compiler_gym.envs.mlir.machine.peak import peak_gflops
 from compiler_gym.envs.mlir.observations.cost import static_cost
 from compiler_gym.envs.mlir.observations.features import features_of, table_of
 from compiler_gym.envs.mlir.observations.graph import graph_of
@@ -71,6 +73,15 @@ def _median(session: Observed) -> float:
     return session.bench.median(session.program.text)
 
 
+def _gflops(session: Observed) -> float:
+    return session.flops / (1e3 * max(_median(session), 1e-9))
+
+
+def _fraction_of_peak(session: Observed) -> float:
+    element = "f64" if "f64" in session.program.payload else "f32"
+    return _gflops(session) / peak_gflops(element)
+
+
 COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "ModuleText": lambda s: s.program.text,
     "ModuleHash": lambda s: hashlib.sha256(s.program.text.encode()).hexdigest(),
@@ -90,7 +101,10 @@ COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "RuntimeMedian": _median,
     "RuntimeNaive": lambda s: s.bench.naive(),
     "RuntimeNumpy": lambda s: s.bench.numpy(),
-    "GflopsPerSecond": lambda s: s.flops / (1e3 * max(_median(s), 1e-9)),
+    "LogRuntime": lambda s: math.log(max(_median(s), 1e-9)),
+    "LogRuntimeNaive": lambda s: math.log(max(s.bench.naive(), 1e-9)),
+    "GflopsPerSecond": _gflops,
+    "FractionOfPeak": _fraction_of_peak,
     "CompileTime": lambda s: s.bench.compile_seconds(s.program.text),
 }
 """What makes each observation."""

@@ -16,6 +16,8 @@ __all__ = ["MOST_LANES", "cleanup", "module_of", "piece", "refusal", "retagging"
 MOST_LANES = 16384
 """The longest vector, in elements, that an operation becomes: beyond it LLVM takes minutes."""
 _ANY = "!transform.any_op"
+_MOST_ROWS = 2048
+"""The most vectors along the last parallel loop: 4096 take two seconds to compile, 16384 minutes."""
 _MOST_UNROLLED = 64
 _OF_SOFTMAX = ("tile", "parallel", "fuse", "decompose")
 
@@ -183,6 +185,10 @@ def _refused_vector(
         lanes *= length
     if lanes > MOST_LANES:
         return f"that is {lanes} elements at once, more than {MOST_LANES}: tile it first"
+    lengths = zip(numbers or limits, operation.iterators, strict=True)
+    rows = lanes // next((n for n, kind in reversed([*lengths]) if kind == "parallel"), 1)
+    if rows > _MOST_ROWS:
+        return f"that is {rows} short vectors at once, more than {_MOST_ROWS}: tile it first"
     return None
 
 
