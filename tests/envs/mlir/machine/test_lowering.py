@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.envs.mlir.machine.lowering import bufferized, compiled, lowered
+from compiler_gym.envs.mlir.machine.lowering import LEVEL, bufferized, compiled, lowered, shortened
 from compiler_gym.envs.mlir.machine.reference import evaluate, worst_error
 from compiler_gym.envs.mlir.machine.running import random_inputs
 from compiler_gym.envs.mlir.programs.builders import build
@@ -40,6 +40,18 @@ def test_a_schedule_computes_what_numpy_does(source: str, moves: tuple[str, ...]
 
 def test_an_equal_module_is_compiled_once() -> None:
     assert compiled(MATMUL) is compiled(MATMUL)
+    assert compiled(MATMUL, LEVEL + 1) is not compiled(MATMUL)
+
+
+def test_plain_code_keeps_the_same_share_of_every_nest() -> None:
+    kernel, factor = shortened(MATMUL, 32 * 64 * 16 // 4)
+    assert 4 <= factor < 5  # rounds are whole
+    call = kernel.bind(random_inputs(kernel.inputs))
+    call()
+    assert call.outputs[0][:6].all()
+    assert not call.outputs[0][8:].any()
+    assert shortened(MATMUL, 10**9)[1] == 1
+    assert shortened(CONV, 100)[1] > 5
 
 
 def test_the_way_down_ends_in_the_dialect_of_llvm() -> None:
