@@ -2,7 +2,8 @@
 """Searches of loop nests compared: ``python -m benchmarks.loop_search`` goes on where it was.
 
 Runs ``agents/loop_policy.py`` on LoopTune's held-out matmuls, on one thread, and writes the table
-of the guide. It takes the better part of an hour: ``--minutes`` stops it earlier, ``--table`` runs nothing.
+of the guide. It takes the better part of an hour: ``--minutes`` stops it earlier, ``--table`` runs
+nothing.
 """
 
 import argparse
