@@ -54,7 +54,7 @@ def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
         for x in range(101)
     )
     x, y = _across(view.x(facts["intensity"])), _down(view.y(facts["gflops"]))
-    is_right = x > right - 110
+    is_left = x > _LEFT + 110
     parts = [
         _label(_LEFT, 20, _title(facts), weight="600"),
         *_ticks(view),
@@ -70,8 +70,8 @@ def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
         ),
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_NEST}"/>',
         _label(
-            x - 9 if is_right else x + 9, y + 4, f"this nest: {facts['gflops']:.3g}",
-            "end" if is_right else "start", _NEST,
+            x - 9 if is_left else x + 9, y + 16, f"this nest: {facts['gflops']:.3g}",
+            "end" if is_left else "start", _NEST,
         ),
         _label(_LEFT, bottom + 36, f"operations a byte; memory gives {view.bandwidth:.3g} GB/s"),
         _label(_LEFT - 8, _TOP - 4, "GFLOPS", "end"),
