@@ -423,7 +423,7 @@ def test_two_sessions_are_looked_at_side_by_side(page: Any) -> None:
         sync_api.expect(panel.locator(".step code").last).to_have_text(action)
     panels.first.get_by_role("option", name="As it came").click()
     page.keyboard.press("Control+z")
-    sync_api.expect(panels.first.locator(".step code")).to_have_count(1)
+    sync_api.expect(panels.first.locator(".step code")).to_have_count(0)  # the new one
     sync_api.expect(panels.nth(1).locator(".step code")).to_have_count(2)
 
 
