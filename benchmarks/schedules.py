@@ -269,8 +269,8 @@ def _played(env: Any, uri: str, actions: Sequence[Any]) -> Callable[[], float]:
 
 def _peers(kernel: str, sizes: tuple[int, ...], threads: int = 1) -> dict[str, Callable[[], float]]:
     """Return numpy's and PyTorch's operation on random inputs, where they have it."""
-    import torch
-    import torch.nn.functional as functional
+    torch: Any = import_module("torch")
+    functional: Any = import_module("torch.nn.functional")
 
     draw = np.random.default_rng(0)
 

@@ -96,6 +96,10 @@ SAID = {
 }
 
 
+OPEN = ("Marks", "MarksAndCodegen")
+"""Action spaces that also have actions for each part of a program."""
+
+
 def environment_pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each page."""
     for compiler in compilers().values():
@@ -135,6 +139,8 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
     specs = env.episode.selection.action_specs
     for space in env.action_spaces:
         size = f"{space.n:,}" if hasattr(space, "n") else "many"
+        if space.name in OPEN:
+            size += " and more, by the program"
         if own == "gcc":
             size = "as GCC has"
         if space.name in CHANGING:
