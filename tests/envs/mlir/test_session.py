@@ -96,6 +96,7 @@ def test_a_worker_that_crashes_or_hangs_is_replaced(make_env: MakeEnv) -> None:
         env.reset()
         env.step("tile matmul0 4 16 4")
         pid = worker_pid(env)
+        assert pid is not None
         os.kill(pid, signal_number)
         *_, truncated, info = env.step("vectorize matmul0", timeout=2)
         assert truncated

@@ -38,7 +38,11 @@ def legal_moves(program: Program, tag: str) -> list[Move]:
 
 
 @pytest.mark.timeout(120)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 @given(st.sampled_from(SOURCES), st.data())
 def test_a_random_schedule_computes_the_same_and_is_replayed_by_the_tool(
     source: str, data: st.DataObject
