@@ -39,6 +39,7 @@ SECTIONS = (
     "datasets",
     "gcc",
     "loop_nests",
+    "mlir",
     "sandbox",
     "validation",
     "planted",

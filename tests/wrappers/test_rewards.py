@@ -58,7 +58,7 @@ def test_a_reward_at_the_end_is_that_of_the_whole_episode(env: FakeEnv) -> None:
     assert truncated
     assert reward == late.episode_reward == -3
     assert late.step(ADD, reward_spaces="number")[1] == -1
-    assert late.reset()
+    late.reset()
     assert late.episode_reward == 0
 
 
@@ -73,7 +73,9 @@ def test_an_episode_that_crashed_earns_nothing_at_the_end(env: FakeEnv) -> None:
     late = RewardAtEnd(env)
     late.reset()
     late.step(ADD)
-    os.kill(worker_pid(late), signal.SIGKILL)
+    pid = worker_pid(late)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
     _, reward, _, truncated, _ = late.step(ADD)
     assert truncated
     assert reward == late.episode_reward == 0

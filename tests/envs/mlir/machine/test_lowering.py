@@ -18,6 +18,8 @@ CONV = build("conv2d_nhwc", (1, 12, 12, 4, 8, 3, 1))
         (MATMUL, ()),
         (MATMUL, ("tile matmul0 8 32 4", "vectorize matmul0")),
         (MATMUL, ("tile matmul0 6 48 4", "vectorize matmul0")),
+        (MATMUL, ("tile matmul0 6 16 1", "vectorize matmul0")),
+        (MATMUL, ("tile matmul0 6 1 1", "vectorize matmul0")),
         (MATMUL, ("tile matmul0 12 16 4", "pad matmul0 12 16 4", "vectorize matmul0")),
         (MATMUL, ("tile matmul0 8 16 8", "promote matmul0 1 2", "vectorize matmul0")),
         (MATMUL, ("pack matmul0 8 16 4", "tile matmul0 1 1 1 0 0 0", "vectorize matmul0")),
