@@ -40,6 +40,7 @@ SECTIONS = (
     "gcc",
     "loop_nests",
     "mlir",
+    "schedules",
     "sandbox",
     "validation",
     "planted",

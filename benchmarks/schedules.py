@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from statistics import geometric_mean, mean, median
+from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -432,23 +432,43 @@ def _shapes_table(data: dict[str, Any]) -> str:
 
 
 def _seeds_table(data: dict[str, Any]) -> str:
-    agent = _agent()
-    found = list(data.get("search", {}).values())
-    whole = [one for one in found if all(len(one[m]) == len(found[0][m]) for m in METHODS)]
-    rows = [f"| method | times as fast as naive, {len(whole)} programs | seeds |", "|---|--:|--:|"]
-    for method in METHODS:
-        seeds = zip(
-            *(
-                [max(1.0, one["naive"] / us) if us else 1.0 for us, _ in one[method]]
-                for one in whole
-            ),
-            strict=True,
-        )
-        means = [geometric_mean(values) for values in seeds]
-        if means:
-            half = f" ± {agent.interval(means):.2f}" if len(means) > 1 else ""
-            rows.append(f"| {method} | {mean(means):.2f}{half} | {len(means)} |")
+    found = data.get("search", {})
+    groups = [[name for name in found if name.startswith(("matmul", "conv"))], list(found)]
+    heads = f"{len(groups[0])} products and convolutions | all {len(groups[1])}"
+    rows = [f"| method | {heads} | seeds |", "|---|--:|--:|--:|"]
+    if not found:
+        return "\n".join(rows)
+    speeds = {m: [_by_seed(found, group, m) for group in groups] for m in METHODS}
+    for method, (few, every) in speeds.items():
+        rows.append(f"| {method} | {_with_interval(few)} | {_with_interval(every)} | {len(few)} |")
+    ratios = [
+        [a / b for a, b in zip(ours, theirs, strict=True)]
+        for ours, theirs in zip(speeds["learnt"], speeds["random"], strict=True)
+    ]
+    cells = " | ".join(map(_with_interval, ratios))
+    rows.append(f"| learnt over random, seed by seed | {cells} | {len(ratios[0])} |")
     return "\n".join(rows)
+
+
+def _by_seed(found: dict[str, Any], names: Sequence[str], method: str) -> list[float]:
+    """Return for each seed how many times as fast as naive `method` makes programs."""
+    seeds = range(len(next(iter(found.values()))[method]))
+    return [
+        geometric_mean(
+            found[name]["naive"] / (found[name][method][seed][0] or math.inf) or 1.0
+            for name in names
+        )
+        for seed in seeds
+    ]
+
+
+def _with_interval(values: Sequence[float]) -> str:
+    """Return the geometric mean, and the 95 % interval of it by the logarithms' spread."""
+    centre = geometric_mean(values)
+    if len(values) < 2:
+        return f"{centre:.2f}"
+    half = math.exp(_agent().interval([math.log(one) for one in values]))
+    return f"{centre:.2f} ({centre / half:.2f} to {centre * half:.2f})"
 
 
 def _convolutions_table(data: dict[str, Any]) -> str:
