@@ -79,7 +79,7 @@ SAID = {
         "the transform dialect.\n"
         "The program is compiled in process, checked against numpy and timed whenever a time is "
         "asked for.\n"
-        "It needs MLIR's Python bindings: `pip install compiler_gym[mlir]`.",
+        "It needs MLIR's Python bindings: `pip install compiler-gym-next[mlir]`.",
         "With the action `stop`, with an empty line, and in the space of CompilerGym 0.2.5 after "
         "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the "
         "episode.",
