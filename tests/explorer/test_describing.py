@@ -53,3 +53,5 @@ def test_what_is_made_of_a_run_is_a_run() -> None:
         assert first_reward("llvm-v0", env) == "IrInstructionCountOz"
     with compiler_gym.make("llvm-codesize-v0") as env:
         assert first_reward("llvm-codesize-v0", env) == "ObjectTextSizeOz"
+    with compiler_gym.make("loop_tool-v0") as env:  # made with a reward that is measured
+        assert first_reward("loop_tool-v0", env) == "flops_deterministic"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The page in a real browser: Debian's Chromium, driven by Playwright."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from tests.explorer.conftest import LOOP, Client, serving
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
 _CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="chromium is missing")
+_PATIENCE = 120_000
+"""Milliseconds that anything may take that is no measurement: the machine may be busy."""
 _AXE = Path(__file__).parents[2] / "explorer/node_modules/axe-core/axe.min.js"
 
 
@@ -31,11 +34,11 @@ def page(browser: Any, client: Client) -> Iterator[Any]:
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(client.server.address)
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(_PATIENCE)
         yield page
         page.close()
         for session in client.get("/api/sessions")["sessions"]:
-            client.delete(f"/api/sessions/{session['id']}")
+            client.http.delete(f"/api/sessions/{session['id']}")  # the page may have been first
         assert errors == []
 
 
@@ -129,6 +132,37 @@ def test_a_permanent_link_leads_to_the_same_state(page: Any, client: Client) -> 
 
 
 @pytest.mark.slow
+def test_the_address_follows_the_state_and_leads_back_to_it(page: Any, client: Client) -> None:
+    expect = sync_api.expect
+    open_source(page)
+    add(page, "mem2reg", "instcombine")
+    steps(page).nth(1).click()
+    view(page, "Graphs")
+    page.wait_for_url("**/#s1.*&step=1&view=graph*")
+    page.reload()
+    expect(steps(page)).to_have_count(3, timeout=_PATIENCE)
+    expect(steps(page).nth(1)).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Graphs")).to_have_attribute("aria-selected", "true")
+    for _ in range(100):  # what the page left behind is closed
+        if len(client.get("/api/sessions")["sessions"]) == 1:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("a page that was loaded again left its session open")
+
+
+@pytest.mark.slow
+def test_a_search_in_a_text_opens_and_closes_on_a_small_screen(page: Any) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    open_source(page)
+    add(page, "mem2reg")
+    find = page.get_by_role("button", name="Find", exact=True)
+    find.click()
+    sync_api.expect(page.locator(".cm-search")).to_be_visible()
+    find.click()
+    sync_api.expect(page.locator(".cm-search")).to_have_count(0)
+
+
+@pytest.mark.slow
 def test_a_lost_worker_is_shown_and_replaced(page: Any, client: Client) -> None:
     from tests.explorer.test_tree import kill_worker
 
@@ -148,16 +182,39 @@ def test_a_lost_server_is_shown_and_the_sequence_is_replayed(browser: Any) -> No
     expect = sync_api.expect
     with browser.new_context() as context:
         page = context.new_page()
+        page.set_default_timeout(_PATIENCE)
         with serving(token="known") as first:
             port = first.server.settings.port
             page.goto(first.server.address)
             open_source(page)
             add(page, "mem2reg")
-        expect(page.get_by_text("The server does not answer")).to_be_visible(timeout=20_000)
+        expect(page.get_by_text("The server does not answer")).to_be_visible(timeout=_PATIENCE)
         with serving(token="known", port=port):
-            expect(page.get_by_text("Opened again")).to_be_visible(timeout=30_000)
-            expect(steps(page)).to_have_count(2)
+            expect(page.get_by_text("Opened again")).to_be_visible(timeout=_PATIENCE)
+            expect(steps(page)).to_have_count(2, timeout=_PATIENCE)
             page.close()
+
+
+def busy_milliseconds(trace: bytes) -> float:
+    """Return the processor time of the page's longest task.
+
+    The clock would count what else the machine does, which makes every task long.
+    """
+    events = json.loads(trace)["traceEvents"]
+    pages = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    times = [
+        event["tdur"] / 1000
+        for event in events
+        if event["name"].endswith("RunTask")
+        and (event["pid"], event["tid"]) in pages
+        and "tdur" in event
+    ]
+    assert len(times) > 100
+    return max(times)
 
 
 @pytest.mark.slow
@@ -166,22 +223,51 @@ def test_a_large_program_keeps_the_page_awake(browser: Any, client: Client) -> N
     text = "".join(f"int f{n}(int x, int y) {{\n{body}  return x + y;\n}}\n" for n in range(120))
     with browser.new_context() as context:
         page = context.new_page()
-        page.add_init_script(
-            "window.long = []; new PerformanceObserver((list) => list.getEntries().forEach("
-            "(one) => window.long.push(one.duration))).observe({type: 'longtask', buffered: true})"
-        )
-        page.goto(client.server.address)
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(_PATIENCE)
+        paints: list[float] = []
+        for _ in range(3):
+            page.goto(client.server.address)
+            page.get_by_role("button", name="Paste text").wait_for()
+            paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+            paints.append(page.evaluate(paint))
+        assert min(paints) <= 1000
         open_source(page, text)
-        page.evaluate("window.long = []")
+        session = client.server.api.registry.all()[-1]
+        assert session.record().nodes[0].costs["IrInstructionCount"] >= 20_000
+        browser.start_tracing(page=page, categories=["toplevel", "__metadata"])
         add(page, "mem2reg", "instcombine", "simplifycfg")
         for name in ("Code", "Graphs", "Tree", "Diff"):
             view(page, name)
             page.wait_for_timeout(1500)
-        assert max(page.evaluate("window.long"), default=0) <= 200
-        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
-        assert paint <= 1000
+        assert busy_milliseconds(browser.stop_tracing()) <= 200
         page.close()
+
+
+@pytest.mark.slow
+def test_a_step_is_seen_soon_after_the_compiler_is_done(browser: Any, client: Client) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.set_default_timeout(_PATIENCE)
+        page.goto(client.server.address)
+        open_source(page)
+        # From the key to the frame that shows the step, less what the compiler itself took.
+        watch = """() => { window.seen = new Promise((done) => {
+            addEventListener('keydown', (event) => { const begin = event.timeStamp;
+              const look = () => document.querySelectorAll('[role=option].step .reward b')
+                .length > COUNT && [...document.querySelectorAll('[role=option].step')].at(-1)
+                .querySelector('.reward b').textContent ? requestAnimationFrame(() =>
+                  done(performance.now() - begin)) : requestAnimationFrame(look);
+              look(); }, { once: true, capture: true }); }); }"""
+        above: list[float] = []
+        for number, action in enumerate(("mem2reg", "instcombine", "simplifycfg", "gvn", "dce")):
+            adding(page).fill(action)
+            page.evaluate(watch.replace("COUNT", str(number)))
+            adding(page).press("Enter")
+            took = page.evaluate("window.seen")
+            session = client.server.api.registry.all()[-1]
+            above.append(took - 1000 * session.record().nodes[-1].seconds)
+        page.close()
+    assert min(above) <= 100, above
 
 
 @pytest.mark.slow

@@ -116,7 +116,9 @@ def test_every_form_that_leaves_leads_back(client: Client, crc: Session, tmp_pat
     assert export["state"]["state_hash"] in ran.stdout
 
 
-def test_a_pasted_program_leaves_with_its_text(client: Client, loop: Session) -> None:
+def test_a_pasted_program_leaves_with_its_text(
+    client: Client, loop: Session, tmp_path: Path
+) -> None:
     (node,) = loop.step("mem2reg")
     export = loop.get(f"/nodes/{node['id']}/export")
     (episode,) = client.post("/api/import", {"text": export["fragment"]}, 200)["episodes"]
@@ -127,6 +129,20 @@ def test_a_pasted_program_leaves_with_its_text(client: Client, loop: Session) ->
         capture_output=True, text=True, timeout=100, check=True,
     )  # fmt: skip
     assert export["state"]["state_hash"] in ran.stdout
-    (episode,) = client.post("/api/import", {"text": json.dumps(export["state"])}, 200)["episodes"]
-    refused = client.post("/api/sessions", {"episode": episode}, 404)
-    assert "was pasted" in refused["message"]
+    for text in (json.dumps(export["state"]), json.dumps(export["state"], indent=1)):
+        (path := tmp_path / "state.json").write_text(text)
+        for asked in ({"text": text}, {"path": str(path)}):
+            (episode,) = client.post("/api/import", asked, 200)["episodes"]
+            with client.open(episode=episode) as again:
+                assert again.get("")["nodes"][1]["costs"] == node["costs"]
+
+
+def test_a_damaged_source_of_a_state_is_refused() -> None:
+    line = json.loads(STATE.json()) | {"source": {"text": 3}}
+    with pytest.raises(StateFileError, match="source"):
+        imported(ImportRequest(text=json.dumps(line)))
+
+
+def test_what_a_page_adds_to_a_fragment_is_none_of_it() -> None:
+    episode = Episode(environment="llvm-v0", actions=["mem2reg"])
+    assert read_fragment(f"#{fragment_of(episode)}&step=1&view=graph") == episode

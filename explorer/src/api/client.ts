@@ -84,6 +84,8 @@ export const api = {
   open: (body: Partial<NewSession>) => ask<Session>('POST', '/api/sessions', {}, body),
   session: (session: string) => ask<Session>('GET', of(session)),
   close: (session: string) => ask<void>('DELETE', of(session)),
+  /** Close a session from a page that goes away. */
+  leave: (session: string) => void fetch(of(session), { method: 'DELETE', keepalive: true, headers: { Authorization: `Bearer ${token}` } }).catch(() => {}),
   actions: (session: string, node: number) => ask<ActionSpace>('GET', `${at(session, node)}/actions`),
   step: async (session: string, parent: number, actions: unknown[]) =>
     (await ask<{ nodes: Node[] }>('POST', `${of(session)}/nodes`, {}, { parent, actions })).nodes,

@@ -509,6 +509,7 @@ export interface components {
         Environment: {
             about: string;
             action_spaces: components["schemas"]["ActionSpace"][];
+            assembly_title: string;
             compiler_version: string;
             costs: components["schemas"]["Cost"][];
             datasets: components["schemas"]["Dataset"][];

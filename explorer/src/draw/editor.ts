@@ -3,7 +3,7 @@
 
 import { defaultKeymap } from '@codemirror/commands';
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from '@codemirror/language';
-import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { closeSearchPanel, highlightSelectionMatches, openSearchPanel, searchKeymap, searchPanelOpen } from '@codemirror/search';
 import { EditorState, type Extension, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
@@ -60,6 +60,13 @@ export function shown(language: string, label: string): Extension[] {
 /** What an editor is made with that a program is written in. */
 export function written(language: string, label: string): Extension[] {
   return [...base(language, label), lineNumbers()];
+}
+
+/** Show or hide the line in which a text is searched, without a key. */
+export function toggleSearch(view: EditorView | undefined): void {
+  if (!view) return;
+  if (searchPanelOpen(view.state)) closeSearchPanel(view);
+  else openSearchPanel(view);
 }
 
 function base(language: string, label: string): Extension[] {

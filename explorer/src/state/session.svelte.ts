@@ -9,7 +9,8 @@ import { api, listen, Lost, Refused } from '../api/client';
 import type { Action, ActionSpace, Cost, Environment, Episode, Event as Told, Export, Node, Problem, Session, Source, Task, Tried } from '../api/schema';
 import { signed } from './words';
 
-export type View = 'diff' | 'code' | 'graph' | 'charts' | 'try' | 'search' | 'tree';
+const VIEWS = ['diff', 'code', 'graph', 'charts', 'try', 'search', 'tree'] as const;
+export type View = (typeof VIEWS)[number];
 
 /** One action of the sequence. */
 export interface Item {
@@ -430,7 +431,7 @@ export class Explored {
 
   /** Enough to be here again, known without asking. */
   get episode(): Partial<Episode> {
-    const actions = this.path.slice(1).map((node) => node.action);
+    const actions = this.path.slice(1).map((node) => (typeof node.action === 'number' ? node.name : node.action));
     return {
       environment: this.env.id,
       ...(this.source ? { source: this.source } : { benchmark: this.benchmark }),
@@ -438,6 +439,23 @@ export class Explored {
       reward_space: this.reward,
       actions,
     };
+  }
+  /** What of the page an address says beside the episode. */
+  get shown(): string {
+    const depth = this.node?.depth ?? 0;
+    const said = new URLSearchParams();
+    if (depth < this.path.length - 1) said.set('step', String(depth));
+    if (this.view !== 'diff') said.set('view', this.view);
+    if (this.function) said.set('function', this.function);
+    const text = said.toString();
+    return text && `&${text}`;
+  }
+  /** Show what an address says. */
+  show(said: URLSearchParams): void {
+    const step = Number(said.get('step') ?? this.items.length);
+    if (Number.isInteger(step)) this.cursor = Math.max(-1, Math.min(step, this.items.length) - 1);
+    this.view = VIEWS.find((one) => one === said.get('view')) ?? this.view;
+    this.function = said.get('function') ?? this.function;
   }
   export(): Promise<Export> {
     return api.export(this.id, this.at);

@@ -49,6 +49,15 @@ export function short(uri: string): string {
 
 export const plural = (count: number, one: string, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
+/** What stands in an address for `episode`, as the server writes it. */
+export async function fragmentOf(episode: object): Promise<string> {
+  const plain = Object.fromEntries(Object.entries(episode).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  const packed = new Blob([JSON.stringify(plain)]).stream().pipeThrough(new CompressionStream('deflate'));
+  let text = '';
+  for (const byte of new Uint8Array(await new Response(packed).arrayBuffer())) text += String.fromCharCode(byte);
+  return `s1.${btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
+}
+
 /** Keep `text` as a file on this machine. */
 export function save(name: string, data: string | Blob, type = 'text/plain'): void {
   const blob = typeof data === 'string' ? new Blob([data], { type }) : data;

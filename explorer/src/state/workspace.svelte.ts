@@ -4,10 +4,11 @@
 import { api, Lost, Refused, whenLost } from '../api/client';
 import type { Environment, Episode, NewSession, Problem, Server } from '../api/schema';
 import { Explored } from './session.svelte';
-import { short } from './words';
+import { fragmentOf, short } from './words';
 
 export type Dialog = 'none' | 'new' | 'open' | 'export' | 'help' | 'commands';
 type Theme = 'light' | 'dark';
+const MOST_LETTERS = 500_000;
 
 class Workspace {
   server = $state.raw<Server | null>(null);
@@ -23,6 +24,7 @@ class Workspace {
   theme = $state<Theme>('light');
   /** An episode without a program, which waits for one. */
   waiting = $state.raw<Partial<Episode> | null>(null);
+  private begun = false;
   private opened = new Map<string, Explored>();
 
   get panels(): Explored[] {
@@ -36,19 +38,28 @@ class Workspace {
     const wished = localStorage.getItem('compiler_gym.theme');
     this.setTheme(wished === 'dark' || (wished === null && matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light');
     whenLost(() => this.lost());
+    addEventListener('hashchange', () => void this.openLink(location.hash));
+    // What is left behind is closed at once: the address leads back to it.
+    addEventListener('pagehide', (event) => {
+      if (!event.persisted) for (const session of this.sessions) api.leave(session.id);
+    });
     try {
       this.server = await api.server();
+      await this.begin(this.server);
     } catch (error) {
       if (error instanceof Refused) {
         this.connection = 'refused';
         this.problem = error.problem;
       }
-      return;
     }
-    const { program, source, default_environment: environment } = this.server;
+  }
+  /** Open what the address or the command line names, once the server is known. */
+  private async begin({ program, source, default_environment: environment }: Server): Promise<void> {
+    if (this.begun) return;
+    this.begun = true;
     if (location.hash.length > 2) await this.openLink(location.hash);
     else if (program || source) await this.open({ environment, benchmark: program, source });
-    void this.environment(environment);
+    this.environment(environment).catch(() => {});
   }
 
   setTheme(theme: Theme): void {
@@ -92,18 +103,25 @@ class Workspace {
       this.opening = false;
     }
   }
-  async openEpisode(episode: Partial<Episode>): Promise<void> {
+  /** The address of what is looked at, or nothing where it would be too long for one. */
+  async address(session: Explored): Promise<string> {
+    const text = `${await fragmentOf(session.episode)}${session.shown}`;
+    return text.length > MOST_LETTERS ? '' : text;
+  }
+  async openEpisode(episode: Partial<Episode>): Promise<boolean> {
     if (!episode.benchmark && !episode.source) {
       this.waiting = episode;
       this.dialog = 'new';
-      return;
+      return false;
     }
-    await this.open({ episode: episode as Episode }, episode.source?.name ?? '');
+    return this.open({ episode: episode as Episode }, episode.source?.name ?? '');
   }
   async openLink(text: string): Promise<void> {
+    if (!text.startsWith('#s1.')) return;
     try {
-      const found = await api.read({ text });
-      if (found.episodes[0]) await this.openEpisode(found.episodes[0]);
+      const [link = '', ...rest] = text.split('&');
+      const episode = (await api.read({ text: link })).episodes[0];
+      if (episode && (await this.openEpisode(episode))) this.active?.show(new URLSearchParams(rest.join('&')));
     } catch (error) {
       if (error instanceof Refused) this.problem = error.problem;
     }
@@ -157,6 +175,7 @@ class Workspace {
       await new Promise((done) => setTimeout(done, wait));
       try {
         this.server = await api.server();
+        await this.begin(this.server);
         for (const session of this.sessions)
           if ((await session.recover()) === 'opened')
             session.tell('info', 'Opened again', null, 'The server was started anew; the sequence was replayed.');

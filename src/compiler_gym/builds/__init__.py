@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.builds.recording import Event, Recording, record_build
     from compiler_gym.builds.relinking import Driver, Place, run_command
+    from compiler_gym.builds.sessions import in_own_session
     from compiler_gym.builds.shell import shell_text
     from compiler_gym.builds.tree import copy_tree
 
@@ -64,6 +65,7 @@ __all__ = [
     "exported_symbols",
     "find_binaries",
     "function_sizes",
+    "in_own_session",
     "inputs_of",
     "is_archive",
     "is_shared_library",
@@ -93,6 +95,7 @@ _WHERE = {
     "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
     "relinking": ("Driver", "Place", "run_command"),
     "recording": ("Event", "Recording", "record_build"),
+    "sessions": ("in_own_session",),
     "shell": ("shell_text",),
     "tree": ("copy_tree",),
 }

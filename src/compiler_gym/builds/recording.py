@@ -6,13 +6,13 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds.sessions import in_own_session
 from compiler_gym.errors import ProjectError
 
 __all__ = ["Event", "Recording", "record_build"]
@@ -131,21 +131,17 @@ def _run(
     try:
         with (
             log.open("w", errors="replace") as kept,
-            subprocess.Popen(
-                command, cwd=cwd, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+            in_own_session(
+                command, cwd=cwd, env=variables, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True, errors="replace",
             ) as build,
         ):  # fmt: skip
             assert build.stdout is not None
-            try:
-                for line in build.stdout:
-                    kept.write(line)
-                    if on_line is not None:
-                        on_line(line.rstrip())
-                return build.wait()
-            except BaseException:
-                os.killpg(build.pid, signal.SIGKILL)
-                raise
+            for line in build.stdout:
+                kept.write(line)
+                if on_line is not None:
+                    on_line(line.rstrip())
+            return build.wait()
     except OSError as error:
         raise ProjectError(
             f"cannot run {command[0]}: {error.strerror}: give the build after `--`, "

@@ -72,6 +72,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
         formats=format_names(id),
         language=panes.text.listing.language if panes.text else "text",
         text_title=panes.text.title if panes.text else "",
+        assembly_title=panes.assembly.title if panes.assembly else "",
         has_text=panes.text is not None and panes.text.observation in offered,
         has_assembly=panes.assembly is not None and panes.assembly.observation in offered,
         costs=_costs(panes, offered, running),
@@ -110,20 +111,27 @@ def runs(env: CompilerEnv, name: str) -> bool:
 
 
 def first_reward(id: str, env: CompilerEnv) -> str | None:
-    """Return the reward that the environment is made with, else one that is known to be good."""
-    if env.reward_space is not None:
+    """Return the reward that the environment is made with, else one that is known to be good.
+
+    One that runs the program is chosen by whom it concerns only.
+    """
+
+    def is_sure(reward: Any) -> bool:
+        return not any(runs(env, name) for name in reward.observation_spaces)
+
+    if env.reward_space is not None and is_sure(env.reward_space):
         return env.reward_space.name
     compiler = compiler_of(id)
     if compiler is not None:
         learnt = [one.for_learning for one in compiler.environments if one.id == id]
         for known in (compiler.search_defaults, *learnt):
             named = known.get("reward_space")
-            if named in env.reward:
+            if isinstance(named, str) and named in env.reward and is_sure(env.reward.spaces[named]):
                 return named
     sure = [
         reward.name
         for reward in env.reward.spaces.values()
-        if reward.deterministic and not any(runs(env, o) for o in reward.observation_spaces)
+        if reward.deterministic and is_sure(reward)
     ]
     return next(iter(sure), None)
 

@@ -62,13 +62,18 @@ def exported(tree: Tree, state: State, environment: str, source: Source | None) 
         )
         plain = {key: value for key, value in asdict(record).items() if value is not None}
         return Export(
-            state=plain | {"environment": environment},
+            state=plain | {"environment": environment} | _text_of(source),
             fragment=fragment_of(episode),
             commandline=record.commandline,
             python=_python(episode),
         )
 
     return tree.use(state, told)
+
+
+def _text_of(source: Source | None) -> dict[str, Any]:
+    """Return what a state says of a pasted program: no address leads to its text."""
+    return {} if source is None else {"source": msgspec.to_builtins(source)}
 
 
 def fragment_of(episode: Episode) -> str:
@@ -78,9 +83,12 @@ def fragment_of(episode: Episode) -> str:
 
 
 def read_fragment(text: str) -> Episode:
-    """Return the episode of a fragment; raise `StateFileError` where it is damaged."""
+    """Return the episode of a fragment; raise `StateFileError` where it is damaged.
+
+    What stands after an ``&`` is the page's: which step it shows, and how.
+    """
     try:
-        packed = text.removeprefix("#").removeprefix(_MARK)
+        packed, _, _ = text.removeprefix("#").removeprefix(_MARK).partition("&")
         data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(data, _MOST_BYTES)
@@ -104,8 +112,9 @@ def imported(asked: ImportRequest) -> Episodes:
         return _from_plan(path)
     if path.name == "report.json" and path.with_name(_PLAN).is_file():
         return _from_plan(path.with_name(_PLAN))
-    states = list(CompilerEnvStateReader.read_paths([str(path)]))
-    return _of_states(states, "state")
+    if (text := _json_in(path)) is not None:
+        return _from_text(text)
+    return _of_states(list(CompilerEnvStateReader.read_paths([str(path)])), "state")
 
 
 def _from_text(text: str) -> Episodes:
@@ -118,8 +127,10 @@ def _from_text(text: str) -> Episodes:
         begin = "\n".join(json.dumps(line) for line in _list_of(begin))
     if begin.startswith("{") and (plan := _plan_in(begin)) is not None:
         return plan
+    begin = _in_one_line(begin)
     kind = "leaderboard" if _is_entry(begin) else "state"
-    return _of_states(list(CompilerEnvStateReader(io.StringIO(begin))), kind)
+    found = _of_states(list(CompilerEnvStateReader(io.StringIO(begin))), kind)
+    return _with_sources(found, begin)
 
 
 def _from_folder(path: Path) -> Episodes:
@@ -198,6 +209,53 @@ def _environment_for(compiler: str) -> str | None:
         if known.name == word:
             return known.environments[0].id
     return None
+
+
+class _Sourced(msgspec.Struct):
+    """What a state of a pasted program has beside it."""
+
+    source: Source | None = None
+
+
+def _with_sources(found: Episodes, text: str) -> Episodes:
+    """Return the episodes with the texts of pasted programs that their lines hold."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not text.startswith("{") or len(lines) < len(found.episodes):
+        return found
+    try:
+        told = [msgspec.json.decode(line, type=_Sourced).source for line in lines]
+    except msgspec.MsgspecError as error:
+        if msgspec.json.encode("source").decode() in text:
+            raise StateFileError(f"the source of a state is damaged: {error}") from error
+        return found
+    episodes = [
+        one if source is None else msgspec.structs.replace(one, benchmark=None, source=source)
+        for one, source in zip(found.episodes, told, strict=False)
+    ]
+    return msgspec.structs.replace(found, episodes=episodes)
+
+
+def _in_one_line(text: str) -> str:
+    """Return a state that is laid out over lines as the line that states are read from."""
+    if text.startswith("{\n"):
+        try:
+            document = json.loads(text)
+        except ValueError:
+            return text
+        if "benchmark" in document and "commandline" in document:
+            return json.dumps(document)
+    return text
+
+
+def _json_in(path: Path) -> str | None:
+    """Return the text of a file that holds JSON, if it is one that can be read at once."""
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            return None
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    return text if text.lstrip().startswith("{") else None
 
 
 class _Published(msgspec.Struct):

@@ -235,6 +235,7 @@ class Environment(Struct, frozen=True, kw_only=True):
     language: str
     """What the text of a program is written in, such as ``llvm``; what a highlighter calls it."""
     text_title: str
+    assembly_title: str
     """What people call that text, such as ``IR``."""
     has_text: bool
     has_assembly: bool

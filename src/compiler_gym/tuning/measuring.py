@@ -10,12 +10,12 @@ import os
 import resource
 import shlex
 import shutil
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from compiler_gym.builds import in_own_session
 from compiler_gym.errors import ProjectError
 
 __all__ = ["Outcome", "RunCommand", "run_check"]
@@ -79,20 +79,17 @@ def put(binary: Path, place: Path) -> None:
 
 def _run(text: str, cwd: Path) -> Outcome:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with subprocess.Popen(
-        ["/bin/sh", "-c", text], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, env=os.environ | {"PWD": str(cwd)},
-        start_new_session=True,  # a Ctrl-C is for the tuning: a test that it ends has not failed
-    ) as command:  # fmt: skip
-        try:
+    # A Ctrl-C is for the tuning: a test that it ends has not failed.
+    try:
+        with in_own_session(
+            ["/bin/sh", "-c", text], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=os.environ | {"PWD": str(cwd)},
+        ) as command:  # fmt: skip
             output, errors = command.communicate(timeout=_SECONDS)
-        except BaseException as error:
-            os.killpg(command.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise ProjectError(
-                    f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
-                ) from None
-            raise
+    except subprocess.TimeoutExpired:
+        raise ProjectError(
+            f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
+        ) from None
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
     tail = (output + errors).decode(errors="replace")[-_SHOWN:]

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation, Listing
+from compiler_gym.core import CompilerEnv, CompilerEnvState, DerivedObservation, Listing, Panes
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.envs.loop_tool.datasets import make_benchmark, make_datasets
 from compiler_gym.envs.loop_tool.observations import TIMED
+from compiler_gym.envs.loop_tool.panes import PANES, TREE
 from compiler_gym.envs.loop_tool.rewards import make_rewards
 from compiler_gym.envs.loop_tool.validation import validate
 from compiler_gym.service import SessionSource
@@ -52,7 +53,7 @@ class LoopToolEnv(CompilerEnv):
     default_benchmark: ClassVar[str | None] = "benchmark://loop_tool-cpu-v0/1024"
     state_observation: ClassVar[str | None] = "tree_hash"
     uri_keys: ClassVar[tuple[str, ...] | None] = ()
-    listing: ClassVar[Listing] = Listing("python", "#", begin=r"(?=for )()", end=r"(?!)")
+    listing: ClassVar[Listing] = TREE
 
     def __init__(
         self,
@@ -69,6 +70,11 @@ class LoopToolEnv(CompilerEnv):
             datasets=make_datasets() if datasets is None else datasets,
             **options,
         )
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at."""
+        return PANES
 
     @property
     def flops(self) -> float:

@@ -38,6 +38,7 @@ mlir = Compiler(
         ),
     ),
     nondeterministic=True,
+    starting_sequences="compiler_gym.envs.mlir:starting_sequences.txt",
     formats=(ProgramFormat("MLIR", (".mlir",)),),
 )
 """What the entry point names."""

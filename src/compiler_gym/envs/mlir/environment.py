@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.core import CompilerEnvState, DerivedObservation, RunnableEnv
+from compiler_gym.core import CompilerEnvState, DerivedObservation, Panes, RunnableEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.envs.mlir.actions import MENU_SPACE
 from compiler_gym.envs.mlir.datasets import make_benchmark, make_datasets
+from compiler_gym.envs.mlir.panes import PANES
 from compiler_gym.envs.mlir.rewards import make_rewards
 from compiler_gym.envs.mlir.validation import validate
 from compiler_gym.errors import InvalidActionError
@@ -61,6 +62,11 @@ class MlirEnv(RunnableEnv):
             derived_observation_spaces=derived_observation_spaces,
             **options,
         )
+
+    @property
+    def panes(self) -> Panes:
+        """What people look at."""
+        return PANES
 
     def commandline(self) -> str:
         """Return the transform script of the episode: a module that

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
+from compiler_gym.envs.loop_tool.code.driver import is_available
 from compiler_gym.envs.loop_tool.machine import measuring
 from compiler_gym.envs.loop_tool.machine.measuring import Bench
 from compiler_gym.envs.loop_tool.nests import changes
@@ -42,6 +43,20 @@ def test_a_tree_is_compiled_once(compiled: list[Tree]) -> None:
     for one in (tree, tree, other, tree):
         assert bench.measured(one).gflops > 0
     assert len(compiled) == 2
+
+
+def test_a_step_that_leaves_the_tree_is_not_timed() -> None:
+    tree = tree_of("matmul", "m=8,n=8,k=8")
+    bench = Bench(tree)
+    first = bench.measured(tree)
+    bench.actions += 1
+    assert bench.measured(tree) is first
+    assert bench.measured(tree) is not first, "who asks twice gets a new time"
+    bench.actions += 1
+    other = changes.swap_down(tree, (0,))
+    assert bench.measured(other) is not first
+    bench.actions += 1
+    assert bench.measured(tree) is not first
 
 
 def test_a_gain_is_that_since_the_last(compiled: list[Tree]) -> None:
@@ -84,9 +99,45 @@ def test_a_nest_that_runs_for_minutes_is_not_run() -> None:
         Bench(tree).measured(tree)
 
 
-def test_a_program_for_a_gpu_is_refused() -> None:
-    tree = initial_tree(parse_program("target cuda\n" + describe("add", "a=8")))
-    with pytest.raises(ObservationError, match="for a GPU"):
+def cuda_tree(kind: str, words: str) -> Tree:
+    return initial_tree(parse_program("target cuda\n" + describe(kind, words)))
+
+
+@pytest.mark.skipif(is_available(), reason="this machine has a card")
+def test_without_a_card_the_error_says_what_is_missing() -> None:
+    tree = cuda_tree("add", "a=8")
+    with pytest.raises(ObservationError, match="NVIDIA"):
+        Bench(tree).measured(tree)
+
+
+@pytest.mark.skipif(not is_available(), reason="no card of NVIDIA's and its driver")
+def test_a_program_for_a_card_is_checked_and_timed_there() -> None:
+    tree = cuda_tree("matmul", "m=33,n=40,k=17")
+    bench = Bench(tree)
+    assert bench.measured(tree).gflops > 0
+    bench.actions += 1
+    assert bench.gain(changes.toggle_parallel(tree, (0,))) > 0
+
+
+def test_text_for_a_card_needs_none() -> None:
+    tree = cuda_tree("matmul", "m=8,n=8,k=8")
+    bench = Bench(tree)
+    assert "ptx_kernel" in bench.llvm_ir(tree)
+    assert ".visible .entry nest" in bench.ptx(tree)
+    assert ".target sm_70" in bench.ptx(tree_of("add", "a=8"))
+
+
+def test_a_card_has_no_measured_peak() -> None:
+    tree = cuda_tree("add", "a=8")
+    with pytest.raises(ObservationError, match="peak of a card"):
+        Bench(tree).peak()
+    with pytest.raises(ObservationError, match="peak of a card"):
+        Bench(tree).roofline(tree)
+
+
+def test_a_nest_of_one_thread_that_a_card_cannot_end_is_not_run() -> None:
+    tree = cuda_tree("matmul", "m=2048,n=2048,k=2048")
+    with pytest.raises(ObservationError, match="parallelise"):
         Bench(tree).measured(tree)
 
 

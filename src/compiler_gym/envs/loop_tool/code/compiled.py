@@ -15,7 +15,7 @@ from compiler_gym.envs.loop_tool.nests.tree import Tree
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.jit import Call, Compiled, Estimate, compile_ir, estimate_in_turns, vector_lanes
 
-__all__ = ["CompiledNest", "compile_nest", "nest_ir", "time_nests"]
+__all__ = ["CompiledNest", "compile_nest", "nest_ir", "tensor_memory", "time_nests"]
 
 Floats = NDArray[np.float32]
 
@@ -34,7 +34,7 @@ class CompiledNest:
 
     def run(self, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
         """Return the outputs of one run on `inputs`, which are not changed."""
-        memory = _memory(self.program, inputs)
+        memory = tensor_memory(self.program, inputs)
         self.code.on(ENTRY, list(memory.values())).run()
         return {tensor.name: memory[tensor.name] for tensor in self.program.outputs}
 
@@ -42,7 +42,7 @@ class CompiledNest:
     def call(self) -> Call:
         """A call on random inputs, the same memory each time."""
         if self._call is None:
-            memory = _memory(self.program, random_inputs(self.program))
+            memory = tensor_memory(self.program, random_inputs(self.program))
             self._call = self.code.on(ENTRY, list(memory.values()))
         return self._call
 
@@ -72,8 +72,11 @@ def time_nests(
     return estimate_in_turns(calls, seconds=seconds, noise=noise, threaded=threaded)
 
 
-def _memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return an array for each tensor, in their order, on borders of cache lines."""
+def tensor_memory(program: Program, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return an array for each tensor, in their order, on borders of cache lines.
+
+    Inputs are copied, all else is not a number; `InvalidParameterError` where one does not fit.
+    """
     memory: dict[str, Floats] = {}
     for name, tensor in program.tensors.items():
         memory[name] = _aligned(tensor.shape)

@@ -6,7 +6,9 @@ name; a machine without a driver or a card is told by `is_available`.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,7 +18,7 @@ from numpy.typing import NDArray
 from compiler_gym.envs.loop_tool.code.gpu import Kernels, ptx
 from compiler_gym.errors import ObservationError, SessionError
 
-__all__ = ["Card", "is_available", "open_card"]
+__all__ = ["Card", "Loaded", "is_available", "open_card"]
 
 _MAJOR, _MINOR = 75, 76
 
@@ -39,7 +41,12 @@ def open_card() -> "Card":
         raise ObservationError(
             "this machine has no driver of NVIDIA's (libcuda.so.1): nothing can run on a card"
         ) from error
-    return Card(library)
+    try:
+        return Card(library)
+    except SessionError as error:
+        raise ObservationError(
+            f"this machine has NVIDIA's driver and no card that it opens: {error}"
+        ) from error
 
 
 class Card:
@@ -50,9 +57,9 @@ class Card:
         self.call("cuInit", 0)
         device = ctypes.c_int()
         self.call("cuDeviceGet", ctypes.byref(device), 0)
-        context = ctypes.c_void_p()
-        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-        self.call("cuCtxSetCurrent", context)
+        self.context = ctypes.c_void_p()
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), device)
+        self.call("cuCtxSetCurrent", self.context)
         self.architecture = "sm_" + "".join(
             str(self.attribute(device, number)) for number in (_MAJOR, _MINOR)
         )
@@ -80,23 +87,28 @@ class Card:
 
         Returns the seconds of one run, the mean of `repeats` in a row, without the copies.
         """
-        module, table, memory = ctypes.c_void_p(), ctypes.c_uint64(), list[ctypes.c_uint64]()
-        text = ptx(kernels, self.architecture).encode() + b"\0"
-        self.call("cuModuleLoadData", ctypes.byref(module), text)
+        with self.loaded(kernels, ptx(kernels, self.architecture), arrays) as loaded:
+            seconds = loaded.seconds(repeats)
+            loaded.copy_back(arrays)
+        return seconds
+
+    @contextmanager
+    def loaded(
+        self, kernels: Kernels, text: str, arrays: Sequence[NDArray[np.float32]]
+    ) -> Generator["Loaded"]:
+        """Hold the PTX of kernels and copies of arrays on the card."""
+        self.call("cuCtxSetCurrent", self.context)
+        module, memory = ctypes.c_void_p(), list[ctypes.c_uint64]()
+        self.call("cuModuleLoadData", ctypes.byref(module), text.encode() + b"\0")
         try:
             for array in arrays:
                 memory.append(self.copied(array))
             addresses = np.array([address.value for address in memory], np.uint64)
-            table = self.copied(addresses)
-            memory.append(table)
+            memory.append(self.copied(addresses))
             functions = [
                 self.function(module, launch.kernel.encode()) for launch in kernels.launches
             ]
-            seconds = self.timed(kernels, functions, table, repeats)
-            for array, address in zip(arrays, memory, strict=False):
-                size = ctypes.c_size_t(array.nbytes)
-                self.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, size)
-            return seconds
+            yield Loaded(self, kernels, functions, memory)
         finally:
             for address in memory:
                 self.call("cuMemFree_v2", address)
@@ -106,7 +118,11 @@ class Card:
         """Return the address of a copy of an array on the card."""
         address, size = ctypes.c_uint64(), ctypes.c_size_t(array.nbytes)
         self.call("cuMemAlloc_v2", ctypes.byref(address), size)
-        self.call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(array.ctypes.data), size)
+        try:
+            self.call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(array.ctypes.data), size)
+        except SessionError:
+            self.call("cuMemFree_v2", address)
+            raise
         return address
 
     def function(self, module: ctypes.c_void_p, name: bytes) -> ctypes.c_void_p:
@@ -141,3 +157,24 @@ class Card:
         for event in events:
             self.call("cuEventDestroy_v2", event)
         return milliseconds.value / 1e3 / repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Kernels and memory on the card, as long as `Card.loaded` holds them."""
+
+    card: Card
+    kernels: Kernels
+    functions: Sequence[ctypes.c_void_p]
+    memory: Sequence[ctypes.c_uint64]
+    """The address of each array, and of the table of them."""
+
+    def seconds(self, repeats: int = 1) -> float:
+        """Run the kernels `repeats` times in a row and return the seconds of one."""
+        return self.card.timed(self.kernels, self.functions, self.memory[-1], repeats)
+
+    def copy_back(self, arrays: Sequence[NDArray[np.float32]]) -> None:
+        """Copy what the card holds into arrays."""
+        for array, address in zip(arrays, self.memory, strict=False):
+            size = ctypes.c_size_t(array.nbytes)
+            self.card.call("cuMemcpyDtoH_v2", ctypes.c_void_p(array.ctypes.data), address, size)

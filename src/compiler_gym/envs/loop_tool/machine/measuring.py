@@ -13,12 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.envs.loop_tool.code.carded import (
+    CardedNest,
+    card_nest,
+    card_seconds,
+    time_carded,
+)
 from compiler_gym.envs.loop_tool.code.compiled import (
     CompiledNest,
     compile_nest,
     nest_ir,
     time_nests,
 )
+from compiler_gym.envs.loop_tool.code.gpu import lower_gpu, ptx
 from compiler_gym.envs.loop_tool.machine.timing import Timing
 from compiler_gym.envs.loop_tool.nests.interpreter import interpret
 from compiler_gym.envs.loop_tool.nests.reference import (
@@ -29,12 +36,14 @@ from compiler_gym.envs.loop_tool.nests.reference import (
 from compiler_gym.envs.loop_tool.nests.tree import Node, Tree
 from compiler_gym.envs.loop_tool.observations.static_cost import estimated_cycles
 from compiler_gym.errors import ObservationError, WrongResultError
-from compiler_gym.jit import measured_peak, threads
+from compiler_gym.jit import Estimate, measured_peak, threads
 
 __all__ = ["MOST_SECONDS", "Bench"]
 
 MOST_SECONDS = 20.0
 """A nest that would run longer than this is not run."""
+_NOISE = 0.02
+"""A timing ends once half its interval is this share of it."""
 _KEPT = 8
 """How many compiled nests are kept."""
 _MODEL_HZ = 3e9
@@ -56,22 +65,27 @@ class Bench:
         """What one timing may take."""
         self.actions = 0
         """How many actions were taken: who asks twice for a gain between two gets the same."""
-        self._kept: OrderedDict[tuple[Node, ...], CompiledNest] = OrderedDict()
+        self._kept: OrderedDict[tuple[Node, ...], CompiledNest | CardedNest] = OrderedDict()
         self._expected: tuple[Arrays, Arrays] | None = None
         self._last: tuple[Tree, Timing] | None = None
+        self._measured_at = -1
         self._is_new = False
         self._gained_from = start
         self._gain = 0.0
         self._gained_at = 0
 
     def measured(self, tree: Tree) -> Timing:
-        """Return a new timing of `tree`."""
+        """Return a timing of `tree`: a new one, unless actions since the last left it the same."""
+        if self._is_last(tree) and self._measured_at != self.actions:
+            self._measured_at = self.actions
+            return self.timing(tree)
+        self._measured_at = self.actions
         (timing,) = self._timed([tree])
         return timing
 
     def timing(self, tree: Tree) -> Timing:
         """Return the last timing of `tree`, or the first."""
-        if self._last is not None and self._last[0].roots == tree.roots:
+        if self._last is not None and self._is_last(tree):
             return self._last[1]
         return self.measured(tree)
 
@@ -97,11 +111,16 @@ class Bench:
         return self._gain
 
     def peak(self) -> float:
-        """Return the GFLOPS that one thread of this machine reaches at most."""
+        """Return the GFLOPS that one thread of this machine reaches at most.
+
+        `ObservationError` for a program for a card, whose peak is not measured.
+        """
+        self._require_known_peak()
         return measured_peak().gflops
 
     def roofline(self, tree: Tree) -> dict[str, float]:
         """Return what the tree reaches and what its operations for a byte allow."""
+        self._require_known_peak()
         peak = measured_peak()
         timing = self.timing(tree)
         most = peak.gflops * timing.threads
@@ -115,8 +134,12 @@ class Bench:
         }
 
     def llvm_ir(self, tree: Tree) -> str:
-        """Return the text that LLVM compiles."""
-        return nest_ir(tree)
+        """Return the text that LLVM compiles, for a card where the program is for one."""
+        return lower_gpu(tree).ir if _is_for_card(tree) else nest_ir(tree)
+
+    def ptx(self, tree: Tree) -> str:
+        """Return what a card would run, whatever the program is for. No card is needed."""
+        return ptx(lower_gpu(tree))
 
     def check(self, tree: Tree, way: str, seed: int) -> dict[str, Any]:
         """Return what is wrong with what `tree` computes of the random inputs of `seed`.
@@ -135,22 +158,40 @@ class Bench:
         found = interpret(tree, inputs) if way == "interpreted" else self._nest(tree).run(inputs)
         return {"wrong": [asdict(one) for one in compare(program, expected, found)]}
 
+    def _is_last(self, tree: Tree) -> bool:
+        """Return whether `tree` is what was timed last."""
+        return self._last is not None and self._last[0].roots == tree.roots
+
     def _timed(self, trees: list[Tree]) -> list[Timing]:
         nests = [self._nest(tree) for tree in trees]
-        estimates = time_nests(nests, seconds=self.seconds)
+        estimates = self._estimates(nests)
         timings = [
-            Timing(tree.program.flops, estimate, threads() if nest.is_threaded else 1)
+            Timing(tree.program.flops, estimate, _threads_of(nest))
             for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
         ]
         self._last, self._is_new = (trees[-1], timings[-1]), True
         return timings
 
-    def _nest(self, tree: Tree) -> CompiledNest:
+    def _estimates(self, nests: list[CompiledNest | CardedNest]) -> list[Estimate]:
+        carded = [nest for nest in nests if isinstance(nest, CardedNest)]
+        if carded:
+            return time_carded(carded, seconds=self.seconds, noise=_NOISE)
+        compiled = [nest for nest in nests if not isinstance(nest, CardedNest)]
+        return time_nests(compiled, seconds=self.seconds, noise=_NOISE)
+
+    def _require_known_peak(self) -> None:
+        if _is_for_card(self.start):
+            raise ObservationError(
+                "the peak of a card is not measured: expected a program without `target cuda`, "
+                "or `flops` and `flops_gain` for one with it"
+            )
+
+    def _nest(self, tree: Tree) -> CompiledNest | CardedNest:
         """Return `tree` compiled, and checked once."""
         nest = self._kept.get(tree.roots)
         if nest is None:
             self._require_short(tree)
-            nest = compile_nest(tree)
+            nest = card_nest(tree) if _is_for_card(tree) else compile_nest(tree)
             self._require_right(tree, nest)
             self._kept[tree.roots] = nest
             if len(self._kept) > _KEPT:
@@ -160,19 +201,18 @@ class Bench:
         return nest
 
     def _require_short(self, tree: Tree) -> None:
-        if tree.program.target == "cuda":
-            raise ObservationError(
-                "this program is for a GPU, and nests are timed on the processor here: expected "
-                "a program without `target cuda`, such as loop_tool-cpu-v0"
-            )
-        seconds = estimated_cycles(tree) / _MODEL_HZ * _SLOWER
+        if _is_for_card(tree):
+            seconds, advice = card_seconds(tree), "parallelise the outer loops"
+        else:
+            seconds = estimated_cycles(tree) / _MODEL_HZ * _SLOWER
+            advice = "vectorise the innermost loop"
         if seconds > MOST_SECONDS:
             raise ObservationError(
                 f"one run would take about {seconds:.0f} s, expected at most {MOST_SECONDS:g} s: "
-                "vectorise the innermost loop, or choose a smaller program"
+                f"{advice}, or choose a smaller program"
             )
 
-    def _require_right(self, tree: Tree, nest: CompiledNest) -> None:
+    def _require_right(self, tree: Tree, nest: CompiledNest | CardedNest) -> None:
         if self._expected is None:
             inputs = random_inputs(tree.program)
             self._expected = inputs, reference_outputs(tree.program, inputs)
@@ -183,3 +223,13 @@ class Bench:
                 f"the compiled nest computes something else than numpy: {wrong[0]}. This is a bug "
                 f"of this library; the nest is\n{tree}"
             )
+
+
+def _is_for_card(tree: Tree) -> bool:
+    return tree.program.target == "cuda"
+
+
+def _threads_of(nest: CompiledNest | CardedNest) -> int:
+    if isinstance(nest, CardedNest):
+        return nest.threads
+    return threads() if nest.is_threaded else 1

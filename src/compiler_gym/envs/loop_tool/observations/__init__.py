@@ -144,6 +144,14 @@ TABLE = Table(
             platform_dependent=True,
             default="",
         ),
+        Observation(
+            name="ptx",
+            space=TextSpec(),
+            description="The assembly of NVIDIA's that the tree becomes for a card (sm_70), one "
+            "kernel for each nest; no card is needed.",
+            compute="ptx",
+            default="",
+        ),
     )
 )
 """Every observation, in the order in which they are listed."""

@@ -57,6 +57,7 @@ ENGINE: Mapping[str, Computation] = {
     "peak": lambda cursor, bench: bench.peak(),
     "timing": _timing,
     "roofline": _roofline,
+    "ptx": lambda cursor, bench: bench.ptx(cursor.tree),
     "llvm_ir": lambda cursor, bench: bench.llvm_ir(cursor.tree),
 }
 """What the rows of the table name."""

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What people look at of a nest of loops: its tree, its code, and the graph of both."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from compiler_gym.core import GraphPane, Listing, PaneEdge, PaneGraph, PaneNode, Panes, TextPane
+from compiler_gym.envs.loop_tool.observations import TIMED
+
+__all__ = ["PANES", "TREE"]
+
+TREE = Listing("python", "#", begin=r"(?=for )()", end=r"(?!)")
+"""How a tree is written: in one piece."""
+_KINDS = ("statement", "tensor", "loop")
+
+
+def _graph(values: Sequence[Any], function: str) -> PaneGraph:
+    """Return loops, statements and tensors; what moves data says its stride."""
+    graph: dict[str, list[dict[str, Any]]] = values[0]
+    nodes = tuple(
+        PaneNode(
+            id=str(node["id"]),
+            label=_label(node),
+            kind=_KINDS[int(node["type"])],
+            function=function,
+        )
+        for node in graph["nodes"]
+    )
+    edges = tuple(
+        PaneEdge(
+            str(link["source"]),
+            str(link["target"]),
+            str(link["stride"]) if link["flow"] else "",
+            "data" if link["flow"] else "control",
+        )
+        for link in graph["links"]
+    )
+    return PaneGraph(nodes, edges)
+
+
+def _label(node: dict[str, Any]) -> str:
+    size, tail = node["features"]["size"], node["features"]["tail"]
+    if _KINDS[node["type"]] == "statement":
+        return node["text"]
+    if _KINDS[node["type"]] == "tensor":
+        return f"{node['text']}: {size}"
+    return f"for {node['text']} in {size}" + (f" r {tail}" if tail else "")
+
+
+PANES = Panes(
+    text=TextPane("loop_tree", TREE, title="Loop tree"),
+    assembly=TextPane(
+        "llvm_ir",
+        Listing("llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}"),
+        title="LLVM IR",
+    ),
+    source=TextPane("program_text"),
+    graphs=(GraphPane("tree", "Loops and tensors", _graph, ("loop_graph_json",)),),
+    running=frozenset(TIMED),
+)
+"""Everything, by the names of the table. More GFLOPS are better: there is no cost."""
