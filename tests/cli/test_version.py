@@ -34,7 +34,7 @@ def test_a_version_is_told_without_an_environment() -> None:
     )
     loaded = set(done.stdout.partition("loaded:")[2].split())
     assert "compiler_gym._llvm" in loaded  # which is the one that knows its version
-    assert not {"numpy", "gymnasium", "compiler_gym.core", "compiler_gym.service"} & loaded
+    assert not {"numpy", "gymnasium", "compiler_gym.core"} & loaded
 
 
 def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:

@@ -10,15 +10,17 @@ from pathlib import Path
 
 from compiler_gym.version import DISTRIBUTION, __version__
 
-__all__ = ["LIMIT", "build", "complaints", "pythons"]
+__all__ = ["LICENSES", "LIMIT", "build", "complaints", "pythons"]
 
 LIMIT = 25_000_000
 """The most bytes of a wheel."""
 
-_LICENSES = {
+LICENSES = {
     *("LICENSE", "LLVM.txt", "README.txt", "gcc-runtime.txt", "glibc.txt"),
     *("nanobind.txt", "robin-map.txt", "zlib.txt", "zstd.txt"),
 }
+"""The files of the licences of what a wheel has in it."""
+
 _NEVER = re.compile(
     r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
@@ -81,7 +83,7 @@ def complaints(wheel: Path) -> list[str]:
         found.append(f"{broken} does not match its checksum")
     found += [f"{name} is a developer's file" for name in names if _is_unwanted(name)]
     licenses = {Path(name).name for name in names if ".dist-info/licenses/" in name}
-    found += [f"no licence {name}" for name in sorted(_LICENSES - licenses)]
+    found += [f"no licence {name}" for name in sorted(LICENSES - licenses)]
     suffix = ".abi3.so" if "abi3" in wheel.name else ".cpython-311-x86_64-linux-gnu.so"
     wanted = [f"compiler_gym/{module}{suffix}" for module in _MODULES]
     found += [f"no {name}" for name in wanted if name not in names]
