@@ -184,6 +184,7 @@ def test_blocks_are_found_with_what_they_print() -> None:
 
 def test_outputs_agree_whatever_their_numbers() -> None:
     assert same_but_numbers("a  1,234  -5.0%\n", "\na 7 2%\n")
+    assert same_but_numbers("a b\n1 2\n", "a b\n ─────\n1 23\n")
     assert not same_but_numbers("a 1\n", "a 1\nb\n")
     assert same_but_numbers("a 1\n", "a 1\nb\n", is_cut=True)
     assert not same_but_numbers("a 1\n", "b 1\n", is_cut=True)
