@@ -101,7 +101,7 @@ def run_block(block: Block, python: Path, home: Path) -> str | None:
 
 
 def same_but_numbers(shown: str, printed: str, is_cut: bool = False) -> bool:
-    """Return whether two outputs agree in all but numbers, rules and the spaces that fill a table."""
+    """Return whether two outputs agree in all but numbers, rules and a table's spaces."""
     expected, found = _plain(shown), _plain(printed)
     return expected == (found[: len(expected)] if is_cut else found)
 
