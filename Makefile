@@ -66,7 +66,8 @@ tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; nee
 
 wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
-	  -C cmake.define.COMPILER_GYM_JIT=OFF -C build-dir=build/wheel
+	  -C cmake.define.COMPILER_GYM_JIT=OFF -C cmake.define.COMPILER_GYM_PLUGINS=OFF \
+	  -C build-dir=build/wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
 	@command -v advzip >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp >/dev/null

@@ -323,15 +323,23 @@ def compare(
 
 
 def table(results: dict[str, Any]) -> list[tuple[str, str, int, float, float, float]]:
-    """Return rows: method, seconds, programs, and the speed-ups' geometric mean, least and most."""
-    budgets = {b for by in results["speedups"].values() for found in by.values() for b in found}
+    """Return rows: method, seconds, programs, and the speed-ups' geometric mean, least and most.
+
+    Programs on which a method has not had that long yet are left out.
+    """
+    all_found = [
+        [by[name] for name in METHODS]
+        for by in results["speedups"].values()
+        if by.keys() >= METHODS.keys()
+    ]
+    budgets = {seconds for found in all_found for one in found for seconds in one}
     rows: list[tuple[str, str, int, float, float, float]] = []
-    for seconds, name in itertools.product(sorted(budgets, key=float), METHODS):
-        found = [
-            by[name][seconds] for by in results["speedups"].values() if seconds in by.get(name, {})
-        ]
-        if found:
-            rows.append((name, seconds, len(found), geometric_mean(found), min(found), max(found)))
+    for seconds in sorted(budgets, key=float):
+        whole = [found for found in all_found if all(seconds in one for one in found)]
+        for number, name in enumerate(METHODS):
+            mine = [found[number][seconds] for found in whole]
+            if mine:
+                rows.append((name, seconds, len(mine), geometric_mean(mine), min(mine), max(mine)))
     return rows
 
 

@@ -7,9 +7,10 @@ A small network reads what describes the operation at the cursor (its bounds, it
 and arithmetic) and says how likely each legal action of `Schedule` is. It is learnt by the
 cross-entropy method: episodes are drawn for each training program, their machine code is checked
 and timed, and the network is moved towards the fastest schedules that are known of each. On a
-program that it has not seen it plays the likeliest actions, then draws. Random actions, a greedy
-search and a beam search run as many schedules there. What was measured is appended to a file, from
-which a run that was ended goes on. numpy is all that it needs.
+program that it has not seen the agent plays what was fastest on the training programs that are most
+like it, and draws from the network when it knows no more. Random actions, a greedy search and a
+beam search run as many schedules there. What was measured is appended to a file, from which a run
+that was ended goes on. numpy is all that it needs.
 """
 
 import argparse
@@ -201,7 +202,7 @@ class Runner:
 
 _KINDS = 32
 _BLOCKS = (4, 6, 8, 12, 16, 32, 64)
-_LOG_BOUNDS = slice(1, 8)
+_LOG_BOUNDS, _SHAPE = slice(1, 8), slice(8, 162)
 
 
 def state_of(table: np.ndarray, last: int) -> np.ndarray:
@@ -304,8 +305,28 @@ class Kept:
         return self._known[name]
 
 
-def train(runner: Runner, kept: Kept, options: Options, seed: int) -> Policy:
-    """Return a policy that was learnt from the training programs."""
+class Memory:
+    """The fastest schedules of the training programs, by what their operations look like."""
+
+    def __init__(self, known: Sequence[Sequence[Played]], elite: int) -> None:
+        self._best = [best_of(found, elite) for found in known if best_of(found, elite)]
+        self._states = np.array([found[0].states[0] for found in self._best])
+
+    def recalled(self, state: np.ndarray) -> list[list[int]]:
+        """Return schedules to try on an operation: the best of those most like it first."""
+        weights = np.ones(len(state))
+        weights[_SHAPE] = 8.0  # another kind of operation is farther than another size
+        distances = (np.abs(self._states - state) * weights).sum(axis=1)
+        ranked = [
+            (place + 2 * rank, place, one.actions)
+            for place, at in enumerate(np.argsort(distances, kind="stable"))
+            for rank, one in enumerate(self._best[at])
+        ]
+        return [list(actions) for actions in dict.fromkeys(tuple(a) for *_, a in sorted(ranked))]
+
+
+def train(runner: Runner, kept: Kept, options: Options, seed: int) -> tuple[Policy, Memory]:
+    """Return the policy and the memory that were learnt from the training programs."""
     runner.env.reset(benchmark=TRAIN[0])
     inputs = len(state_of(runner.env.observation["OperationFeatures"], 0))
     policy = Policy(inputs, len(runner.names), options, seed)
@@ -323,7 +344,7 @@ def train(runner: Runner, kept: Kept, options: Options, seed: int) -> Policy:
                 known[program].append(Played(**found))
         elite = [one for found in known.values() for one in best_of(found, options.elite)]
         policy.learn(elite, np.random.default_rng([seed, turn]))
-    return policy
+    return policy, Memory(list(known.values()), options.elite)
 
 
 def exploring(runner: Runner, policy: Policy, draw: np.random.Generator, share: float) -> Choose:
@@ -343,9 +364,14 @@ def best_of(episodes: Sequence[Played], count: int) -> list[Played]:
     return [one for one in ranked[:count] if one.microseconds < 2 * ranked[0].microseconds]
 
 
-def learnt(runner: Runner, policy: Policy, program: str, seed: int) -> Iterator[Played]:
-    """Yield what the policy tries on a program: the likeliest schedule, then other drawn ones."""
-    yield runner.play(program, policy.likeliest)
+def learnt(
+    runner: Runner, policy: Policy, memory: Memory, program: str, seed: int
+) -> Iterator[Played]:
+    """Yield what was fastest on programs like this one, then what is drawn from the policy."""
+    runner.env.reset(benchmark=program)
+    state = state_of(runner.env.observation["OperationFeatures"], 0)
+    for actions in memory.recalled(state):
+        yield Played([], [], actions, runner.time(program, actions))
     drawing = policy.drawing(np.random.default_rng([seed, 17]))
     while True:
         yield runner.play(program, drawing)
@@ -395,11 +421,11 @@ def search(tries: Iterator[Played], evaluations: int) -> tuple[float, list[int]]
 
 
 def methods(
-    runner: Runner, policy: Policy, seed: int, evaluations: int
+    runner: Runner, policy: Policy, memory: Memory, seed: int, evaluations: int
 ) -> dict[str, Callable[[str], tuple[float, list[int]]]]:
     """Return every method by its name: what it finds on a program."""
     return {
-        "learnt": lambda p: search(learnt(runner, policy, p, seed), evaluations),
+        "learnt": lambda p: search(learnt(runner, policy, memory, p, seed), evaluations),
         "random": lambda p: search(random_actions(runner, p, seed), evaluations),
         "greedy": lambda p: beam(runner, p, seed, 1, evaluations),
         "beam of 4": lambda p: beam(runner, p, seed, 4, evaluations),
@@ -418,11 +444,11 @@ def compare(runner: Runner, kept: Kept, options: Options) -> dict[str, list[floa
 
 def tried(runner: Runner, kept: Kept, options: Options, seed: int) -> dict[str, list[float]]:
     """Return for each method how many times as fast it makes each program of `TEST`."""
-    policy = train(runner, kept, options, seed)
+    policy, memory = train(runner, kept, options, seed)
     speedups: dict[str, list[float]] = {}
     for program in TEST.values():
         naive = kept.get(["naive", program], lambda p=program: runner.time(p, []))
-        for name, method in methods(runner, policy, seed, options.evaluations).items():
+        for name, method in methods(runner, policy, memory, seed, options.evaluations).items():
             if seed and name in ONCE:
                 continue
             key = ["test", options.rounds, options.evaluations, name, seed, program]

@@ -39,6 +39,8 @@ SECTIONS = (
     "datasets",
     "gcc",
     "loop_nests",
+    "mlir",
+    "schedules",
     "sandbox",
     "validation",
     "planted",

@@ -2,7 +2,8 @@
 """Searches of loop nests compared: ``python -m benchmarks.loop_search`` goes on where it was.
 
 Runs ``agents/loop_policy.py`` on LoopTune's held-out matmuls, on one thread, and writes the table
-of the guide. It takes most of an hour: ``--minutes`` stops it earlier, ``--table`` runs nothing.
+of the guide. It takes the better part of an hour: ``--minutes`` stops it earlier, ``--table`` runs
+nothing.
 """
 
 import argparse
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Go on with the searches, and write the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.loop_search", description=__doc__)
     parser.add_argument("--minutes", default="inf", help="stop after that many minutes")
-    parser.add_argument("--long_programs", default="5", help="how many programs have 60 s")
+    parser.add_argument("--long_programs", default="3", help="how many programs have 60 s")
     parser.add_argument("--table", action="store_true", help="write the table and run nothing")
     options = parser.parse_args(arguments)
     agent = load_agent()
@@ -43,7 +44,9 @@ def text_of(agent: Any, results: dict[str, Any]) -> str:
     for name, seconds, count, mean, least, most in agent.table(results):
         cells[name, seconds] = f"{mean:.1f} ({least:.1f} to {most:.1f})"
         counts[seconds] = count
-    heads = [f"{seconds} s, {count} programs" for seconds, count in counts.items()]
+    heads = [
+        f"{seconds} s, {count} program{'s' * (count != 1)}" for seconds, count in counts.items()
+    ]
     lines = [f"| method | {' | '.join(heads)} |", "|---" * (1 + len(heads)) + "|"]
     for name in agent.METHODS:
         row = " | ".join(cells.get((name, seconds), "") for seconds in counts)

@@ -22,8 +22,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from statistics import geometric_mean, mean, median
+from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ CONVOLUTIONS = {
     ],
     "conv2d_nhwc": [
         [f"block-{block}", "decompose-operation", "vectorize-operation"]
-        for block in ("8x32x4", "8x32x8", "12x32x4", "6x64x4", "4x32x8", "4x64x4")
+        for block in ("8x32x4", "8x32x8", "8x32x1", "6x64x4", "4x32x8", "4x64x4")
     ],
 }
 """What is tried on every convolution: by a matrix product, and row by row."""
@@ -65,6 +66,9 @@ STEPS = {
 }  # fmt: skip
 """The schedules of the guide, by what is new in each."""
 SIZES = (128, 512, 1024)
+XTC_STRATEGY = "tile_ppwrprp_vr"
+"""The best of XTC's own strategies `tile_oo`, `tile_p1_v`, `tile_goto`, `tile_pprprp_vr` and it
+on a product of 256x256x128, six trials each."""
 HALIDE = {
     "add_256_14_14_88": (5816276, 589360), "add_256_42_42_168": (113866323, 23091579),
     "add_256_7_7_2048": (33561550, 7628250), "matmul_256_1536_1000": (546285746, 25944170),
@@ -124,6 +128,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--file", type=Path, default=FILE, help="where figures are kept")
     parser.add_argument("--runs", type=Path, help="what the agent measured (default: in the cache)")
     parser.add_argument("--xtc", type=Path, help="a virtual environment with xtc-tools[mlir]")
+    parser.add_argument("--searched", action="store_true", help="search no more than is kept")
     parser.add_argument("--tables", action="store_true", help="measure nothing, write the tables")
     options = parser.parse_args(words)
     kept = Kept(options.file, options.seconds)
@@ -143,31 +148,35 @@ def _measure_all(kept: Kept, options: argparse.Namespace) -> None:
     with compiler_gym.make("mlir-v0", action_space="ScriptLines") as env:
         for size in SIZES:
             kept.get("steps", str(size), lambda n=size: _steps(env, n))
-    agent = _agent()
-    runs = options.runs or cache_path("schedules") / "schedule_policy.jsonl"
-    runs.parent.mkdir(parents=True, exist_ok=True)
     with compiler_gym.make("mlir-v0", action_space="Schedule") as env:
-        settings = agent.Options(file=str(runs), seconds=options.seconds)
-        known = agent.Kept(runs)
-        if "search" not in kept.data or len(kept.data["search"]) < len(agent.TEST):
-            try:
-                agent.compare(agent.Runner(env, options.seconds), known, settings)
-            except agent.TimeIsUpError:
-                raise TimeIsUpError from None
-        for name, program in agent.TEST.items():
-            kept.get("search", name, lambda p=program: _searched(agent, known, settings, p, env))
-        for name in LAYERS["mlir-rl"]:
-            if name in agent.TEST:
-                kept.get("shapes", name, lambda n=name: _shape(env, n, kept.data["search"][n]))
-            else:
-                kept.get("shapes", name, lambda n=name: {"naive": _naive(env, n)})
         for layer, (kernel, sizes) in LAYERS["resnet18"].items():
             if kernel == "conv2d_nchw":
                 kept.get("resnet18", layer, lambda s=sizes: _convolution(env, s))
-    if options.xtc:
-        for name, (kernel, sizes) in LAYERS["mlir-rl"].items():
-            if kernel in ("matmul", "conv2d_nchw"):
-                kept.get("xtc", name, lambda k=kernel, s=sizes: _xtc(options.xtc, k, s))
+        if options.xtc:
+            for name, (kernel, sizes) in LAYERS["mlir-rl"].items():
+                if kernel == "matmul":
+                    kept.get("xtc", name, lambda s=sizes: _xtc(options.xtc, s))
+        _measure_shapes(kept, options, env)
+
+
+def _measure_shapes(kept: Kept, options: argparse.Namespace, env: Any) -> None:
+    agent = _agent()
+    runs = options.runs or cache_path("schedules") / "schedule_policy.jsonl"
+    runs.parent.mkdir(parents=True, exist_ok=True)
+    known = agent.Kept(runs)
+    settings = agent.Options()
+    if not options.searched and len(kept.data.get("search", {})) < len(agent.TEST):
+        try:
+            agent.compare(agent.Runner(env, options.seconds), known, settings)
+        except agent.TimeIsUpError:
+            raise TimeIsUpError from None
+    for name, program in agent.TEST.items():
+        kept.get("search", name, lambda p=program: _searched(agent, known, settings, p, env))
+    for name in LAYERS["mlir-rl"]:
+        if name in agent.TEST:
+            kept.get("shapes", name, lambda n=name: _shape(env, n, kept.data["search"][n]))
+        else:
+            kept.get("shapes", name, lambda n=name: {"naive": _naive(env, n)})
 
 
 def _steps(env: Any, size: int) -> dict[str, float]:
@@ -199,7 +208,10 @@ def _searched(agent: Any, known: Any, settings: Any, program: str, env: Any) -> 
     for method in METHODS:
         for seed in range(1 if method in agent.ONCE else settings.seeds):
             key = ["test", settings.rounds, settings.evaluations, method, seed, program]
-            _, actions = known.get(key, _missing)
+            try:
+                _, actions = known.get(key, _missing)
+            except LookupError:
+                continue
             schedules[f"{method}, {seed}"] = [names[at] for at in actions]
     runs = {name: _ours(env, program, one) for name, one in schedules.items()}
     runs["naive"] = _ours(env, program, [])
@@ -211,7 +223,7 @@ def _searched(agent: Any, known: Any, settings: Any, program: str, env: Any) -> 
 
 
 def _missing() -> Any:
-    raise SystemExit("the agent's file lacks what it should hold: remove it, and run again")
+    raise LookupError
 
 
 def _naive(env: Any, name: str) -> float:
@@ -258,8 +270,8 @@ def _played(env: Any, uri: str, actions: Sequence[Any]) -> Callable[[], float]:
 
 def _peers(kernel: str, sizes: tuple[int, ...], threads: int = 1) -> dict[str, Callable[[], float]]:
     """Return numpy's and PyTorch's operation on random inputs, where they have it."""
-    import torch
-    import torch.nn.functional as functional
+    torch: Any = import_module("torch")
+    functional: Any = import_module("torch.nn.functional")
 
     draw = np.random.default_rng(0)
 
@@ -334,30 +346,22 @@ def _convolution(env: Any, sizes: tuple[int, ...]) -> dict[str, Any]:
     return result
 
 
-def _xtc(venv: Path, kernel: str, sizes: tuple[int, ...]) -> dict[str, float]:
-    """Return the microseconds of the best of XTC's trials, and PyTorch's right before."""
-    if kernel == "matmul":
-        operator, dims, strategies = "matmul", sizes, ("tile_ppwrprp_vr", "tile_oo")
-    else:
-        n, c, h, w, f, k, stride = sizes
-        dims = (n, (h - k) // stride + 1, (w - k) // stride + 1, f, k, k, c, stride, stride)
-        operator, strategies = "conv2d", ("tile_oo",)
-    result = {"PyTorch": round(in_turns(_peers(kernel, sizes))["PyTorch"], 1)}
+def _xtc(venv: Path, sizes: tuple[int, ...]) -> dict[str, float]:
+    """Return the microseconds of the best of XTC's trials of a product, and PyTorch's before."""
+    result = {"PyTorch": in_turns(_peers("matmul", sizes))["PyTorch"]}
     with tempfile.TemporaryDirectory() as folder:
-        for strategy in strategies:
-            output = Path(folder) / f"{strategy}.csv"
-            command = [
-                str(venv / "bin/loop-explore"), "--operator", operator, "--dims", *map(str, dims),
-                "--backends", "mlir", "--trials", "20", "--threads", "1", "--search", "random",
-                "--strategy", strategy, "--quiet", "--output", str(output),
-            ]  # fmt: skip
-            path = f"{venv / 'bin'}:{os.environ['PATH']}"
-            subprocess.run(
-                command, cwd=folder, env={**os.environ, "PATH": path}, timeout=600, check=False,
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            result[strategy] = _fastest(output)
-    return result
+        output = Path(folder) / "trials.csv"
+        command = [
+            str(venv / "bin/loop-explore"), "--operator", "matmul", "--dims", *map(str, sizes),
+            "--backends", "mlir", "--trials", "20", "--threads", "1", "--search", "random",
+            "--strategy", XTC_STRATEGY, "--quiet", "--output", str(output),
+        ]  # fmt: skip
+        path = f"{venv / 'bin'}:{os.environ['PATH']}"
+        subprocess.run(
+            command, cwd=folder, env={**os.environ, "PATH": path}, timeout=600, check=False,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        return result | {"XTC": _fastest(output)}
 
 
 def _fastest(output: Path) -> float:
@@ -409,9 +413,8 @@ def _shapes_table(data: dict[str, Any]) -> str:
         shape = shapes[name]
         cells = [_times(shape["naive"], shape.get(column)) for column in columns]
         xtc = data.get("xtc", {}).get(name, {})
-        best = min((us for key, us in xtc.items() if key != "PyTorch" and us), default=0)
         # XTC was timed beside PyTorch, and PyTorch beside the rest.
-        same = best * shape["PyTorch"] / xtc["PyTorch"] if best else 0
+        same = xtc["XTC"] * shape["PyTorch"] / xtc["PyTorch"] if xtc else 0
         published = HALIDE.get(name)
         cells += [
             _times(shape["naive"], same),
@@ -429,23 +432,43 @@ def _shapes_table(data: dict[str, Any]) -> str:
 
 
 def _seeds_table(data: dict[str, Any]) -> str:
-    agent = _agent()
-    rows = ["| method | times as fast as naive | seeds |", "|---|--:|--:|"]
     found = data.get("search", {})
-    for method in METHODS:
-        per_seed = zip(
-            *(
-                [max(1.0, one["naive"] / us) if us else 1.0 for us, _ in one[method]]
-                for one in found.values()
-                if method in one
-            ),
-            strict=True,
-        )
-        means = [geometric_mean(values) for values in per_seed]
-        if means:
-            half = f" ± {agent.interval(means):.2f}" if len(means) > 1 else ""
-            rows.append(f"| {method} | {mean(means):.2f}{half} | {len(means)} |")
+    groups = [[name for name in found if name.startswith(("matmul", "conv"))], list(found)]
+    heads = f"{len(groups[0])} products and convolutions | all {len(groups[1])}"
+    rows = [f"| method | {heads} | seeds |", "|---|--:|--:|--:|"]
+    if not found:
+        return "\n".join(rows)
+    speeds = {m: [_by_seed(found, group, m) for group in groups] for m in METHODS}
+    for method, (few, every) in speeds.items():
+        rows.append(f"| {method} | {_with_interval(few)} | {_with_interval(every)} | {len(few)} |")
+    ratios = [
+        [a / b for a, b in zip(ours, theirs, strict=True)]
+        for ours, theirs in zip(speeds["learnt"], speeds["random"], strict=True)
+    ]
+    cells = " | ".join(map(_with_interval, ratios))
+    rows.append(f"| learnt over random, seed by seed | {cells} | {len(ratios[0])} |")
     return "\n".join(rows)
+
+
+def _by_seed(found: dict[str, Any], names: Sequence[str], method: str) -> list[float]:
+    """Return for each seed how many times as fast as naive `method` makes programs."""
+    seeds = range(len(next(iter(found.values()))[method]))
+    return [
+        geometric_mean(
+            found[name]["naive"] / (found[name][method][seed][0] or math.inf) or 1.0
+            for name in names
+        )
+        for seed in seeds
+    ]
+
+
+def _with_interval(values: Sequence[float]) -> str:
+    """Return the geometric mean, and the 95 % interval of it by the logarithms' spread."""
+    centre = geometric_mean(values)
+    if len(values) < 2:
+        return f"{centre:.2f}"
+    half = math.exp(_agent().interval([math.log(one) for one in values]))
+    return f"{centre:.2f} ({centre / half:.2f} to {centre * half:.2f})"
 
 
 def _convolutions_table(data: dict[str, Any]) -> str:
@@ -453,20 +476,21 @@ def _convolutions_table(data: dict[str, Any]) -> str:
         "| layer | layout | naive | ours | oneDNN | times as fast | oneDNN, 2 threads | block |",
         "|---|---|--:|--:|--:|--:|--:|---|",
     ]
-    ratios: list[float] = []
+    ratios: dict[str, list[float]] = {}
     for layer, layouts in data.get("resnet18", {}).items():
-        best: list[float] = []
         for kernel, one in layouts.items():
             block = next(word for word in one["schedule"] if word.startswith("block"))
-            best.append(one["PyTorch"] / one["ours"])
+            ratio = one["PyTorch"] / one["ours"]
+            ratios.setdefault(kernel[-4:], []).append(ratio)
             rows.append(
                 f"| `{layer}` | {kernel[-4:]} | {_duration(one['naive'])} | "
-                f"{_duration(one['ours'])} | {_duration(one['PyTorch'])} | {best[-1]:.2f} | "
+                f"{_duration(one['ours'])} | {_duration(one['PyTorch'])} | {ratio:.2f} | "
                 f"{_duration(one['PyTorch, 2 threads'])} | `{block}` |"
             )
-        ratios.append(layouts["conv2d_nhwc"]["PyTorch"] / layouts["conv2d_nhwc"]["ours"])
-    if ratios:
-        rows.append(f"| geometric mean | nhwc | | | | {geometric_mean(ratios):.2f} | | |")
+        theirs, ours = (min(one[who] for one in layouts.values()) for who in ("PyTorch", "ours"))
+        ratios.setdefault("each its better", []).append(theirs / ours)
+    for layout, values in ratios.items():
+        rows.append(f"| geometric mean | {layout} | | | | {geometric_mean(values):.2f} | | |")
     return "\n".join(rows)
 
 

@@ -4,6 +4,8 @@
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 from statistics import median
 
 from benchmarks.measure import Figure, median_seconds
@@ -35,11 +37,24 @@ def measure() -> list[Figure]:
     ]
     imported, first, second = (median(column) * 1e3 for column in zip(*runs, strict=True))
     return [
-        Figure("import compiler_gym", imported, "ms", 250),
+        Figure("import compiler_gym", imported, "ms", 100),
         Figure("first make() of a process, beyond imports", first, "ms", 200),
         Figure("next make()", second, "ms", 10),
+        Figure("compiler-gym --help, from a shell", _command("--help"), "ms", 300),
+        Figure("compiler-gym version, from a shell", _command("version"), "ms", 500),
         *_resets(),
     ]
+
+
+def _command(*words: str) -> float:
+    """Return the milliseconds that a command takes, the start of Python with it."""
+    program = Path(sys.executable).with_name("compiler-gym")
+    seconds: list[float] = []
+    for _ in range(7):
+        started = time.perf_counter()
+        subprocess.run([program, *words], capture_output=True, check=True)
+        seconds.append(time.perf_counter() - started)
+    return median(seconds) * 1e3
 
 
 def _resets() -> list[Figure]:

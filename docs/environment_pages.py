@@ -79,7 +79,7 @@ SAID = {
         "the transform dialect.\n"
         "The program is compiled in process, checked against numpy and timed whenever a time is "
         "asked for.\n"
-        "It needs MLIR's Python bindings: `pip install compiler_gym[mlir]`.",
+        "It needs MLIR's Python bindings: `pip install compiler-gym-next[mlir]`.",
         "With the action `stop`, with an empty line, and in the space of CompilerGym 0.2.5 after "
         "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the "
         "episode.",
@@ -94,6 +94,10 @@ SAID = {
         'print(env.episode_reward, env.observation["GflopsPerSecond"])',
     ),
 }
+
+
+OPEN = ("Marks", "MarksAndCodegen")
+"""Action spaces that also have actions for each part of a program."""
 
 
 def environment_pages() -> Iterator[tuple[str, str]]:
@@ -135,6 +139,8 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
     specs = env.episode.selection.action_specs
     for space in env.action_spaces:
         size = f"{space.n:,}" if hasattr(space, "n") else "many"
+        if space.name in OPEN:
+            size += " and more, by the program"
         if own == "gcc":
             size = "as GCC has"
         if space.name in CHANGING:

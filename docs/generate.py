@@ -29,7 +29,7 @@ from docs.characterise import slug
 from docs.codegen_page import codegen_page
 from docs.dataset_pages import dataset_pages
 from docs.decisions_page import decisions_page
-from docs.environment_pages import citation, environment_pages
+from docs.environment_pages import SAID, citation, environment_pages
 from docs.install import PAGES as INSTALLING
 from docs.install import with_install
 from docs.observation_examples import PROGRAMS, costs, examples, promises
@@ -110,7 +110,11 @@ def _environments() -> str:
     for compiler in compilers().values():
         if not _is_ours(compiler):
             continue
+        first = compiler.environments[0].id
         lines += [f"## {compiler.name}: {compiler.description}", ""]
+        lines += [f"[![{SAID[compiler.name].picture}](../images/episode-{first}.svg)]"]
+        lines[-1] += f"(environments/{first}.md)"
+        lines += ["", SAID[compiler.name].picture, ""]
         rows = [
             (
                 f"[`{environment.id}`](environments/{compiler.environments[0].id}.md)",
@@ -122,7 +126,16 @@ def _environments() -> str:
         lines += [*_table(("id", "observation", "reward"), rows), ""]
     pages = [c.environments[0].id for c in compilers().values() if _is_ours(c)]
     tree = ["```{toctree}", ":hidden:", "", *(f"environments/{name}" for name in pages), "```"]
-    return "\n".join([*lines, "An empty cell is for you to choose.", "", *tree, "", *citation()])
+    return "\n".join(
+        [
+            *lines,
+            "Where a cell is empty, choose with `observation_space=` and `reward_space=`.",
+            "",
+            *tree,
+            "",
+            *citation(),
+        ]
+    )
 
 
 def _is_ours(compiler: Compiler) -> bool:

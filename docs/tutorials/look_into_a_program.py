@@ -10,7 +10,12 @@ import networkx as nx
 
 import compiler_gym
 
-env = compiler_gym.make("llvm-v0", benchmark="cbench-v1/sha", action_space="PassesAndPipelines")
+env = compiler_gym.make(
+    "llvm-v0",
+    benchmark="cbench-v1/sha",
+    action_space="PassesAndPipelines",
+    reward_space="IrInstructionCount",
+)
 env.reset()
 
 # %% [markdown]
@@ -83,7 +88,7 @@ for depth in sorted(set(layers.values())):
     row = [node for node in chosen if layers.get(node) == depth]
     places |= {node: (depth, index - (len(row) - 1) / 2) for index, node in enumerate(row)}
 seen = flow.subgraph(places)
-plt.figure(figsize=(7, 3), layout="constrained")
+plt.figure(figsize=(7, 3))
 colors = ["tab:orange" if seen.out_degree(node) > 1 else "tab:blue" for node in seen]
 nx.draw(seen, places, node_size=70, node_color=colors, width=0.8, arrowsize=8)
 nx.draw_networkx_nodes(seen, places, [chosen[0]], node_size=110, node_shape="s")

@@ -2,6 +2,8 @@
 """``compiler-gym version`` names every part, also where a compiler cannot run."""
 
 import platform
+import subprocess
+import sys
 
 import gymnasium
 
@@ -18,6 +20,21 @@ def test_every_part_has_its_version(cli: Run) -> None:
     assert versions["python"] == platform.python_version()
     assert versions["gymnasium"] == gymnasium.__version__
     assert versions["llvm"].startswith("22")
+
+
+def test_a_version_is_told_without_an_environment() -> None:
+    program = (
+        "import sys; from compiler_gym.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('loaded:', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "version"], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.partition("loaded:")[2].split())
+    assert "compiler_gym._llvm" in loaded  # which is the one that knows its version
+    assert not {"numpy", "gymnasium", "compiler_gym.core"} & loaded
 
 
 def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:

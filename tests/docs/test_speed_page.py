@@ -63,4 +63,4 @@ def test_a_promise_that_was_not_kept_is_marked() -> None:
         for figure in store.read(name).figures
         if figure.holds is False
     ]
-    assert page.count("| not kept |") == len(broken)
+    assert page.count("| no |") == len(broken)

@@ -27,6 +27,8 @@ def test_kept_results_belong_to_the_text_and_to_the_api(name: str) -> None:
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     errors = [out for cell in code for out in cell["outputs"] if out["output_type"] == "error"]
     assert errors == []
+    said = [out for cell in code for out in cell["outputs"] if out.get("name") == "stderr"]
+    assert said == []  # a warning is for who writes a tutorial, not for who reads it
 
 
 @pytest.mark.parametrize("name", NAMES)

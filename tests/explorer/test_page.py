@@ -383,9 +383,67 @@ def test_a_step_is_seen_soon_after_the_compiler_is_done(browser: Any, client: Cl
 
 
 @pytest.mark.slow
+def test_what_a_program_says_is_shown_and_never_done(page: Any) -> None:
+    evil = "<img src=x onerror=window.done=1><script>window.done=1</script>"
+    open_source(
+        page,
+        f'@"{evil}" = global i32 0, !name !0\n'
+        f'define i32 @main(i32 %n) {{\n  %r = call i32 @"f{evil}"(i32 %n)\n  ret i32 %r\n}}\n'
+        f'define i32 @"f{evil}"(i32 %n) {{\n  %a = add i32 %n, 0\n  ret i32 %a\n}}\n'
+        f'!0 = !{{!"{evil}"}}\n',
+        "IR",
+    )
+    add(page, "instcombine")
+    for name in ("Diff", "Code", "Charts", "Tree", "Graphs"):
+        view(page, name)
+        page.wait_for_timeout(700)
+    for kind in ("cfg", "loops", "programl", "calls"):
+        page.get_by_label("Graph", exact=True).select_option(kind)
+        page.wait_for_timeout(700)
+    sync_api.expect(page.locator(".picture")).to_contain_text("onerror")
+    sync_api.expect(page.get_by_text("cannot be drawn")).to_have_count(0)
+    assert page.evaluate("window.done") is None
+    assert page.locator("img[src=x]").count() == 0
+
+
+@pytest.mark.slow
+def test_two_sessions_are_looked_at_side_by_side(page: Any) -> None:
+    open_source(page)
+    add(page, "mem2reg")
+    page.get_by_role("button", name="New", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Compile and open").click()
+    page.get_by_role("dialog").wait_for(state="hidden")
+    page.get_by_role("button", name="Side by side").click()
+    panels = page.locator("section.panel")
+    sync_api.expect(panels).to_have_count(2)
+    for i, action in enumerate(("gvn", "sroa")):
+        panel = panels.nth(i)
+        panel.get_by_role("combobox", name="Add an action").fill(action)
+        panel.get_by_role("combobox", name="Add an action").press("Enter")
+        sync_api.expect(panel.locator(".step code").last).to_have_text(action)
+    panels.first.get_by_role("option", name="As it came").click()
+    page.keyboard.press("Control+z")
+    sync_api.expect(panels.first.locator(".step code")).to_have_count(0)  # the new one
+    sync_api.expect(panels.nth(1).locator(".step code")).to_have_count(2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("{", "damaged"), ('{"x": 1}', "names its benchmark"), ("#s1.AAAA", "this link is damaged")],
+)
+def test_what_cannot_be_opened_is_told(page: Any, text: str, says: str) -> None:
+    page.get_by_role("button", name="Open…").click()
+    page.get_by_label("Or its text").fill(text)
+    page.get_by_role("button", name="Read", exact=True).click()
+    sync_api.expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text(says)
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not _AXE.exists(), reason="axe-core is missing: cd explorer && npm ci")
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
-def test_axe_finds_nothing_serious(page: Any, width: int) -> None:
+def test_axe_finds_nothing_serious(page: Any, width: int, theme: str) -> None:
     found: list[str] = []
 
     def look(where: str) -> None:
@@ -399,14 +457,28 @@ def test_axe_finds_nothing_serious(page: Any, width: int) -> None:
 
     page.set_viewport_size({"width": width, "height": 900})
     page.get_by_role("button", name="Compile and open").wait_for()
+    if theme == "dark":
+        page.get_by_role("button", name="Dark colours").click()
     look("start")
+    page.get_by_label("Actions").select_option("Parameters")
     open_source(page)
     add(page, "mem2reg")
     page.mouse.click(width - 4, 4)
-    for name in ("Diff", "Code", "Graphs", "Charts", "Try all", "Search", "Tree"):
+    for name in ("Diff", "Code", "Graphs", "Charts", "Search", "Tree"):
         view(page, name)
         page.wait_for_timeout(600)
         look(name)
-    page.get_by_role("button", name="Dark colours").click()
-    look("dark")
+    for button in ("Values…", "New", "Open…", "Export", "Keys"):
+        page.get_by_role("button", name=button, exact=True).click()
+        page.wait_for_timeout(600)
+        look(button)
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="New", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Compile and open").click()
+    page.get_by_role("dialog").wait_for(state="hidden")
+    add(page, "no-such-pass", "mem2reg")
+    view(page, "Try all")
+    page.get_by_role("tabpanel").get_by_role("button", name="Try all").click()
+    page.get_by_text("change something: done").wait_for()
+    look("heat map")
     assert found == []

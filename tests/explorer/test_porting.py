@@ -92,11 +92,20 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
         ImportRequest(text='{"binaries": 3}'),
         ImportRequest(path="/nowhere/at/all"),
         ImportRequest(path="/etc"),
+        ImportRequest(path="/dev/zero"),
+        ImportRequest(path="/dev/stdin"),
     ],
 )
 def test_what_holds_no_state_is_refused(asked: ImportRequest) -> None:
     with pytest.raises(CompilerGymError):
         imported(asked)
+
+
+def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "long.jsonl").open("wb") as file:
+        file.truncate(65 << 20)
+    with pytest.raises(StateFileError, match="at most"):
+        imported(ImportRequest(path=str(tmp_path / "long.jsonl")))
 
 
 def test_every_form_that_leaves_leads_back(client: Client, crc: Session, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_the_legacy_table_has_124_actions_and_a_reason_for_each_gap():
         "-infer-address-spaces",
     )
     assert (LEGACY[104]["name"], LEGACY[123]["name"]) == ("-prune-eh", "-mergereturn")
-    assert all(row["pipeline"] or row["reason"] for row in LEGACY)
+    assert all(row["pipeline"] or row["remark"] for row in LEGACY)
 
 
 @pytest.mark.parametrize("pipeline", sorted({row["pipeline"] for row in LEGACY} - {""}))

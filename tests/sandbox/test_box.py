@@ -237,7 +237,7 @@ def test_a_fork_bomb_is_bounded_and_ends(box: Box) -> None:
         done.set()
         watcher.join()
     assert ran.stopped_by == "processes"
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert running(f"{box.program} bomb") == []
     if box.is_apart and box.kind == "unshare":
         assert most[0] <= box.limits.processes + 4

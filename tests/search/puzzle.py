@@ -3,6 +3,7 @@
 
 import os
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -79,6 +80,35 @@ def make_puzzle(action_space: str = "Puzzle") -> CompilerEnv:
         rewards=[reward],
         reward_space="Cost",
         action_space=action_space,
+    )
+
+
+class UnevenReward(CostReward):
+    """A measured saving, which no two measurements give alike: each is less than the last."""
+
+    measured = 0
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        UnevenReward.measured += 1
+        reward = super().update(actions, observations, observation_view)
+        return reward - 1e-6 * UnevenReward.measured if reward else 0.0
+
+
+def make_uneven_puzzle() -> CompilerEnv:
+    reward = UnevenReward(
+        "Cost", cost="Cost", initial="Cost", platform_dependent=True, deterministic=False
+    )
+    return CompilerEnv(
+        SessionSource("search.puzzle:PuzzleSession"),
+        benchmark=Benchmark("benchmark://puzzle-v0/door", b"door"),
+        rewards=[reward],
+        reward_space="Cost",
+        action_space="Puzzle",
     )
 
 

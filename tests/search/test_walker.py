@@ -226,3 +226,22 @@ def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
     assert forks == [program.root.known]
     snapshots.close()
     walker.close()
+
+
+def test_what_an_environment_says_means_nothing_is_not_tried(
+    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def action_masks(one: CompilerEnv) -> list[bool]:
+        asked.append(len(one.actions))
+        return [move not in (CRASH, HANG, GROW) for move in range(HANG + 1)]
+
+    monkeypatch.setattr(CompilerEnv, "action_masks", action_masks, raising=False)
+    walker = make_walker(env, Snapshots(0))
+    walk = walker.walk(program, [CRASH, TRIM, HANG, GROW, CRASH, TRIM])
+    assert walk.failure is None
+    assert [node.reward for node in walk.nodes] == [0, 1, 2]
+    assert walk.new_steps == 2
+    assert asked == [0, 1]  # once for each program, however many moves are looked up
+    assert walker.walk(program, [GROW, TRIM, CRASH]).new_steps == 0

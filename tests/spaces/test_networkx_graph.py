@@ -25,5 +25,7 @@ def test_attributes_of_parallel_edges_are_kept() -> None:
 
 def test_without_networkx_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
-    with pytest.raises(ObservationError, match=r"Tree needs networkx: .*\[graphs\].*or use arrays"):
+    with pytest.raises(
+        ObservationError, match=r"Tree needs networkx.*`pip install networkx`, or use arrays"
+    ):
         networkx_graph({"nodes": [], "links": []}, "Tree", "arrays")

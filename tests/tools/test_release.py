@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.version import __version__
+from tools.release import __main__ as release
 from tools.release import changelog
 from tools.release.trying import blocks, same_but_numbers
-from tools.release.wheels import complaints
+from tools.release.wheels import LICENSES, LIMIT, complaints
 
 ROOT = Path(__file__).parents[2]
 PAGE = """Text.
@@ -99,6 +100,77 @@ def test_a_wheel_with_a_developers_file_and_without_licences_is_seen(tmp_path: P
     assert "manylinux" in "".join(complaints(other))
 
 
+def _whole(folder: Path, *, without: str = "", also: str = "", version: str = __version__) -> Path:
+    """Write a wheel of empty files that has all that a release wants, or all but one."""
+    wheel = folder / f"compiler_gym_next-{version}-cp312-abi3-manylinux_2_34_x86_64.whl"
+    info = f"compiler_gym_next-{version}.dist-info/licenses/"
+    names = [*(f"{info}{name}" for name in LICENSES), also]
+    names += [f"compiler_gym/{name}.abi3.so" for name in ("_columns", "_llvm", "_service")]
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in names:
+            if name and not (without and name.endswith(without)):
+                archive.writestr(name, "")
+        box = zipfile.ZipInfo("compiler_gym/_box")
+        box.external_attr = 0o755 << 16
+        if without != "_box":
+            archive.writestr(box, "")
+    return wheel
+
+
+def test_a_whole_wheel_has_nothing_wrong(tmp_path: Path) -> None:
+    assert complaints(_whole(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", [*sorted(LICENSES), "_columns.abi3.so", "_llvm.abi3.so", "_box"])
+def test_one_thing_that_is_missing_is_one_complaint(tmp_path: Path, name: str) -> None:
+    (found,) = complaints(_whole(tmp_path, without=name))
+    assert name in found
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("compiler_gym/core/test_env.py", "tests/conftest.py", "tools/release/wheels.py"),
+        *("compiler_gym/native/main.cpp", "compiler_gym/__pycache__/x.pyc", "docs/start.md"),
+        *("compiler_gym/programs/build.py", "compiler_gym/_jit.abi3.so", "Makefile"),
+    ],
+)
+def test_one_file_too_many_is_one_complaint(tmp_path: Path, name: str) -> None:
+    (found,) = complaints(_whole(tmp_path, also=name))
+    assert name in found
+
+
+def test_another_version_a_large_and_a_broken_wheel_are_seen(tmp_path: Path) -> None:
+    (found,) = complaints(_whole(tmp_path, version="0.2.5"))
+    assert found.startswith(f"expected compiler-gym-next {__version__}, found")
+    wheel = _whole(tmp_path)
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("compiler_gym/large.txt", b" " * (LIMIT + 1))
+    (found,) = complaints(wheel)
+    assert found.startswith("expected at most 25,000,000 bytes, found 25,")
+    wheel.write_bytes(wheel.read_bytes().replace(b" " * 64, b"!" * 64, 1))
+    assert "compiler_gym/large.txt does not match its checksum" in complaints(wheel)
+
+
+def test_a_release_without_its_changelog_or_version_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "changelog.d").mkdir()
+    (found,) = release.of_version(tmp_path)
+    assert found.startswith(f"CHANGELOG.md says nothing of {__version__}")
+    (tmp_path / "CHANGELOG.md").write_text(f"## {__version__} (2026-01-02)\n")
+    assert list(release.of_version(tmp_path)) == []
+    (tmp_path / "changelog.d" / "a.added.md").write_text("It is new.\n")
+    (found,) = release.of_version(tmp_path)
+    assert "sentences of no release" in found
+    (tmp_path / "changelog.d" / "a.added.md").rename(tmp_path / "changelog.d" / "a.better.md")
+    (found,) = release.of_version(tmp_path)
+    assert "expected WHAT.KIND.md" in found
+    (tmp_path / "changelog.d" / "a.better.md").unlink()
+    monkeypatch.setattr(release, "__version__", "1.0.0.dev0")
+    assert "expected a version such as 1.2.3" in next(iter(release.of_version(tmp_path)))
+
+
 def test_blocks_are_found_with_what_they_print() -> None:
     first, second = blocks(PAGE)
     assert (first.code, first.output, first.is_cut) == (
@@ -112,6 +184,7 @@ def test_blocks_are_found_with_what_they_print() -> None:
 
 def test_outputs_agree_whatever_their_numbers() -> None:
     assert same_but_numbers("a  1,234  -5.0%\n", "\na 7 2%\n")
+    assert same_but_numbers("a b\n1 2\n", "a b\n ─────\n1 23\n")
     assert not same_but_numbers("a 1\n", "a 1\nb\n")
     assert same_but_numbers("a 1\n", "a 1\nb\n", is_cut=True)
     assert not same_but_numbers("a 1\n", "b 1\n", is_cut=True)

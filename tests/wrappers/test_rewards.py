@@ -19,6 +19,7 @@ from compiler_gym.wrappers import (
     NeverWorse,
     NoEffectPenalty,
     RelativeSavings,
+    RewardAtEnd,
     RuntimePointEstimateReward,
     TimeLimit,
     ValidateBenchmarkAfterEveryStep,
@@ -46,6 +47,38 @@ def test_a_penalty_needs_no_reward_space(make_env: Any) -> None:
     assert strict.step(NOTHING)[1] is None
     strict.reset(reward_space=["number"])
     assert strict.step(NOTHING)[1] == [-0.01]
+
+
+def test_a_reward_at_the_end_is_that_of_the_whole_episode(env: FakeEnv) -> None:
+    late = RewardAtEnd(TimeLimit(env, 3))
+    late.reset()
+    assert [late.step(ADD)[1] for _ in range(2)] == [0.0, 0.0]
+    assert late.episode_reward == 0
+    _, reward, _, truncated, _ = late.step(ADD)
+    assert truncated
+    assert reward == late.episode_reward == -3
+    assert late.step(ADD, reward_spaces="number")[1] == -1
+    late.reset()
+    assert late.episode_reward == 0
+
+
+def test_a_reward_at_the_end_needs_one(make_env: Any) -> None:
+    late = RewardAtEnd(make_env(reward_space=None))
+    late.reset()
+    with pytest.raises(InvalidParameterError, match="no reward to earn"):
+        late.step(ADD)
+
+
+def test_an_episode_that_crashed_earns_nothing_at_the_end(env: FakeEnv) -> None:
+    late = RewardAtEnd(env)
+    late.reset()
+    late.step(ADD)
+    pid = worker_pid(late)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    _, reward, _, truncated, _ = late.step(ADD)
+    assert truncated
+    assert reward == late.episode_reward == 0
 
 
 def test_savings_are_relative_to_what_is_left(make_env: Any) -> None:

@@ -10,23 +10,28 @@ from pathlib import Path
 
 from compiler_gym.version import DISTRIBUTION, __version__
 
-__all__ = ["LIMIT", "build", "complaints", "pythons"]
+__all__ = ["LICENSES", "LIMIT", "build", "complaints", "pythons"]
 
 LIMIT = 25_000_000
 """The most bytes of a wheel."""
 
-_LICENSES = {
+LICENSES = {
     *("LICENSE", "LLVM.txt", "README.txt", "gcc-runtime.txt", "glibc.txt"),
     *("nanobind.txt", "robin-map.txt", "zlib.txt", "zstd.txt"),
 }
+"""The files of the licences of what a wheel has in it."""
+
 _NEVER = re.compile(
     r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
 )
 _NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")
 _MODULES = ("_columns", "_llvm", "_service")
-_LEFT_OUT = ("-C", "cmake.define.COMPILER_GYM_JIT=OFF")
-"""The engine of loop nests is 13 MB more: it is built in a checkout alone."""
+_LEFT_OUT = (
+    *("-C", "cmake.define.COMPILER_GYM_JIT=OFF"),
+    *("-C", "cmake.define.COMPILER_GYM_PLUGINS=OFF"),
+)
+"""The engine of loop nests is 13 MB more, the one for plug-ins 0.6: a checkout builds them."""
 _TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_\d+_x86_64(\.manylinux\w+)?")
 
 
@@ -45,8 +50,7 @@ def pythons(named: list[str]) -> list[str]:
 def build(root: Path, python: str, into: Path) -> Path:
     """Build the wheel that `python` asks for, name its Linux, and pack it as tightly as zip can.
 
-    The C library that a wheel needs is read from its symbols. The engine for plug-ins shares the
-    LLVM of the system on purpose, so that one is not copied into the wheel.
+    The C library that a wheel needs is read from its symbols.
     """
     raw, repaired = into / "raw", into / "repaired"
     for folder in (raw, repaired):
@@ -55,8 +59,8 @@ def build(root: Path, python: str, into: Path) -> Path:
     words.append(str(root))
     subprocess.run(words, check=True)
     (wheel,) = raw.glob("*.whl")
-    words = ["auditwheel", "repair", "--exclude", "libLLVM*", "--wheel-dir", str(repaired)]
-    subprocess.run([*words, str(wheel)], check=True)
+    words = ["auditwheel", "repair", "--wheel-dir", str(repaired), str(wheel)]
+    subprocess.run(words, check=True)
     (wheel,) = repaired.glob("*.whl")
     subprocess.run(["advzip", "--recompress", "--shrink-normal", str(wheel)], check=True)
     return wheel.rename(into / wheel.name)
@@ -79,7 +83,7 @@ def complaints(wheel: Path) -> list[str]:
         found.append(f"{broken} does not match its checksum")
     found += [f"{name} is a developer's file" for name in names if _is_unwanted(name)]
     licenses = {Path(name).name for name in names if ".dist-info/licenses/" in name}
-    found += [f"no licence {name}" for name in sorted(_LICENSES - licenses)]
+    found += [f"no licence {name}" for name in sorted(LICENSES - licenses)]
     suffix = ".abi3.so" if "abi3" in wheel.name else ".cpython-311-x86_64-linux-gnu.so"
     wanted = [f"compiler_gym/{module}{suffix}" for module in _MODULES]
     found += [f"no {name}" for name in wanted if name not in names]

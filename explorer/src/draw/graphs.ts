@@ -26,7 +26,7 @@ const quoted = (text: string) => JSON.stringify(text.length > MOST_LETTERS ? `${
 function dotOf(graph: Graph): string {
   const lines = drawnNodes(graph).map((one) => `${quoted(one.id)} [label=${quoted(one.label + (one.label.includes('\n') ? '\n' : ''))}, class="s-${one.status || 'none'}", tooltip=${quoted(one.status || one.kind)}]`);
   const links = graph.edges.map((one) => `${quoted(one.source)} -> ${quoted(one.target)} [label=${quoted(one.label)}, class="s-${one.status || 'none'}"]`);
-  return `digraph { bgcolor="transparent"; node [shape=box, style="rounded,filled", fontname="Courier", fontsize=10, margin="0.12,0.06"]; edge [fontsize=9, fontname="Courier", arrowsize=0.7]; ${lines.join(';')};${links.join(';')} }`;
+  return `digraph { bgcolor="transparent"; node [shape=box, style="rounded,filled", fontname="Courier", fontsize=10, margin="0.12,0.06"]; edge [fontsize=9, fontname="Courier", arrowsize=0.7]; ${[...lines, ...links].join(';')} }`;
 }
 
 /** What a layout is answered with: a drawing, or places of nodes. */

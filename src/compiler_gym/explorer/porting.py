@@ -28,6 +28,7 @@ __all__ = ["exported", "fragment_of", "imported", "read_fragment"]
 _MARK = "s1."
 """What a fragment begins with: its version."""
 _MOST_BYTES = 8 << 20
+_MOST_FILE_BYTES = 64 << 20
 _MOST_EPISODES = 2000
 _PLAN = "plan.toml"
 
@@ -113,6 +114,7 @@ def imported(asked: ImportRequest) -> Episodes:
     path = Path(asked.path or "").expanduser().absolute()
     if path.is_dir():
         return _from_folder(path)
+    _check_size(path)
     if path.name == _PLAN:
         return _from_plan(path)
     if path.name == "report.json" and path.with_name(_PLAN).is_file():
@@ -120,6 +122,18 @@ def imported(asked: ImportRequest) -> Episodes:
     if (text := _json_in(path)) is not None:
         return _from_text(text)
     return _of_states(list(CompilerEnvStateReader.read_paths([str(path)])), "state")
+
+
+def _check_size(path: Path) -> None:
+    """Raise `StateFileError` for what has no end, and for what is too long to be read here."""
+    if not path.exists():
+        return  # said by who reads it
+    if not path.is_file():
+        raise StateFileError(f"{path} is no file: expected a file or a folder")
+    if (size := path.stat().st_size) > _MOST_FILE_BYTES:
+        raise StateFileError(
+            f"{path} has {size:,} bytes: expected at most {_MOST_FILE_BYTES:,}; cut it into parts"
+        )
 
 
 def _from_text(text: str) -> Episodes:

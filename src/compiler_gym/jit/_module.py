@@ -15,6 +15,6 @@ def jit_module() -> Any:
         return import_module("compiler_gym._jit")
     except ImportError as error:
         raise ObservationError(
-            "this build of compiler_gym has no just-in-time compiler: build it with "
-            "-DCOMPILER_GYM_JIT=ON"
+            "this installation has no just-in-time compiler, which wheels leave out for its size: "
+            "install from the sources, `make setup` in a checkout (COMPILER_GYM_JIT=ON)"
         ) from error

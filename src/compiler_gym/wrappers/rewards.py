@@ -121,8 +121,8 @@ class RewardAtEnd(Earnings):
         reward = 0.0
         if (terminated or truncated) and "error" not in info:
             last = replace(asked, actions=[], observation_spaces=[], reward_spaces=name)
-            _, reward, _, failed, why = super().handle_step(last)
-            if failed:
+            _, reward, _, _, why = super().handle_step(last)
+            if "error" in why:
                 reward, truncated, info = 0.0, True, {**info, **why}
         return seen, self.earn(reward), terminated, truncated, info
 

@@ -27,8 +27,17 @@ def test_times_are_compared_by_their_median() -> None:
 
 
 def test_the_names_are_documented() -> None:
-    assert {"LogSpeedup", "Gflops", "runtime"} <= {reward.name for reward in make_rewards()}
+    names = {"LogSpeedup", "LogSpeedupNumpy", "Gflops", "PeakFraction", "runtime"}
+    assert names <= {reward.name for reward in make_rewards()}
     assert _named("Gflops").reward_on_error(3.0) == -3.0
+
+
+def test_the_speed_up_of_an_episode_is_that_over_naive_code() -> None:
+    reward = _named("LogSpeedup")
+    reward.reset("benchmark://demo/1", {})
+    reward.start([math.log(100.0)], {"LogRuntimeNaive": math.log(100.0)})
+    earned = [reward.update([0], [math.log(time)], {}) for time in (50.0, 80.0, 10.0)]
+    assert math.isclose(sum(earned), math.log(10))
 
 
 def _named(name: str) -> Reward:

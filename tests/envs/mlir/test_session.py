@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Actions without a meaning have no effect, and the session says why."""
 
+import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from compiler_gym.envs.mlir import MlirEnv
+from compiler_gym.envs.mlir import MlirEnv, make_mlir_rl_wrapper_env
 from compiler_gym.errors import CompilerGymError
+from compiler_gym.testing import is_running, wait_until, worker_pid
 
 MakeEnv = Callable[..., MlirEnv]
 
@@ -30,8 +33,9 @@ def test_the_type_in_the_address_is_run(make_env: MakeEnv) -> None:
 
 def test_a_bad_line_is_an_error_in_mlirs_words(make_env: MakeEnv) -> None:
     env = make_env(action_space="ScriptLines", benchmark="linalg-v0/matmul/16x32x8")
-    for line, why in (("interchange fill0 1 0", "failed"), ("tile gone0 1", "no operation")):
+    for line, why in (("unroll matmul0 2", "a parent op"), ("tile gone0 1", "no operation")):
         env.reset()
+        env.step("parallel matmul0 8 8 0")
         try:
             *_, truncated, info = env.step(line)
             error: Any = info["error"]
@@ -68,3 +72,47 @@ def test_the_old_action_is_one_step(make_env: MakeEnv, vectorise: int) -> None:
     assert not truncated
     assert isinstance(reward, float)
     assert len(env.observation["Runtime"]) == 1
+
+
+def test_the_documented_session_of_the_old_environment_runs(make_env: MakeEnv) -> None:
+    env = make_env(reward_space="runtime", observation_space="Runtime")
+    env.reset(benchmark="generator://matmul-v0/64_64_64")
+    wrapped = make_mlir_rl_wrapper_env(env, max_subactions=2)
+    wrapped.reset()
+    wrapped.action_space.seed(5)
+    for _ in range(2):
+        observation, reward, terminated, truncated, _ = wrapped.step(wrapped.action_space.sample())
+        assert terminated or truncated
+        if not truncated:
+            assert len(observation) == 1
+            assert isinstance(reward, float)
+            assert env.observation["IsRunnable"]
+        wrapped.reset()
+
+
+def test_a_worker_that_crashes_or_hangs_is_replaced(make_env: MakeEnv) -> None:
+    env = make_env(action_space="ScriptLines", benchmark="linalg-v0/matmul/32x32x8")
+    for signal_number in (signal.SIGABRT, signal.SIGSTOP):
+        env.reset()
+        env.step("tile matmul0 4 16 4")
+        pid = worker_pid(env)
+        assert pid is not None
+        os.kill(pid, signal_number)
+        *_, truncated, info = env.step("vectorize matmul0", timeout=2)
+        assert truncated
+        assert info["error_type"]
+        env.reset()
+        assert not env.step("tile matmul0 4 16 4")[3]
+        assert wait_until(lambda pid=pid: not is_running(pid))
+
+
+def test_masks_are_those_of_the_actions(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="linalg-v0/matmul/16x32x8")
+    env.reset()
+    for name in ("block-4x16x4", "vectorize-operation"):
+        masks = env.action_masks()
+        assert masks.shape == (env.action_space.n,)  # type: ignore[attr-defined]  # discrete
+        assert masks[env.action_space[name]]
+        *_, info = env.step(env.action_space[name])
+        assert not info["action_had_no_effect"]
+    assert not env.action_masks()[env.action_space["im2col-operation"]]

@@ -22,12 +22,16 @@ if TYPE_CHECKING:
     from compiler_gym.envs.loop_tool.environment import LoopToolEnv
 
 __all__ = [
+    "VERSION",
     "LoopToolCPUDataset",
     "LoopToolCUDADataset",
     "LoopToolEnv",
     "loop_tool",
     "make_benchmark",
 ]
+
+VERSION = "1"
+"""Of the language of loop nests and of what is computed from it."""
 
 loop_tool = Compiler(
     name="loop_tool",
@@ -49,6 +53,7 @@ loop_tool = Compiler(
     ),
     nondeterministic=True,
     formats=(ProgramFormat("loop nest", (".nest",)),),
+    version=f"{__name__}:VERSION",
 )
 """What the entry point names."""
 

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
+from compiler_gym.envs.loop_tool import VERSION
 from compiler_gym.envs.loop_tool.actions import ACTION_SPACES, TABLE
 from compiler_gym.envs.loop_tool.machine.measuring import Bench
 from compiler_gym.envs.loop_tool.nests.cursor import Cursor
@@ -24,9 +25,8 @@ from compiler_gym.errors import (
 )
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, CompilerSession, ObservationSpec
 
-__all__ = ["VERSION", "LoopToolSession"]
+__all__ = ["LoopToolSession"]
 
-VERSION = "1"
 """The version of the language, its changes and the model of its cost."""
 
 

@@ -40,6 +40,7 @@ mlir = Compiler(
     nondeterministic=True,
     starting_sequences="compiler_gym.envs.mlir:starting_sequences.txt",
     formats=(ProgramFormat("MLIR", (".mlir",)),),
+    version="compiler_gym.envs.mlir.machine.bindings:installed_version",
 )
 """What the entry point names."""
 

@@ -16,5 +16,5 @@ def test_diagnostics_are_in_the_message() -> None:
 
 def test_a_missing_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlir.execution_engine", None)
-    with pytest.raises(EnvironmentNotSupported, match=r"pip install compiler_gym\[mlir\]"):
+    with pytest.raises(EnvironmentNotSupported, match=r"pip install .compiler-gym-next\[mlir\]"):
         load.__wrapped__()

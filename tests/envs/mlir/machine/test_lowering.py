@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.envs.mlir.machine.lowering import bufferized, compiled, lowered
+from compiler_gym.envs.mlir.machine.lowering import LEVEL, bufferized, compiled, lowered, shortened
 from compiler_gym.envs.mlir.machine.reference import evaluate, worst_error
 from compiler_gym.envs.mlir.machine.running import random_inputs
 from compiler_gym.envs.mlir.programs.builders import build
@@ -18,6 +18,8 @@ CONV = build("conv2d_nhwc", (1, 12, 12, 4, 8, 3, 1))
         (MATMUL, ()),
         (MATMUL, ("tile matmul0 8 32 4", "vectorize matmul0")),
         (MATMUL, ("tile matmul0 6 48 4", "vectorize matmul0")),
+        (MATMUL, ("tile matmul0 6 16 1", "vectorize matmul0")),
+        (MATMUL, ("tile matmul0 6 1 1", "vectorize matmul0")),
         (MATMUL, ("tile matmul0 12 16 4", "pad matmul0 12 16 4", "vectorize matmul0")),
         (MATMUL, ("tile matmul0 8 16 8", "promote matmul0 1 2", "vectorize matmul0")),
         (MATMUL, ("pack matmul0 8 16 4", "tile matmul0 1 1 1 0 0 0", "vectorize matmul0")),
@@ -40,6 +42,18 @@ def test_a_schedule_computes_what_numpy_does(source: str, moves: tuple[str, ...]
 
 def test_an_equal_module_is_compiled_once() -> None:
     assert compiled(MATMUL) is compiled(MATMUL)
+    assert compiled(MATMUL, LEVEL + 1) is not compiled(MATMUL)
+
+
+def test_plain_code_keeps_the_same_share_of_every_nest() -> None:
+    kernel, factor = shortened(MATMUL, 32 * 64 * 16 // 4)
+    assert 4 <= factor < 5  # rounds are whole
+    call = kernel.bind(random_inputs(kernel.inputs))
+    call()
+    assert call.outputs[0][:6].all()
+    assert not call.outputs[0][8:].any()
+    assert shortened(MATMUL, 10**9)[1] == 1
+    assert shortened(CONV, 100)[1] > 5
 
 
 def test_the_way_down_ends_in_the_dialect_of_llvm() -> None:

@@ -47,10 +47,10 @@ def test_the_tool_makes_the_same_module(
 
 
 def test_a_refused_move_changes_nothing() -> None:
-    program = scheduled(MATMUL)
+    program = scheduled(MATMUL, "parallel matmul0 8 8 0")
     before = (program.text, program.script)
-    with pytest.raises(InvalidActionError, match="tile it first"):
-        program.apply(parse_move("vectorize matmul0"), "")
-    with pytest.raises(CompilerDiagnosticError, match="decompose failed to apply"):
-        program.apply(parse_move("decompose matmul0"), "")
+    with pytest.raises(InvalidActionError, match="no operation"):
+        program.apply(parse_move("vectorize gone0"), "")
+    with pytest.raises(CompilerDiagnosticError, match="find a parent op"):
+        program.apply(parse_move("unroll matmul0 2"), "")
     assert (program.text, program.script) == before

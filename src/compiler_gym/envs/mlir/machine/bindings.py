@@ -10,16 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from compiler_gym.errors import CompilerDiagnosticError, EnvironmentNotSupported
 from compiler_gym.version import install_hint
 
-__all__ = ["INSTALL", "Bindings", "diagnosed", "load"]
+__all__ = ["INSTALL", "Bindings", "diagnosed", "installed_version", "load"]
 
 INSTALL = install_hint("mlir")
 """What brings the bindings."""
+_DISTRIBUTION = "xtc-mlir-python-bindings"
 _LONGEST = 2000
 _DIALECTS = ("func", "linalg", "tensor", "scf", "arith", "math", "vector", "memref", "affine",
              "transform")  # fmt: skip
@@ -63,8 +64,18 @@ def load() -> Bindings:
         execution_engine=execution.ExecutionEngine,
         interpret=interpreter.apply_named_sequence,
         context=context,
-        version=version("xtc-mlir-python-bindings"),
+        version=version(_DISTRIBUTION),
     )
+
+
+def installed_version() -> str:
+    """Return the version of MLIR without loading it; raise `EnvironmentNotSupported` without it."""
+    try:
+        return f"MLIR {version(_DISTRIBUTION)}"
+    except PackageNotFoundError as error:
+        raise EnvironmentNotSupported(
+            f"MLIR's Python bindings are not installed: install them with {INSTALL}"
+        ) from error
 
 
 @contextmanager

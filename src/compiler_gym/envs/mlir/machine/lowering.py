@@ -48,6 +48,7 @@ _PACKS = """%p = transform.structured.match ops{["linalg.pack"]} in %root : (!tr
 _SOFTMAX = """%m = transform.structured.match ops{["linalg.softmax"]} in %root : (!transform.any_op) -> !transform.any_op
 %d = transform.structured.decompose_interface %m : (!transform.any_op) -> !transform.any_op
 """
+# In one set the patterns of `lower_transpose` and `lower_shape_cast` undo each other for ever.
 _VECTORS = """%f = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
 transform.apply_patterns to %f {
   transform.apply_patterns.vector.lower_masked_transfers
@@ -58,9 +59,15 @@ transform.apply_patterns to %f {
   transform.apply_patterns.vector.lower_broadcast
   transform.apply_patterns.vector.transfer_to_scf max_transfer_rank = 1 full_unroll = true
   transform.apply_patterns.vector.lower_transfer max_transfer_rank = 1
-  transform.apply_patterns.vector.lower_shape_cast
-  transform.apply_patterns.vector.lower_transpose lowering_strategy = "shuffle_1d"
   transform.apply_patterns.vector.lower_create_mask
+  transform.apply_patterns.canonicalization
+} : !transform.any_op
+transform.apply_patterns to %f {
+  transform.apply_patterns.vector.lower_shape_cast
+  transform.apply_patterns.canonicalization
+} : !transform.any_op
+transform.apply_patterns to %f {
+  transform.apply_patterns.vector.lower_transpose lowering_strategy = "shuffle_1d"
   transform.apply_patterns.canonicalization
 } : !transform.any_op
 """

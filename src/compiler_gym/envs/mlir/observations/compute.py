@@ -103,8 +103,8 @@ COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "RuntimeNumpy": lambda s: s.bench.numpy(),
     "LogRuntime": lambda s: math.log(max(_median(s), 1e-9)),
     "LogRuntimeNaive": lambda s: math.log(max(s.bench.naive(), 1e-9)),
-    "GflopsPerSecond": _gflops,
     "FractionOfPeak": _fraction_of_peak,
+    "GflopsPerSecond": _gflops,
     "CompileTime": lambda s: s.bench.compile_seconds(s.program.text),
 }
 """What makes each observation."""
