@@ -8,7 +8,7 @@ so it is drawn again together with the numbers of the guide.
 from collections.abc import Iterator
 from pathlib import Path
 
-import compiler_gym
+from compiler_gym.envs.loop_tool import LoopToolEnv
 from compiler_gym.envs.loop_tool.pictures import roofline_svg
 
 __all__ = ["STEPS", "draw"]
@@ -26,7 +26,7 @@ STEPS = {
 
 def draw() -> Iterator[tuple[str, str]]:
     """Yield the name and the SVG of each picture; the roofline, with the GFLOPS of all, is last."""
-    with compiler_gym.make("loop_tool-v0", action_space="loops", reward_space=None) as env:
+    with LoopToolEnv(action_space="loops") as env:
         env.reset(benchmark="loop_tool://matmul/m=128,n=128,k=128")
         env.timing_seconds = 1
         reached: list[float] = []
