@@ -70,7 +70,7 @@ wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
 	  -C build-dir=build/wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
-	@command -v advzip >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp >/dev/null
+	@{ command -v advzip && command -v debootstrap; } >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp debootstrap >/dev/null
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group release
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m tools.release check
 

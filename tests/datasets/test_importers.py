@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 from compiler_gym.datasets import (
     CorpusDataset,
@@ -16,6 +15,7 @@ from compiler_gym.datasets import (
     ImportReport,
     ReadOptions,
     import_corpus,
+    zstd,
 )
 from compiler_gym.datasets.archive import ArchiveLimits
 from compiler_gym.errors import DatasetInitError
@@ -166,7 +166,7 @@ def test_a_tar_archive_is_imported(run: Any, tmp_path: Path, name: str) -> None:
         name.rpartition(".")[2], ""
     )
     data = make_tar(files, compression)
-    (tmp_path / name).write_bytes(zstandard.compress(data) if name.endswith("zst") else data)
+    (tmp_path / name).write_bytes(zstd.compress(data) if name.endswith("zst") else data)
     report, corpus = run(tmp_path / name)
     assert (report.added, report.duplicates) == (2, 1)
     assert {key: p.contents for key, p in programs(corpus).items()} == {
@@ -237,7 +237,7 @@ LINES = [
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.zst", "x.jsonl.gz"])
 def test_json_lines_of_functions_are_imported(run: Any, tmp_path: Path, name: str) -> None:
     text = "\n\n".join(json.dumps(line) for line in LINES).encode() + b'\n{"broken": \n'
-    pack = {"zst": zstandard.compress, "gz": gzip.compress}.get(name.rpartition(".")[2], bytes)
+    pack = {"zst": zstd.compress, "gz": gzip.compress}.get(name.rpartition(".")[2], bytes)
     (tmp_path / name).write_bytes(pack(text))
     report, corpus = run(tmp_path / name)
     assert (report.added, report.unreadable) == (3, 3)

@@ -2,11 +2,12 @@
 """``python -m tools.release``: check a release, or write its part of the changelog.
 
 python -m tools.release check                         everything, for every Python there is
-python -m tools.release check --wheel dist/NAME.whl   a wheel that was built before
+python -m tools.release check --python python3.11     for one only
 python -m tools.release changelog                     join changelog.d/ into CHANGELOG.md
 """
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
@@ -15,11 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from compiler_gym.version import __version__
-from tools.release import changelog, trying, wheels
+from tools.release import changelog, pythons, trying, wheels
+from tools.release.places import Environment, Place, Root
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/start.md")
 """What a newcomer reads; each block of them runs."""
+ROOTS = ("trixie:python3.13", "sid:python3.14", "sid:python3.15")
+"""Other releases of Debian, and the Pythons that they bring."""
 
 
 def of_version(root: Path) -> Iterator[str]:
@@ -27,7 +31,8 @@ def of_version(root: Path) -> Iterator[str]:
     if not re.fullmatch(r"\d+\.\d+\.\d+", __version__):
         yield f"version.py: expected a version such as 1.2.3, found {__version__}"
     page = root / "CHANGELOG.md"
-    if not page.exists() or f"## {__version__} (" not in page.read_text(encoding="utf-8"):
+    released = rf"^## {re.escape(__version__)} \(\d{{4}}-\d\d-\d\d\)$"
+    if not page.exists() or not re.search(released, page.read_text(encoding="utf-8"), re.MULTILINE):
         yield f"CHANGELOG.md says nothing of {__version__}: python -m tools.release changelog"
     try:
         if changelog.fragments(root / "changelog.d"):
@@ -36,47 +41,73 @@ def of_version(root: Path) -> Iterator[str]:
         yield str(error)
 
 
-def of_wheel(wheel: Path, python: str, into: Path) -> Iterator[str]:
-    """Return what is wrong with a wheel: its content, and how it works where nothing else is."""
-    yield from wheels.complaints(wheel)
-    inside = trying.install(wheel, python, into / "environment")
-    done = trying.run_bare(inside, str(inside), "-c", trying.SNIPPET, home=into / "home")
+def of_place(place: Place, wheel: Path) -> Iterator[str]:
+    """Return how a wheel disappoints a newcomer in a place where nothing else is."""
+    try:
+        place.install(wheel)
+    except (OSError, subprocess.CalledProcessError) as error:
+        yield f"the wheel cannot be installed: {error}"
+        return
+    done = place.run("python", "-c", trying.SNIPPET)
     if done.returncode or "define " not in done.stdout:
         yield f"the snippet fails: {done.stderr.strip()[-500:]}"
     for name in PAGES:
-        page = ROOT / name
-        if not page.exists():
-            continue
-        for block in trying.blocks(page.read_text(encoding="utf-8")):
-            if (found := trying.run_block(block, inside, into / "home")) is not None:
+        for block in trying.blocks((ROOT / name).read_text(encoding="utf-8")):
+            if (found := trying.run_block(block, place)) is not None:
                 yield f"{name}: {found}"
 
 
 def of_commands(root: Path) -> Iterator[str]:
     """Return which of the release's other commands fail."""
-    commands = [["compiler-gym", "leaderboard", "verify", "--sample", "2"]]
-    if re.search(r"^site:", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE):
-        commands.append(["make", "site"])
+    commands = [["compiler-gym", "leaderboard", "verify", "--sample", "2"], ["make", "site"]]
     for words in commands:
         if subprocess.run(words, cwd=root, check=False).returncode:
             yield f"`{' '.join(words)}` failed"
 
 
+def places(options: argparse.Namespace, folder: Path) -> Iterator[Place]:
+    """Return where wheels are tried: with each Python of this machine, and on newer Debians."""
+    for number, python in enumerate(options.python):
+        yield Environment(python, folder / str(number))
+    for root in options.root:
+        suite, _, python = root.partition(":")
+        yield Root(suite, python, folder / root.replace(":", "-"))
+
+
+def of_wheels(options: argparse.Namespace) -> Iterator[str]:
+    """Build the wheels and return what is wrong with them, or goes wrong where they are tried."""
+    fetched = ROOT / "build" / "pythons"
+    newer = options.wheel or pythons.stable(fetched)
+    options.python = options.python or pythons.found(fetched)
+    made: dict[bool, Path] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for place in places(options, Path(folder)):
+            is_stable = place.version >= (3, 12)
+            if is_stable not in made:
+                python = newer if is_stable else place.python
+                made[is_stable] = options.wheel or wheels.build(ROOT, python, options.into)
+                wheel = made[is_stable]
+                print(f"{wheel.name}: {wheel.stat().st_size:,} bytes", flush=True)
+                yield from (f"{wheel.name}: {line}" for line in wheels.complaints(wheel))
+            print(f"Trying it: {place}", flush=True)
+            yield from (f"{place}: {line}" for line in of_place(place, made[is_stable]))
+            place.remove()
+
+
 def check(options: argparse.Namespace) -> int:
     """Check everything, print each complaint, and return the exit status."""
-    found = list(of_version(ROOT))
     options.into.mkdir(parents=True, exist_ok=True)
-    for python in wheels.pythons(options.python):
-        wheel = options.wheel or wheels.build(ROOT, python, options.into)
-        print(f"{python}: {wheel.name}, {wheel.stat().st_size:,} bytes", flush=True)
-        with tempfile.TemporaryDirectory() as folder:
-            found += [f"{python}: {line}" for line in of_wheel(wheel, python, Path(folder))]
-    if not options.wheels_only:
-        found += of_commands(ROOT)
-    for line in found:
-        print(f"NOT READY {line}", file=sys.stderr)
-    print("not ready" if found else f"{__version__} is ready")
-    return bool(found)
+    complaints = itertools.chain(
+        of_version(ROOT),
+        of_wheels(options),
+        () if options.wheels_only else of_commands(ROOT),
+    )
+    is_ready = True
+    for line in complaints:
+        is_ready = False
+        print(f"NOT READY {line}", file=sys.stderr, flush=True)
+    print(f"{__version__} is ready" if is_ready else "not ready")
+    return not is_ready
 
 
 def main() -> int:
@@ -84,12 +115,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools.release", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     checking = commands.add_parser("check")
-    checking.add_argument("--python", action="append", default=[], help="[default: all there are]")
-    checking.add_argument("--wheel", type=Path, help="do not build one")
+    checking.add_argument(
+        "--python",
+        action="append",
+        default=[],
+        help="[default: all there are, and one from 3.12 on is fetched if there is none]",
+    )
+    checking.add_argument(
+        "--root",
+        action="append",
+        metavar="SUITE:PYTHON",
+        help=f"a Debian to make and to try in [default: {', '.join(ROOTS)}]",
+    )
+    checking.add_argument("--wheel", type=Path, help="do not build any")
     checking.add_argument("--wheels-only", action="store_true", help="no site, no leaderboard")
     checking.add_argument("--into", type=Path, default=ROOT / "dist")
     commands.add_parser("changelog")
     options = parser.parse_args()
+    if options.command == "check" and options.root is None:
+        options.root = list(ROOTS)
     if options.command == "check":
         return check(options)
     print(changelog.release(ROOT, __version__), end="")

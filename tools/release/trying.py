@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Installs a wheel where nothing else is, and does there what the pages tell a newcomer to do.
+"""What pages tell a newcomer to do, done in a place where the library was just installed."""
 
-"Nothing else" is a virtual environment without LLVM, compiler and network. A page's block runs
-with the system's programs only where the sentence before it says that it needs one.
-"""
-
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-__all__ = ["SNIPPET", "Block", "blocks", "install", "run_bare", "run_block", "same_but_numbers"]
+from tools.release.places import Place
+
+__all__ = ["SNIPPET", "Block", "blocks", "run_block", "same_but_numbers"]
 
 SNIPPET = """\
 import compiler_gym
@@ -38,7 +32,7 @@ class Block:
     output: str | None
     """What is printed, or how it begins where `is_cut`; None where the page does not say."""
     is_cut: bool
-    needs_system: bool
+    needs_clang: bool
 
 
 def blocks(page: str) -> Iterator[Block]:
@@ -50,48 +44,14 @@ def blocks(page: str) -> Iterator[Block]:
             found["code"],
             None if output is None else output.removesuffix("...\n"),
             "first" in (found["cut"] or ""),
-            "This needs" in found["before"],
+            "This needs a `clang`" in found["before"],
         )
 
 
-def install(wheel: Path, python: str, into: Path) -> Path:
-    """Install `wheel` into a new virtual environment and return its Python."""
-    shutil.rmtree(into, ignore_errors=True)
-    subprocess.run([python, "-m", "venv", "--without-pip", str(into)], check=True)
-    inside = into / "bin" / "python"
-    words = ["uv", "pip", "install", "--quiet", "--python", str(inside), str(wheel)]
-    subprocess.run(words, check=True)
-    return inside
-
-
-def run_bare(
-    python: Path, *words: str, home: Path, system: bool = False
-) -> subprocess.CompletedProcess[str]:
-    """Run a command of the environment of `python` without network, LLVM and other programs.
-
-    With `system` the programs of this machine are on PATH; `home` is the directory it runs in.
-    """
-    home.mkdir(parents=True, exist_ok=True)
-    path = str(python.parent) + (os.pathsep + os.environ["PATH"] if system else "")
-    hide = "" if system else "for d in /usr/lib/llvm-*; do mount -t tmpfs none $d; done; "
-    script = f'ip link set lo up 2>/dev/null; {hide}export PATH="$0"; exec "$@"'
-    # The shell is named by its path: PATH has none.
-    command = ["unshare", "--map-root-user", "--mount", "--net", "/bin/sh", "-c", script, path]
-    return subprocess.run(
-        [*command, *words],
-        cwd=home,
-        env={"HOME": str(home), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-
-
-def run_block(block: Block, python: Path, home: Path) -> str | None:
-    """Run `block` and return what went otherwise than the page says, if anything did."""
-    words = [str(python), "-c"] if block.language == "python" else ["/bin/sh", "-ec"]
-    done = run_bare(python, *words, block.code, home=home, system=block.needs_system)
+def run_block(block: Block, place: Place) -> str | None:
+    """Run `block` in `place` and return what went otherwise than the page says, if anything did."""
+    words = ["python", "-c"] if block.language == "python" else ["/bin/sh", "-ec"]
+    done = place.run(*words, block.code, clang=block.needs_clang)
     what = block.code.strip().splitlines()[-1]
     if done.returncode:
         return f"`{what}` left with status {done.returncode}: {done.stderr.strip()[-500:]}"

@@ -4,13 +4,12 @@
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 from compiler_gym.version import DISTRIBUTION, __version__
 
-__all__ = ["LICENSES", "LIMIT", "build", "complaints", "pythons"]
+__all__ = ["LICENSES", "LIMIT", "build", "complaints"]
 
 LIMIT = 25_000_000
 """The most bytes of a wheel."""
@@ -33,18 +32,6 @@ _LEFT_OUT = (
 )
 """The engine of loop nests is 13 MB more, the one for plug-ins 0.6: a checkout builds them."""
 _TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_\d+_x86_64(\.manylinux\w+)?")
-
-
-def pythons(named: list[str]) -> list[str]:
-    """Return `named`, or the interpreters from 3.11 on that are here, one of each version."""
-    if named:
-        return named
-    found = {(3, 11): sys.executable}
-    for minor in range(12, 20):
-        path = shutil.which(f"python3.{minor}") or f"/opt/python3.{minor}/bin/python3.{minor}"
-        if Path(path).exists():
-            found[3, minor] = path
-    return list(found.values())
 
 
 def build(root: Path, python: str, into: Path) -> Path:

@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -312,44 +313,41 @@ def printable(name: str) -> str:
 
 
 class _ZstReader:
-    """A reader of zstandard whose complaints look like those of the other readers.
-
-    zstandard's own reader takes a frame that is cut short for a whole one.
-    """
+    """A reader of Zstandard whose complaints look like those of the other readers."""
 
     def __init__(self, path: Path) -> None:
-        import zstandard
+        from compiler_gym.datasets import zstd
 
         # The window is bounded so that a small file cannot ask for gigabytes.
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-        self._error = zstandard.ZstdError
+        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}
+        self._begin = partial(zstd.ZstdDecompressor, options=options)
+        self._error = zstd.ZstdError
         self._file = path.open("rb")
-        self._frame: Any = None
+        self._frame: zstd.ZstdDecompressor | None = None
         self._input = b""
-        self._output = memoryview(b"")
 
     def read(self, size: int) -> bytes:
         """Return up to `size` bytes; raise `OSError` on damage."""
-        while not self._output:
-            # A block of four bytes may stand for 128 KiB: little is taken at a time.
-            self._input = self._input or self._file.read(2048)
-            if not self._input:
-                break
-            self._output = memoryview(self._decompressed())
-        if not self._output and self._frame is not None:
+        found = b""
+        while not found:
+            if self._frame is None or self._frame.needs_input:
+                self._input = self._input or self._file.read(1 << 16)
+                if not self._input:
+                    break
+            found = self._decompressed(size)
+        if not found and self._frame is not None:
             raise OSError("the compressed file ends in the middle")
-        found, self._output = self._output[:size], self._output[size:]
-        return bytes(found)
+        return found
 
-    def _decompressed(self) -> bytes:
-        if self._frame is None:
-            self._frame = self._decompressor.decompressobj()
+    def _decompressed(self, size: int) -> bytes:
+        self._frame = self._frame or self._begin()
         try:
-            found = self._frame.decompress(self._input)
+            found = self._frame.decompress(self._input, max_length=size)
         except self._error as error:
             raise OSError(str(error)) from error
-        self._input = self._frame.unused_data
+        self._input = b""
         if self._frame.eof:
+            self._input = self._frame.unused_data
             self._frame = None
         return found
 

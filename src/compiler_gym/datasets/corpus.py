@@ -6,12 +6,12 @@ whole, never changed in place. So it needs no locks, opens in a fraction of a
 millisecond and can be shared by any number of processes. Format 1 has::
 
     meta        key, value              format, name, licence, description, created, programs
-    dictionary  id, data                zstandard dictionaries, trained on the programs
+    dictionary  id, data                Zstandard dictionaries, trained on the programs
     origin      id, license, source,    where programs come from: each combination once
                 license_files, language
     program     id, key, sha256, size,  one row a program: ids are 1, 2, 3, ... without a gap;
                 suffix, origin          the key is the path of its address, percent-encoded
-    content     id, dictionary, data    its bytes, a zstandard frame with a checksum
+    content     id, dictionary, data    its bytes, a Zstandard frame with a checksum
     alias       key, program, origin    other names of the same bytes
     unreadable  key, origin, reason,    what an import could not read, kept as it was found
                 data
@@ -398,7 +398,7 @@ class _Connection:
             raise DatasetInitError(
                 f"{path} has corpus format {version and version[0]}, expected {FORMAT}"
             )
-        self._decompressors: dict[int, Any] = {}
+        self._dictionaries: dict[int, Any] = {}
         self._origins: dict[int, tuple[str, str, str, str]] = {}
         self._size: int | None = None
 
@@ -415,12 +415,12 @@ class _Connection:
 
     def program(self, row: Any) -> CorpusProgram:
         _, key, size, digest, suffix, origin, dictionary, data = row
-        decompressor = self._decompressors.get(dictionary) or self._load(dictionary)
         try:
-            contents = decompressor.decompress(data, max_output_size=size)
+            frame = self._frame(dictionary)
+            contents = frame.decompress(data, max_length=size + 1)
         except Exception as error:
             raise _CorruptFrame(f"{key}: {error}") from error
-        if len(contents) != size:
+        if len(contents) != size or not frame.eof:
             raise _CorruptFrame(f"{key}: {len(contents)} bytes instead of {size}")
         found = self._origins.get(origin) or self._load_origin(origin)
         return CorpusProgram(key, contents, digest.hex(), suffix, *found)
@@ -434,12 +434,12 @@ class _Connection:
         self._origins[origin] = row
         return row
 
-    def _load(self, dictionary: int) -> Any:
-        import zstandard
+    def _frame(self, dictionary: int) -> Any:
+        """Return what unpacks one frame; a dictionary is prepared once."""
+        from compiler_gym.datasets import zstd
 
-        select = "SELECT data FROM dictionary WHERE id = ?"
-        row = self.sql.execute(select, (dictionary,)).fetchone()
-        trained = zstandard.ZstdCompressionDict(row[0]) if row else None
-        decompressor = zstandard.ZstdDecompressor(dict_data=trained)
-        self._decompressors[dictionary] = decompressor
-        return decompressor
+        if dictionary not in self._dictionaries:
+            select = "SELECT data FROM dictionary WHERE id = ?"
+            row = self.sql.execute(select, (dictionary,)).fetchone()
+            self._dictionaries[dictionary] = zstd.ZstdDict(row[0]) if row else None
+        return zstd.ZstdDecompressor(self._dictionaries[dictionary])

@@ -11,9 +11,10 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ class CorpusWriter:
         self._pending_bytes = 0
         self._origins: dict[tuple[str, ...], int] = {}
         self._dictionary = 0
-        self._compressor: Any = None
+        self._compress: Callable[[bytes], bytes] | None = None
         self._uncommitted = 0
         self._uncommitted_bytes = 0
 
@@ -232,9 +233,9 @@ class CorpusWriter:
         row = self._one("SELECT id, data FROM dictionary ORDER BY id DESC LIMIT 1")
         if row is not None:
             self._dictionary = int(row[0])
-            self._compressor = _compressor(row[1])
+            self._compress = _compressor(row[1])
         elif self.count >= _TRAIN_PROGRAMS:
-            self._compressor = _compressor(None)
+            self._compress = _compressor(None)
 
     def _add_alias(self, key: str, same: tuple[Any, ...], origin: int) -> Added:
         if same[1] == key:
@@ -267,7 +268,7 @@ class CorpusWriter:
 
     def _store(self, number: int, contents: bytes) -> None:
         self._uncommitted_bytes += len(contents)
-        if self._compressor is not None:
+        if self._compress is not None:
             self._write(number, contents)
             return
         self._pending.append((number, contents))
@@ -277,9 +278,9 @@ class CorpusWriter:
 
     def _flush_pending(self) -> None:
         """Train the dictionary on the programs that waited for it, and write them."""
-        if self._compressor is None and self._pending:
+        if self._compress is None and self._pending:
             data = _train([contents for _, contents in self._pending])
-            self._compressor = _compressor(data)
+            self._compress = _compressor(data)
             if data is not None:
                 insert = "INSERT INTO dictionary (data) VALUES (?)"
                 self._dictionary = int(self._sql.execute(insert, (data,)).lastrowid or 0)
@@ -289,7 +290,8 @@ class CorpusWriter:
         self._pending_bytes = 0
 
     def _write(self, number: int, contents: bytes) -> None:
-        row = (number, self._dictionary, self._compressor.compress(contents))
+        compress = self._compress or _compressor(None)
+        row = (number, self._dictionary, compress(contents))
         self._sql.execute("INSERT INTO content VALUES (?, ?, ?)", row)
 
     def _finish(self) -> None:
@@ -340,28 +342,28 @@ def _holds_programs(path: Path) -> bool:
 
 
 def _train(samples: list[bytes]) -> bytes | None:
-    import zstandard
+    from compiler_gym.datasets import zstd
 
-    cut: list[Any] = [sample[:_SAMPLE_BYTES] for sample in samples if len(sample) >= 8]
+    cut = [sample[:_SAMPLE_BYTES] for sample in samples if len(sample) >= 8]
     if len(cut) < _TRAIN_AT_LEAST:
         return None
     try:
-        return zstandard.train_dictionary(_DICTIONARY_BYTES, cut).as_bytes()
-    except zstandard.ZstdError:
+        return zstd.train_dict(cut, _DICTIONARY_BYTES).dict_content
+    except zstd.ZstdError:
         # Samples that have nothing in common make no dictionary.
         return None
 
 
-def _compressor(dictionary: bytes | None) -> Any:
-    import zstandard
+def _compressor(dictionary: bytes | None) -> Callable[[bytes], bytes]:
+    from compiler_gym.datasets import zstd
 
-    if dictionary is None:
-        return zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
-    trained: Any = zstandard.ZstdCompressionDict(dictionary)
-    trained.precompute_compress(level=_LEVEL)
-    return zstandard.ZstdCompressor(
-        level=_LEVEL, dict_data=trained, write_checksum=True, write_dict_id=False
-    )
+    options: dict[int, int] = {
+        zstd.CompressionParameter.compression_level: _LEVEL,
+        zstd.CompressionParameter.checksum_flag: True,
+        zstd.CompressionParameter.dict_id_flag: False,
+    }
+    trained = None if dictionary is None else zstd.ZstdDict(dictionary)
+    return partial(zstd.compress, options=options, zstd_dict=trained)
 
 
 @contextmanager

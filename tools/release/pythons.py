@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Finds the interpreters that a release is built for and tried with, and gets one where none is."""
+
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import urllib.request
+from io import BytesIO
+from pathlib import Path
+
+__all__ = ["found", "stable", "version"]
+
+MIRROR = "http://deb.debian.org/debian"
+_NEWEST = 20
+_SOURCE = "trixie", "3.13"
+"""The release of Debian whose source of Python is built, where the network has nothing better."""
+
+
+def version(python: str) -> tuple[int, int]:
+    """Return the first two numbers of an interpreter's version."""
+    code = "import sys; print(*sys.version_info[:2])"
+    words = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
+    major, minor = words.stdout.split()
+    return int(major), int(minor)
+
+
+def found(into: Path) -> list[str]:
+    """Return the interpreters from 3.11 on that are here, or below `into`, one of each version."""
+    known = {version(sys.executable): sys.executable}
+    for minor in range(11, _NEWEST):
+        name = f"python3.{minor}"
+        path = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], str(into / "bin")]))
+        if path is not None:
+            known.setdefault((3, minor), path)
+    return [known[key] for key in sorted(known)]
+
+
+def stable(into: Path) -> str:
+    """Return an interpreter from 3.12 on, whose wheel all later ones can use.
+
+    One that is here, or that uv fetches, or that is built from Debian's source: in this order.
+    Raises `OSError` or `subprocess.CalledProcessError` if no way leads there.
+    """
+    for path in found(into):
+        if version(path) >= (3, 12):
+            return path
+    print(f"Getting Python {_SOURCE[1]}", flush=True)
+    fetched = subprocess.run(["uv", "python", "install", _SOURCE[1]], check=False)
+    if not fetched.returncode:
+        words = ["uv", "python", "find", _SOURCE[1]]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+    return _built(into)
+
+
+def _built(into: Path) -> str:
+    suite, wanted = _SOURCE
+    print(f"Building it from the source of Debian {suite}, for some minutes", flush=True)
+    with urllib.request.urlopen(f"{MIRROR}/dists/{suite}/main/source/Sources.xz") as answer:
+        path = source_path(lzma.decompress(answer.read()).decode(), f"python{wanted}")
+    source = into / f"python{wanted}-source"
+    shutil.rmtree(source, ignore_errors=True)
+    with (
+        urllib.request.urlopen(f"{MIRROR}/{path}") as answer,
+        tarfile.open(fileobj=BytesIO(answer.read()), mode="r:xz") as archive,
+    ):
+        archive.extractall(source, filter="data")
+    (folder,) = source.iterdir()
+    configure = ["./configure", f"--prefix={into.resolve()}", "--without-ensurepip"]
+    for words in (
+        [*configure, "--disable-test-modules"],
+        ["make", f"-j{os.cpu_count()}"],
+        ["make", "install"],
+    ):
+        subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    shutil.rmtree(source)
+    return str(into / "bin" / f"python{wanted}")
+
+
+def source_path(sources: str, package: str) -> str:
+    """Return where a mirror has the newest original archive of `package`, by its ``Sources``."""
+    last = ""
+    for part in sources.split("\n\n"):
+        if part.startswith(f"Package: {package}\n"):
+            last = part
+    folder = re.search(r"^Directory: (.*)$", last, re.MULTILINE)
+    name = re.search(r"^ \S+ \d+ (\S+\.orig\.tar\.xz)$", last, re.MULTILINE)
+    if folder is None or name is None:
+        raise OSError(f"expected a source of {package} in the list of {MIRROR}, found none")
+    return f"{folder[1]}/{name[1]}"
