@@ -12,5 +12,5 @@ from compiler_gym.jit._module import jit_module
 def test_a_build_without_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert jit_module().thread_count() >= 1
     monkeypatch.setitem(sys.modules, "compiler_gym._jit", None)
-    with pytest.raises(ObservationError, match=r"install from the sources.*COMPILER_GYM_JIT=ON"):
+    with pytest.raises(ObservationError, match=r"pip install 'compiler-gym-next\[jit\]'"):
         jit_module()

@@ -12,9 +12,10 @@ import pytest
 
 from compiler_gym.version import __version__
 from tools.release import __main__ as release
-from tools.release import changelog
+from tools.release import changelog, pythons, trying
+from tools.release.places import Place
 from tools.release.trying import blocks, same_but_numbers
-from tools.release.wheels import LICENSES, LIMIT, complaints
+from tools.release.wheels import JIT, LICENSES, MAIN, complaints
 
 ROOT = Path(__file__).parents[2]
 PAGE = """Text.
@@ -145,7 +146,7 @@ def test_another_version_a_large_and_a_broken_wheel_are_seen(tmp_path: Path) -> 
     assert found.startswith(f"expected compiler-gym-next {__version__}, found")
     wheel = _whole(tmp_path)
     with zipfile.ZipFile(wheel, "a") as archive:
-        archive.writestr("compiler_gym/large.txt", b" " * (LIMIT + 1))
+        archive.writestr("compiler_gym/large.txt", b" " * (MAIN.limit + 1))
     (found,) = complaints(wheel)
     assert found.startswith("expected at most 25,000,000 bytes, found 25,")
     wheel.write_bytes(wheel.read_bytes().replace(b" " * 64, b"!" * 64, 1))
@@ -156,6 +157,9 @@ def test_a_release_without_its_changelog_or_version_is_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "changelog.d").mkdir()
+    (found,) = release.of_version(tmp_path)
+    assert found.startswith(f"CHANGELOG.md says nothing of {__version__}")
+    (tmp_path / "CHANGELOG.md").write_text(f"## {__version__} (not released yet)\n")
     (found,) = release.of_version(tmp_path)
     assert found.startswith(f"CHANGELOG.md says nothing of {__version__}")
     (tmp_path / "CHANGELOG.md").write_text(f"## {__version__} (2026-01-02)\n")
@@ -171,6 +175,85 @@ def test_a_release_without_its_changelog_or_version_is_seen(
     assert "expected a version such as 1.2.3" in next(iter(release.of_version(tmp_path)))
 
 
+def test_a_wheel_of_the_other_name_has_its_one_module_and_no_program(tmp_path: Path) -> None:
+    wheel = tmp_path / f"compiler_gym_next_jit-{__version__}-cp311-cp311-manylinux_2_34_x86_64.whl"
+    info = f"compiler_gym_next_jit-{__version__}.dist-info/licenses/"
+    names = [f"{info}{name}" for name in LICENSES]
+    module = "compiler_gym/_jit.cpython-311-x86_64-linux-gnu.so"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name in [*names, module]:
+            archive.writestr(name, "")
+    assert complaints(wheel, JIT) == []
+    assert JIT.is_of(wheel)
+    assert JIT.is_of(wheel, is_stable=False)
+    assert not JIT.is_of(wheel, is_stable=True)
+    assert not MAIN.is_of(wheel)
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr("compiler_gym/_box", "")
+    assert complaints(wheel, JIT) == ["compiler_gym/_box is no part of this wheel"]
+
+
+class Fake(Place):
+    """A place where commands end as a test says."""
+
+    @property
+    def version(self) -> tuple[int, int]:
+        return 3, 13
+
+    def __init__(self, folder: Path, answers: dict[str, tuple[int, str]], is_full: bool = False):
+        super().__init__("python", folder)
+        self.answers = answers
+        self.is_full = is_full
+        self.asked: list[tuple[str, ...]] = []
+
+    def install(self, *wheels: Path) -> None:
+        if self.is_full:
+            raise subprocess.CalledProcessError(1, "pip")
+
+    def run(self, *words: str, clang: bool = False) -> subprocess.CompletedProcess[str]:
+        self.asked.append(words)
+        status, printed = self.answers.get(words[-1], (0, "define "))
+        return subprocess.CompletedProcess(words, status, printed, "why")
+
+
+def test_each_way_a_place_disappoints_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "page.md").write_text(PAGE)
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    monkeypatch.setattr(release, "PAGES", ("page.md",))
+    well = {"compiler-gym envs\n": (0, "one 1\ntwo\nthree\n")}
+    place = Fake(tmp_path, well)
+    assert list(release.of_place(place, Path("a.whl"), Path("b.whl"))) == []
+    assert [words[-1] for words in place.asked] == [
+        *(trying.SNIPPET, "compiler-gym envs\n", "print(1)\n", trying.LOOPS)
+    ]
+    (found,) = release.of_place(Fake(tmp_path, well, is_full=True), Path("a.whl"))
+    assert found.startswith("the wheels cannot be installed: ")
+    for code, answer, complaint in [
+        (trying.SNIPPET, (1, "define "), "the snippet fails: why"),
+        (trying.SNIPPET, (0, ""), "the snippet fails"),
+        (trying.LOOPS, (1, ""), "loop nests fail: why"),
+        ("print(1)\n", (1, ""), "page.md: `print(1)` left with status 1: why"),
+        ("compiler-gym envs\n", (0, "one 1\nthree\n"), "printed something else than the page"),
+    ]:
+        place = Fake(tmp_path, {**well, code: answer})
+        (found,) = release.of_place(place, Path("a.whl"), Path("b.whl"))
+        assert complaint in found
+
+
+def test_the_newest_source_of_a_package_is_found_in_a_list() -> None:
+    sources = "\n\n".join(
+        f"Package: {name}\nDirectory: pool/{name}\nChecksums-Sha256:\n"
+        f" 12ab 99 {name}_{version}-1.debian.tar.xz\n 34cd 99 {name}_{version}.orig.tar.xz"
+        for name, version in (("python3.1", "3.1.1"), ("python3.13", "3.13.1"))
+    )
+    path = pythons.source_path(sources, "python3.13")
+    assert path == "pool/python3.13/python3.13_3.13.1.orig.tar.xz"
+    with pytest.raises(OSError, match=r"expected a source of python3\.14 in the list"):
+        pythons.source_path(sources, "python3.14")
+
+
 def test_blocks_are_found_with_what_they_print() -> None:
     first, second = blocks(PAGE)
     assert (first.code, first.output, first.is_cut) == (
@@ -178,8 +261,8 @@ def test_blocks_are_found_with_what_they_print() -> None:
         "one 12\ntwo\n",
         True,
     )
-    assert (second.language, second.output, second.needs_system) == ("python", None, True)
-    assert not first.needs_system
+    assert (second.language, second.output, second.needs_clang) == ("python", None, True)
+    assert not first.needs_clang
 
 
 def test_outputs_agree_whatever_their_numbers() -> None:
@@ -197,7 +280,7 @@ def test_a_newcomers_first_five_minutes(tmp_path: Path) -> None:
     if not shutil.which("auditwheel", path=str(Path(sys.executable).parent)):
         pytest.skip("needs `make release-check` to have installed auditwheel")
     command = [sys.executable, "-m", "tools.release", "check", "--python", sys.executable]
-    command += ["--wheels-only", "--into", str(tmp_path)]
+    command += ["--no-root", "--wheels-only", "--into", str(tmp_path)]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "PATH": path},

@@ -41,12 +41,12 @@ def of_version(root: Path) -> Iterator[str]:
         yield str(error)
 
 
-def of_place(place: Place, wheel: Path) -> Iterator[str]:
-    """Return how a wheel disappoints a newcomer in a place where nothing else is."""
+def of_place(place: Place, *made: Path) -> Iterator[str]:
+    """Return how wheels disappoint a newcomer in a place where nothing else is."""
     try:
-        place.install(wheel)
+        place.install(*made)
     except (OSError, subprocess.CalledProcessError) as error:
-        yield f"the wheel cannot be installed: {error}"
+        yield f"the wheels cannot be installed: {error}"
         return
     done = place.run("python", "-c", trying.SNIPPET)
     if done.returncode or "define " not in done.stdout:
@@ -55,6 +55,10 @@ def of_place(place: Place, wheel: Path) -> Iterator[str]:
         for block in trying.blocks((ROOT / name).read_text(encoding="utf-8")):
             if (found := trying.run_block(block, place)) is not None:
                 yield f"{name}: {found}"
+    if len(made) > 1:
+        done = place.run("python", "-c", trying.LOOPS)
+        if done.returncode:
+            yield f"loop nests fail: {done.stderr.strip()[-500:]}"
 
 
 def of_commands(root: Path) -> Iterator[str]:
@@ -77,20 +81,24 @@ def places(options: argparse.Namespace, folder: Path) -> Iterator[Place]:
 def of_wheels(options: argparse.Namespace) -> Iterator[str]:
     """Build the wheels and return what is wrong with them, or goes wrong where they are tried."""
     fetched = ROOT / "build" / "pythons"
-    newer = options.wheel or pythons.stable(fetched)
+    if not options.python:
+        pythons.stable(fetched)  # gets one if there is none
     options.python = options.python or pythons.found(fetched)
-    made: dict[bool, Path] = {}
+    made: dict[bool, list[Path]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for place in places(options, Path(folder)):
             is_stable = place.version >= (3, 12)
             if is_stable not in made:
-                python = newer if is_stable else place.python
-                made[is_stable] = options.wheel or wheels.build(ROOT, python, options.into)
-                wheel = made[is_stable]
-                print(f"{wheel.name}: {wheel.stat().st_size:,} bytes", flush=True)
-                yield from (f"{wheel.name}: {line}" for line in wheels.complaints(wheel))
-            print(f"Trying it: {place}", flush=True)
-            yield from (f"{place}: {line}" for line in of_place(place, made[is_stable]))
+                made[is_stable] = []
+                for kind in wheels.MAIN, wheels.JIT:
+                    given = [wheel for wheel in options.wheel if kind.is_of(wheel, is_stable)]
+                    python = pythons.stable(fetched) if is_stable else place.python
+                    wheel = (given or [wheels.build(ROOT, python, options.into, kind)])[0]
+                    print(f"{wheel.name}: {wheel.stat().st_size:,} bytes", flush=True)
+                    yield from (f"{wheel.name}: {line}" for line in wheels.complaints(wheel, kind))
+                    made[is_stable].append(wheel)
+            print(f"Trying them: {place}", flush=True)
+            yield from (f"{place}: {line}" for line in of_place(place, *made[is_stable]))
             place.remove()
 
 
@@ -127,7 +135,14 @@ def main() -> int:
         metavar="SUITE:PYTHON",
         help=f"a Debian to make and to try in [default: {', '.join(ROOTS)}]",
     )
-    checking.add_argument("--wheel", type=Path, help="do not build any")
+    checking.add_argument("--no-root", action="store_const", dest="root", const=[])
+    checking.add_argument(
+        "--wheel",
+        type=Path,
+        action="append",
+        default=[],
+        help="not to be built again, for the Pythons that are tried",
+    )
     checking.add_argument("--wheels-only", action="store_true", help="no site, no leaderboard")
     checking.add_argument("--into", type=Path, default=ROOT / "dist")
     commands.add_parser("changelog")

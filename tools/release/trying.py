@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tools.release.places import Place
 
-__all__ = ["SNIPPET", "Block", "blocks", "run_block", "same_but_numbers"]
+__all__ = ["LOOPS", "SNIPPET", "Block", "blocks", "run_block", "same_but_numbers"]
 
 SNIPPET = """\
 import compiler_gym
@@ -15,6 +15,14 @@ env = compiler_gym.make("llvm-v0", benchmark="cbench-v1/qsort",
                         observation_space="Autophase", reward_space="IrInstructionCountOz")
 env.reset(); env.render()
 env.step(env.action_space.sample()); env.close()
+"""
+LOOPS = """\
+import compiler_gym
+env = compiler_gym.make("loop_tool-v0", benchmark="loop_tool://matmul/m=32,n=32,k=32",
+                        action_space="loops", observation_space="flops")
+observation, info = env.reset()
+assert observation > 0
+env.close()
 """
 _BLOCK = re.compile(
     r"(?P<before>[^\n]*)\n+```(?P<language>python|console)\n(?P<code>.*?)```"

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Builds a wheel for each Python there is, and reads what came to lie in it."""
+"""Builds the wheels of a release for a Python, and reads what came to lie in them."""
 
 import re
 import shutil
 import subprocess
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.version import DISTRIBUTION, __version__
 
-__all__ = ["LICENSES", "LIMIT", "build", "complaints"]
-
-LIMIT = 25_000_000
-"""The most bytes of a wheel."""
+__all__ = ["JIT", "LICENSES", "MAIN", "Distribution", "build", "complaints"]
 
 LICENSES = {
     *("LICENSE", "LLVM.txt", "README.txt", "gcc-runtime.txt", "glibc.txt"),
@@ -20,21 +18,50 @@ LICENSES = {
 }
 """The files of the licences of what a wheel has in it."""
 
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One of the names that a release has on the index."""
+
+    name: str
+    folder: str
+    """Where its ``pyproject.toml`` lies, from the root of the checkout."""
+    modules: tuple[str, ...]
+    """The extension modules in it; another one is a mistake."""
+    limit: int
+    """The most bytes of a wheel."""
+    has_box: bool
+    options: tuple[str, ...] = ()
+    """What is said to CMake."""
+
+    def is_of(self, wheel: Path, is_stable: bool | None = None) -> bool:
+        """Return whether `wheel` has its name, and is, or is not, for all later Pythons."""
+        is_named = wheel.name.startswith(f"{self.name.replace('-', '_')}-{__version__}-")
+        return is_named and is_stable in (None, "-abi3-" in wheel.name)
+
+
+MAIN = Distribution(
+    DISTRIBUTION,
+    ".",
+    ("_columns", "_llvm", "_service"),
+    25_000_000,
+    has_box=True,
+    # The engine of loop nests is 13 MB more; the one for plug-ins 0.6: a checkout builds it.
+    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_PLUGINS=OFF"),
+)
+JIT = Distribution(
+    f"{DISTRIBUTION}-jit", "tools/release/jit_wheel", ("_jit",), 20_000_000, has_box=False
+)
+
 _NEVER = re.compile(
     r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
 )
 _NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")
-_MODULES = ("_columns", "_llvm", "_service")
-_LEFT_OUT = (
-    *("-C", "cmake.define.COMPILER_GYM_JIT=OFF"),
-    *("-C", "cmake.define.COMPILER_GYM_PLUGINS=OFF"),
-)
-"""The engine of loop nests is 13 MB more, the one for plug-ins 0.6: a checkout builds them."""
 _TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_\d+_x86_64(\.manylinux\w+)?")
 
 
-def build(root: Path, python: str, into: Path) -> Path:
+def build(root: Path, python: str, into: Path, kind: Distribution = MAIN) -> Path:
     """Build the wheel that `python` asks for, name its Linux, and pack it as tightly as zip can.
 
     The C library that a wheel needs is read from its symbols.
@@ -42,26 +69,30 @@ def build(root: Path, python: str, into: Path) -> Path:
     raw, repaired = into / "raw", into / "repaired"
     for folder in (raw, repaired):
         shutil.rmtree(folder, ignore_errors=True)
-    words = ["uv", "build", "--wheel", "--python", python, "--out-dir", str(raw), *_LEFT_OUT]
-    words.append(str(root))
-    subprocess.run(words, check=True)
+    words = ["uv", "build", "--wheel", "--python", python, "--out-dir", str(raw)]
+    for option in kind.options:
+        words += ["-C", f"cmake.define.{option}"]
+    subprocess.run([*words, str(root / kind.folder)], check=True)
     (wheel,) = raw.glob("*.whl")
     words = ["auditwheel", "repair", "--wheel-dir", str(repaired), str(wheel)]
     subprocess.run(words, check=True)
     (wheel,) = repaired.glob("*.whl")
     subprocess.run(["advzip", "--recompress", "--shrink-normal", str(wheel)], check=True)
-    return wheel.rename(into / wheel.name)
+    wheel = wheel.rename(into / wheel.name)
+    for folder in (raw, repaired):
+        shutil.rmtree(folder)
+    return wheel
 
 
-def complaints(wheel: Path) -> list[str]:
+def complaints(wheel: Path, kind: Distribution = MAIN) -> list[str]:
     """Return what is wrong with a wheel, a line each: its name, its size, its files."""
     found: list[str] = []
-    if not wheel.name.startswith(f"{DISTRIBUTION.replace('-', '_')}-{__version__}-"):
-        found.append(f"expected {DISTRIBUTION} {__version__}, found {wheel.name}")
+    if not kind.is_of(wheel):
+        found.append(f"expected {kind.name} {__version__}, found {wheel.name}")
     if not _TAG.search(wheel.name):
         found.append(f"expected a manylinux tag of cp311 or abi3, found {wheel.name}")
-    if wheel.stat().st_size > LIMIT:
-        found.append(f"expected at most {LIMIT:,} bytes, found {wheel.stat().st_size:,}")
+    if wheel.stat().st_size > kind.limit:
+        found.append(f"expected at most {kind.limit:,} bytes, found {wheel.stat().st_size:,}")
     with zipfile.ZipFile(wheel) as archive:
         files = archive.infolist()
         broken = archive.testzip()
@@ -72,12 +103,14 @@ def complaints(wheel: Path) -> list[str]:
     licenses = {Path(name).name for name in names if ".dist-info/licenses/" in name}
     found += [f"no licence {name}" for name in sorted(LICENSES - licenses)]
     suffix = ".abi3.so" if "abi3" in wheel.name else ".cpython-311-x86_64-linux-gnu.so"
-    wanted = [f"compiler_gym/{module}{suffix}" for module in _MODULES]
+    wanted = [f"compiler_gym/{module}{suffix}" for module in kind.modules]
     found += [f"no {name}" for name in wanted if name not in names]
     others = [name for name in names if re.match(r"compiler_gym/_\w+\.\S*so$", name)]
     found += [f"{name} is no part of this wheel" for name in others if name not in wanted]
     box = [info for info in files if info.filename == "compiler_gym/_box"]
-    if not box or not box[0].external_attr >> 16 & 0o100:
+    if not kind.has_box:
+        found += ["compiler_gym/_box is no part of this wheel" for _ in box]
+    elif not box or not box[0].external_attr >> 16 & 0o100:
         found.append("no program compiler_gym/_box that may be run")
     return found
 

@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from compiler_gym.errors import ObservationError
+from compiler_gym.version import install_hint
 
 __all__ = ["jit_module"]
 
@@ -15,6 +16,6 @@ def jit_module() -> Any:
         return import_module("compiler_gym._jit")
     except ImportError as error:
         raise ObservationError(
-            "this installation has no just-in-time compiler, which wheels leave out for its size: "
-            "install from the sources, `make setup` in a checkout (COMPILER_GYM_JIT=ON)"
+            "this installation has no just-in-time compiler, which is a package of its own: "
+            f"install it with: {install_hint('jit')}"
         ) from error
