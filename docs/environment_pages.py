@@ -66,7 +66,7 @@ SAID = {
         "A program is a nest of loops over tensors: an addition, a matmul, a layer of a network.\n"
         "Each step moves a cursor or changes the loop at it; the nest is compiled in process, "
         "checked against numpy and timed whenever a time is asked for.\n"
-        "Its compiler is a package of its own: `pip install 'compiler-gym-next[loop_tool]'`.",
+        "Its compiler is a package of its own: `pip install 'compiler-gym-next[jit]'`.",
         "Never by itself: set a limit, or stop when nothing gets faster any more.",
         "loop-tool",
         "The static guess of GFLOPS after each action on a matmul of 128 by 128 by 128.",
