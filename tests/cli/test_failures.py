@@ -45,6 +45,21 @@ def test_an_error_is_a_line_and_the_next_step(
     assert step in second
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        BenchmarkInitError("expected clang-22 on PATH: apt install clang-22"),
+        UnknownNameError("no algorithm 'x'; there are beam, greedy"),
+        UnknownNameError("no task 'a'; there are b"),
+    ],
+)
+def test_no_general_hint_follows_an_error_that_says_what_to_do(
+    error: CompilerGymError, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_status_of(error) == REFUSED
+    assert capsys.readouterr().err == f"error: {error}\n"
+
+
 def test_a_long_error_is_cut_and_markup_in_it_is_text(capsys: pytest.CaptureFixture[str]) -> None:
     exit_status_of(CompilerGymError("[bold]no[/]\n" + "\n".join(map(str, range(20)))))
     lines = capsys.readouterr().err.splitlines()

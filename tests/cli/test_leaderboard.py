@@ -67,3 +67,6 @@ def test_what_does_not_exist_is_named(cli: Run) -> None:
     ran = cli("leaderboard", "run", "llvm-ic-1s", "magic")
     assert ran.status == 2
     assert "no policy 'magic': expected level:-Oz" in ran.errors
+    ran = cli("leaderboard", "table", "missing.md")
+    assert ran.status == 2
+    assert "found missing.md: No such file" in ran.errors

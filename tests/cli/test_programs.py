@@ -38,7 +38,7 @@ def test_a_path_is_a_file_with_or_without_a_query(
     env: CompilerEnv, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("a.ll", "odd name#1.ll"):
+    for name in ("a.ll", "odd name#1.ll", "a?b=1.ll", "a%20b.ll", "h\udce9llo.ll"):
         (tmp_path / name).write_bytes(IR)
         assert find_program(env, name).contents == IR
     assert str(find_program(env, "./a.ll?goal=speed")) == f"file://{tmp_path}/a.ll?goal=speed"

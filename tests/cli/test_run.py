@@ -51,6 +51,15 @@ def test_a_pipeline_does_what_opt_does(cli: Run, tmp_path: Path) -> None:
     assert _code(done.stdout) == _code((tmp_path / "end.ll").read_text())
 
 
+def test_a_pipeline_earns_what_the_same_action_does(cli: Run) -> None:
+    wanted = ("--reward", "IrInstructionCountOz", "--json")
+    pipeline = cli("run", PROGRAM, "--pipeline", "default<Oz>", *wanted).json
+    assert pipeline["rewards"] == {"IrInstructionCountOz": 1}
+    both = cli("run", PROGRAM, "instcombine", "--pipeline", "function(mem2reg)", *wanted).json
+    assert both["rewards"] == cli("run", PROGRAM, "mem2reg", "instcombine", *wanted).json["rewards"]
+    assert both["rewards"]["IrInstructionCountOz"] > 0.5
+
+
 def _code(text: str) -> list[str]:
     return [line for line in text.splitlines() if not line.startswith("; ModuleID")]
 

@@ -83,3 +83,12 @@ def test_an_empty_text_is_refused(cli: Run) -> None:
     ran = cli("web", "-", "--no-browser", stdin=b"  ")
     assert ran.status != 0
     assert "empty" in ran.errors
+
+
+def test_a_program_that_is_not_there_and_a_port_out_of_range_are_refused_at_once(cli: Run) -> None:
+    ran = cli("web", "cbench-v1/nothing", "--no-browser")
+    assert ran.status == 2
+    assert "no program 'nothing'" in ran.errors
+    ran = cli("web", "--port", "99999", "--no-browser")
+    assert ran.status == 2
+    assert "65535" in ran.errors

@@ -13,6 +13,7 @@ import pytest
 from compiler_gym.core import CompilerEnvState, StateVersionWarning
 from compiler_gym.errors import (
     BenchmarkInitError,
+    CompilerGymError,
     CompilerGymWarning,
     InvalidActionError,
     InvalidParameterError,
@@ -54,6 +55,14 @@ def test_an_episode_of_composite_actions_is_replayed(make_env: MakeEnv) -> None:
     other = make_env(action_space="Composite")
     other.apply(state)
     assert other.observation["number"] == number
+
+
+@pytest.mark.parametrize("wrong", ["fake-v0/nothing-of-the-kind", "nope", 42])
+def test_a_program_that_is_refused_leaves_the_chosen_one(make_env: MakeEnv, wrong: Any) -> None:
+    env = make_env(observation_space="number", benchmark="fake-v0/9")
+    with pytest.raises((CompilerGymError, ValueError)):
+        env.reset(benchmark=wrong)
+    assert env.reset()[0] == 9
 
 
 def test_parameters_are_answered_or_refused(make_env: MakeEnv) -> None:

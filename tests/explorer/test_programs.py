@@ -27,6 +27,9 @@ def test_programs_are_found_by_address_and_by_path(env: CompilerEnv, tmp_path: P
     assert str(named_program(env, "cbench-v1/crc32").uri) == "benchmark://cbench-v1/crc32"
     assert named_program(env, str(file)).contents
     assert named_program(env, f"{file}?goal=speed").parameters == {"goal": "speed"}
+    odd = tmp_path / "h\udce9?b.c"
+    odd.write_bytes(file.read_bytes())
+    assert str(named_program(env, str(odd)).uri) == f"file://{tmp_path}/h%E9%3Fb.c"
     with pytest.raises(BenchmarkNotFoundError, match="no such file"):
         named_program(env, str(tmp_path / "nothing.c"))
     with pytest.raises(BenchmarkNotFoundError, match="was pasted"):

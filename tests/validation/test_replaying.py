@@ -8,6 +8,7 @@ import pytest
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import UnknownNameError
+from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import replay, replay_differences
 
@@ -70,3 +71,12 @@ def test_large_rewards_are_compared_relatively() -> None:
     large = replace(REACHED, reward=1e12)
     assert replay_differences(large, replace(large, reward=1e12 + 10)) == []
     assert replay_differences(large, replace(large, reward=1e12 + 1e5)) != []
+
+
+def test_a_reward_that_is_measured_is_not_compared() -> None:
+    other = replace(REACHED, reward=-1.001)
+    measured = Reward(name="number", observation_spaces=["number"], deterministic=False)
+    sure = Reward(name="number", observation_spaces=["number"], deterministic=True)
+    assert replay_differences(REACHED, other, {"number": measured}) == []
+    assert replay_differences(REACHED, other, {"number": sure}) != []
+    assert replay_differences(REACHED, other, {"another": measured}) != []

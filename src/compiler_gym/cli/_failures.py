@@ -30,6 +30,8 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (InvalidActionError, "`compiler-gym describe ENV --actions` lists every action"),
     (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
 )
+_ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ")
+"""Words of a message that says itself what to do, or is of no environment."""
 _MOST_LINES = 12
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -65,6 +67,8 @@ def _next_step(error: BaseException) -> str | None:
     for compiler in compilers().values():
         if type(error).__name__ in compiler.next_steps:
             return compiler.next_steps[type(error).__name__]
+    if any(words in str(error) for words in _ADVICE):
+        return None  # a general hint would lead away from it
     return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
 
 

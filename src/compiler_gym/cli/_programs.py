@@ -4,7 +4,6 @@
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
@@ -46,6 +45,8 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
     if name == "-" or name.startswith("-?"):
         return _from_stdin(env, name[1:])
     path, mark, query = name.partition("?")
+    if mark and "://" not in name and Path(name).is_file():
+        path, mark, query = name, "", ""  # a file whose name holds a question mark
     if "://" not in name and (Path(path).exists() or _looks_like_a_path(path)):
         if not Path(path).expanduser().exists():
             raise BenchmarkNotFoundError(f"no such file: {path}")
@@ -87,4 +88,6 @@ def _kinds() -> str:
 
 
 def _file_uri(path: Path) -> str:
-    return f"file://{quote(str(path.expanduser().absolute()))}"
+    from compiler_gym.datasets import quote_path
+
+    return f"file://{quote_path(str(path.expanduser().absolute()))}"

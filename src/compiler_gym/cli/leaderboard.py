@@ -155,6 +155,7 @@ def table_(
     check: Annotated[bool, typer.Option("--check", help="Change nothing; fail if stale.")] = False,
 ) -> None:
     """Print the leaderboards as Markdown, or write them into pages."""
+    from compiler_gym.errors import InvalidParameterError
     from compiler_gym.leaderboard import find_submissions, tables_of, with_tables
 
     submissions = list(find_submissions(root))
@@ -163,12 +164,18 @@ def table_(
         return
     stale: list[Path] = []
     for page in pages:
-        text = page.read_text(encoding="utf-8")
-        changed = with_tables(text, submissions)
-        if changed != text:
-            stale.append(page)
-            if not check:
-                page.write_text(changed, encoding="utf-8")
+        try:
+            text = page.read_text(encoding="utf-8")
+            changed = with_tables(text, submissions)
+            if changed != text:
+                stale.append(page)
+                if not check:
+                    page.write_text(changed, encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+            raise InvalidParameterError(
+                f"expected a page of Markdown to read and write, found {page}: {why}"
+            ) from error
     for page in stale:
         errors().print(f"{page} {'is stale' if check else 'was brought up to date'}")
     if stale and check:

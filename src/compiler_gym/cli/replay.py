@@ -110,7 +110,7 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
         replayed = replay_in(env, state)
     except (CompilerGymError, ValueError) as error:
         return _Row(state, None, (f"{type(error).__name__}: {error}",))
-    differences = tuple(map(str, replay_differences(state, replayed)))
+    differences = tuple(map(str, replay_differences(state, replayed, env.reward.spaces)))
     note = ""
     if state.compiler_version not in (None, replayed.compiler_version):
         note = (

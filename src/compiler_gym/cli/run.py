@@ -80,10 +80,13 @@ def run(
         origins = {_costs(made, [name])[0]: origin_of(made, name) for name in reversed(rewards)}
         before = {name: made.observation[origins.get(name, name)] for name in observations}
         _check(made.multistep([]))  # rewards count from here
+        earned = [0.0] * len(rewards)
         if pipeline is not None:
             made.send_param(_pipeline_parameter(env), pipeline)
+            earned = _earned(made, rewards)
         result = made.multistep(chosen)
         _check(result)
+        earned = [sum(both) for both in zip(earned, result[1] or [], strict=True)]
         left_over = len(chosen) - len(made.actions)
         chosen = chosen[: len(made.actions)]
         after = {name: made.observation[name] for name in observations}
@@ -99,7 +102,7 @@ def run(
             "had_no_effect": None if pipeline else result[4]["action_had_no_effect"],
             "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
             "levels": levels,
-            "rewards": dict(zip(rewards, result[1] or [], strict=True)),
+            "rewards": dict(zip(rewards, earned, strict=True)),
         }
         _write(made, write_ir, write_bitcode)
         if write_marked is not None:
@@ -118,6 +121,15 @@ def _pipeline_parameter(env: str) -> str:
     if compiler is None or not compiler.pipeline_parameter:
         raise InvalidParameterError(f"{env} takes no --pipeline: expected actions")
     return compiler.pipeline_parameter
+
+
+def _earned(env: "CompilerEnv", rewards: list[str]) -> list[float]:
+    """Return what was earned since the reset where no action did it: a step asks none then."""
+    view = env.observation
+    return [
+        spec.update([None], [view[name] for name in spec.observation_spaces], view)
+        for spec in map(env.reward.spec, rewards)
+    ]
 
 
 def _rewards_of(env: "CompilerEnv", benchmark: Any) -> list[str]:

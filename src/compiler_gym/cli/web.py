@@ -28,7 +28,9 @@ def web(
     host: Annotated[
         str, typer.Option(help="The address to listen at; others can reach any but the default.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes one that is free.", min=0)] = 0,
+    port: Annotated[
+        int, typer.Option(help="The port; 0 takes one that is free.", min=0, max=65535)
+    ] = 0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
     ] = True,
@@ -61,6 +63,8 @@ def web(
         limits=limits_of(step_seconds, memory_gib),
     )
     _require_library()
+    if settings.program is not None:
+        _require_program(env, settings.program)
     from compiler_gym.explorer.server import Server
 
     with Server(settings) as server:
@@ -88,6 +92,15 @@ def _require_library() -> None:
         raise EnvironmentNotSupported(f"{' and '.join(missing)} missing: {install_hint('web')}")
 
 
+def _require_program(env: str, program: str) -> None:
+    """Raise the typed error of a program that is not there, before a page would."""
+    from compiler_gym.cli._programs import find_program
+    from compiler_gym.registration import make
+
+    with make(env) as made:
+        find_program(made, program)
+
+
 def _open(address: str) -> None:
     import threading
     import webbrowser
@@ -99,6 +112,8 @@ def _open(address: str) -> None:
 def _whole(program: str) -> str:
     """Return a path as it is known from everywhere, and an address as it is."""
     path, mark, query = program.partition("?")
+    if mark and "://" not in program and Path(program).is_file():
+        path, mark, query = program, "", ""
     if "://" not in program and Path(path).expanduser().exists():
         return os.path.abspath(Path(path).expanduser()) + mark + query
     return program

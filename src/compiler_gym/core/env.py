@@ -669,8 +669,9 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     def _choose_benchmark(self, benchmark: str | Benchmark | None) -> Benchmark:
         if benchmark is not None:
+            program = self._resolve(benchmark)
             self._next_benchmark = None
-            return self._resolve(benchmark)
+            return program
         if self._next_benchmark is not None:
             program = self._resolve(self._next_benchmark)
             self._next_benchmark = None

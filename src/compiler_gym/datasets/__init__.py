@@ -44,7 +44,7 @@ from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
-from compiler_gym.datasets.uri import BenchmarkUri
+from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 
 __all__ = [
@@ -93,6 +93,7 @@ __all__ = [
     "known_run",
     "pack_run",
     "published_archives",
+    "quote_path",
     "require",
     "run_contained",
     "run_spec_of",

@@ -2,10 +2,9 @@
 """Finds programs: an address, a path on this machine, or a text that somebody pasted."""
 
 from pathlib import Path
-from urllib.parse import quote
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.datasets import Benchmark, BenchmarkUri
+from compiler_gym.datasets import Benchmark, BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
 from compiler_gym.explorer.records import Source
 from compiler_gym.files import scratch_directory
@@ -25,12 +24,14 @@ def named_program(env: CompilerEnv, name: str) -> Benchmark:
             f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
         )
     path, mark, query = name.partition("?")
+    if mark and "://" not in name and Path(name).is_file():
+        path, mark, query = name, "", ""  # a file whose name holds a question mark
     if "://" in name or not (path.startswith(("/", "./", "../", "~")) or Path(path).exists()):
         return env.datasets.benchmark(name)
     file = Path(path).expanduser().absolute()
     if not file.exists():
         raise BenchmarkNotFoundError(f"no such file: {path}")
-    return env.datasets.benchmark(f"file://{quote(str(file))}{mark}{query}")
+    return env.datasets.benchmark(f"file://{quote_path(str(file))}{mark}{query}")
 
 
 def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
@@ -43,7 +44,7 @@ def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) 
     with scratch_directory("programs") as folder:
         path = Path(folder) / f"pasted{known.suffixes[0]}"
         path.write_text(source.text, encoding="utf-8")
-        program = env.datasets.benchmark(f"file://{quote(str(path))}")
+        program = env.datasets.benchmark(f"file://{quote_path(str(path))}")
     return program.with_uri(BenchmarkUri.from_string("benchmark://user-v0/pasted"))
 
 

@@ -97,10 +97,10 @@ def _listening(host: str, port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
         found.listen(128)
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         found.close()
+        why = error.strerror if isinstance(error, OSError) else "a port is at most 65535"
         raise ExplorerError(
-            f"cannot listen at {host} port {port}: {error.strerror}: expected another with --port "
-            "or --host"
+            f"cannot listen at {host} port {port}: {why}: expected another with --port or --host"
         ) from error
     return found

@@ -219,7 +219,7 @@ def _replay(
         replayed = replay(env, state)
     except (CompilerGymError, ValueError, OSError, MemoryError) as error:
         return _result(REPLAY, started, not_replayed(error)), None
-    errors = replay_differences(state, replayed)
+    errors = replay_differences(state, replayed, env.reward.spaces)
     varying = ", ".join(replayed.varying_actions or ())
     versions = state.compiler_version, replayed.compiler_version
     if None not in versions and versions[0] != versions[1]:

@@ -3,8 +3,10 @@
 
 import math
 import warnings
+from collections.abc import Mapping
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, StateVersionWarning
+from compiler_gym.spaces import Reward
 from compiler_gym.validation.result import ValidationError
 
 __all__ = ["replay", "replay_differences"]
@@ -29,12 +31,19 @@ def replay(env: CompilerEnv, state: CompilerEnvState) -> CompilerEnvState:
 
 
 def replay_differences(
-    recorded: CompilerEnvState, replayed: CompilerEnvState
+    recorded: CompilerEnvState,
+    replayed: CompilerEnvState,
+    rewards: Mapping[str, Reward] | None = None,
 ) -> list[ValidationError]:
-    """Return how a replay differs from what was recorded, the compiler's version apart."""
+    """Return how a replay differs from what was recorded, the compiler's version apart.
+
+    With `rewards`, by name, those that measure, and so differ from run to run, are not compared.
+    """
     found: list[ValidationError] = []
     spaces = (recorded.reward_space, replayed.reward_space)
     comparable = None in spaces or spaces[0] == spaces[1]
+    space = (rewards or {}).get(recorded.reward_space or "")
+    comparable = comparable and (space is None or space.deterministic)
     if comparable and not _same_reward(recorded.reward, replayed.reward):
         found.append(
             ValidationError(

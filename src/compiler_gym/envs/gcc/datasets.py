@@ -68,7 +68,7 @@ class FileDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
-        return benchmark_of(collect([Path(unquote(uri.path))]), uri)
+        return benchmark_of(collect([Path(unquote(uri.path, errors="surrogateescape"))]), uri)
 
 
 class CsmithDataset(CsmithPrograms):

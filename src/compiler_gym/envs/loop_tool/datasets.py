@@ -260,7 +260,7 @@ class FileDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program in the file that `uri` names."""
-        path = Path(unquote(uri.path))
+        path = Path(unquote(uri.path, errors="surrogateescape"))
         try:
             with path.open("rb") as file:
                 contents = file.read(_MOST_BYTES + 1)

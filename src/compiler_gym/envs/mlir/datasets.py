@@ -160,7 +160,7 @@ class FileDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the payload in the file that `uri` names."""
-        return _from_file(Path(unquote(uri.path)), uri)
+        return _from_file(Path(unquote(uri.path, errors="surrogateescape")), uri)
 
 
 def make_benchmark(source: str | Path, element: str = "f32") -> Benchmark:

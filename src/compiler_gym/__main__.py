@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""``python -m compiler_gym``: the command line, where its script is not on PATH."""
+
+import sys
+
+from compiler_gym.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
