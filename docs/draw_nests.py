@@ -25,7 +25,7 @@ STEPS = {
 
 
 def draw() -> Iterator[tuple[str, str]]:
-    """Yield the name and the SVG of each picture; the roofline, with the GFLOPS of those well below it, is last."""
+    """Yield the name and the SVG of each picture; the roofline, with the slower nests, is last."""
     with LoopToolEnv(action_space="loops") as env:
         env.reset(benchmark="loop_tool://matmul/m=128,n=128,k=128")
         env.timing_seconds = 1

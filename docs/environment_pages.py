@@ -69,8 +69,8 @@ SAID = {
         "Its compiler is a package of its own: `pip install 'compiler-gym-next[jit]'`.",
         "Never by itself: set a limit, or stop when nothing gets faster any more.",
         "loop-tool",
-        "The GFLOPS that a model, which runs nothing, gives a matmul of 128 by 128 by 128 after each "
-        "action. More is better.",
+        "GFLOPS of a matmul of 128 by 128 by 128 after each action, by a model that runs nothing. "
+        "More is better.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (spaces `simple` and "
         "`split`); the space `loops` is that of LoopTune, and new here.",
         'env.reset()\nenv.multistep([env.action_space[name] for name in ("toggle_mode", "up")])',
@@ -87,7 +87,7 @@ SAID = {
         "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the "
         "episode.",
         "mlir",
-        "An estimate of the instructions that a matmul of 128 by 128 by 128 runs, after each action.",
+        "Instructions that a matmul of 128 by 128 by 128 runs, estimated after each action.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (space "
         "`MatrixMultiplication`). [What is called what](../../guide/mlir-porting.md) there, in "
         "MLIR-RL and in XTC.",
