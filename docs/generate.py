@@ -49,8 +49,8 @@ REWARDS = (
     "of an episode add up to what it won in all.\n[What is compared with what]"
     "(../guide/baselines.md) explains baselines such as -Oz.\n"
     "*Range* is what one action may earn. *Success from* is the sum at which an episode counts as "
-    "a success. *After a failure* is what the action earns at which the compiler failed; where what "
-    "was earned is taken back, the episode's sum becomes 0."
+    "a success. *After a failure* is what the action earns at which the compiler failed; where "
+    "what was earned is taken back, the episode's sum becomes 0."
 )
 ENVIRONMENTS = (
     "One section for each compiler: what an episode looks like, and the ids that "
@@ -101,8 +101,8 @@ INDEX = """
 # Tables
 
 Every action, observation, reward and dataset, made from the code.
-The first word of a title is what the table lists, the last the compiler.
-The environments of `llvm` are `llvm-v0` and those made of it; the others go by their names.
+A title says what a table lists, and for which compiler.
+The id of an environment begins with its compiler's name: `llvm-v0`.
 What a table says of speed was measured on the machines that it names.
 
 ```{toctree}
