@@ -90,10 +90,12 @@ for depth in sorted(set(layers.values())):
 seen = flow.subgraph(places)
 plt.figure(figsize=(7, 3))
 colors = ["tab:orange" if seen.out_degree(node) > 1 else "tab:blue" for node in seen]
-back = [(here, there) for here, there in seen.edges if places[there][0] <= places[here][0]]
-size = {"node_size": 70, "arrowsize": 8}
-nx.draw(seen, places, edgelist=seen.edges - back, node_color=colors, **size)
-nx.draw_networkx_edges(seen, places, back, connectionstyle="arc3,rad=-0.3", **size)
+edges = list(seen.edges)
+back = [(here, there) for here, there in edges if places[there][0] <= places[here][0]]
+on = [edge for edge in edges if edge not in back]
+curve = "arc3,rad=-0.3"
+nx.draw(seen, places, edgelist=on, node_size=70, node_color=colors, arrowsize=8)
+nx.draw_networkx_edges(seen, places, back, node_size=70, arrowsize=8, connectionstyle=curve)
 nx.draw_networkx_nodes(seen, places, [chosen[0]], node_size=110, node_shape="s")
 plt.title("one function: orange instructions branch", fontsize=10)
 plt.show()
