@@ -64,10 +64,12 @@ tutorials: $(BIN)/.tested ## Run the tutorials again and keep their results; nee
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group tutorials
 	$(BIN)/python -m docs.tutorials
 
-wheel: $(BIN)/.installed ## Build a wheel that needs no LLVM, into dist/
+wheel: $(BIN)/.installed ## Build wheels that need no LLVM, into dist/: the library, and its just-in-time compiler
+	rm -f dist/*.whl
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
 	  -C cmake.define.COMPILER_GYM_JIT=OFF -C cmake.define.COMPILER_GYM_PLUGINS=OFF \
 	  -C build-dir=build/wheel
+	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist tools/release/jit_wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
 	@{ command -v advzip && command -v debootstrap; } >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp debootstrap >/dev/null

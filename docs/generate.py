@@ -365,6 +365,17 @@ def _first_line(text: str | None) -> str:
     return " ".join((text or "").split("\n\n")[0].split()).replace("``", "`")
 
 
+def stale_pages(folder: Path, written: dict[str, str]) -> list[str]:
+    """Return which pages of `folder` are missing, not as `written`, or no longer written."""
+    there = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.md"))}
+    changed = [
+        name
+        for name, text in written.items()
+        if name not in there or there[name].read_text() != text
+    ]
+    return changed + [name for name in there if name not in written]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.generate", description=__doc__)
     parser.add_argument("--check", action="store_true")
@@ -376,23 +387,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as nothing_installed:
         os.environ["COMPILER_GYM_SITE_DATA"] = nothing_installed
         written = dict(pages())
-    stale = [
-        name
-        for name, text in written.items()
-        if not (folder / name).is_file() or (folder / name).read_text() != text
-    ]
     partly = {page: with_install(page) for page in INSTALLING}
     partly |= {page: with_output(partly.get(page) or page.read_text()) for page in SHOWING}
+    stale = stale_pages(folder, written)
     stale += [page.name for page, text in partly.items() if page.read_text() != text]
-    there = [path.relative_to(folder).as_posix() for path in folder.rglob("*.md")]
-    stale += [name for name in there if name not in written]
     if options.check:
         sys.exit(f"stale, run `make docs`: {', '.join(stale)}" if stale else 0)
     for name, text in written.items():
         (folder / name).write_text(text)
     for page, text in partly.items():
         page.write_text(text)
-    for name in set(there) - set(written):
+    for name in stale_pages(folder, written):
         (folder / name).unlink()
     print(f"{len(written)} pages, {len(stale)} changed")
 

@@ -85,7 +85,7 @@ def test_the_fragments_of_this_checkout_can_be_joined() -> None:
 
 
 def test_a_wheel_with_a_developers_file_and_without_licences_is_seen(tmp_path: Path) -> None:
-    name = f"compiler_gym_next-{__version__}-cp312-abi3-manylinux_2_36_x86_64.whl"
+    name = f"compiler_gym_next-{__version__}-cp312-abi3-manylinux_2_34_x86_64.whl"
     with zipfile.ZipFile(tmp_path / name, "w") as archive:
         archive.writestr("compiler_gym/tests/test_core.py", "")
         archive.writestr("compiler_gym/programs/qsort/cases.py", "")
@@ -139,6 +139,13 @@ def test_one_thing_that_is_missing_is_one_complaint(tmp_path: Path, name: str) -
 def test_one_file_too_many_is_one_complaint(tmp_path: Path, name: str) -> None:
     (found,) = complaints(_whole(tmp_path, also=name))
     assert name in found
+
+
+def test_a_wheel_for_newer_systems_than_promised_is_seen(tmp_path: Path) -> None:
+    wheel = _whole(tmp_path)
+    newer = wheel.rename(tmp_path / wheel.name.replace("manylinux_2_34", "manylinux_2_36"))
+    (found,) = complaints(newer)
+    assert found.startswith("expected a tag of cp311 or abi3 and manylinux_2_34 or older, found")
 
 
 def test_another_version_a_large_and_a_broken_wheel_are_seen(tmp_path: Path) -> None:

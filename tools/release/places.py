@@ -148,5 +148,6 @@ class Root(Place):
         script = f'{mount}exec chroot "{self._root}" /bin/sh -ec "$0"'
         # By root itself: where only root is known, apt cannot be another user while it fetches.
         words = ["unshare", "--mount", "/bin/sh", "-c", script, command]
+        ours = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
         variables = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run(words, check=True, env={**os.environ, **variables, "HOME": "/root"})
+        subprocess.run(words, check=True, env={**ours, **variables, "HOME": "/root"})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Finds the interpreters that a release is built for and tried with, and gets one where none is."""
 
+import json
 import lzma
 import os
 import re
@@ -15,7 +16,6 @@ from pathlib import Path
 __all__ = ["found", "stable", "version"]
 
 MIRROR = "http://deb.debian.org/debian"
-_NEWEST = 20
 _SOURCE = "trixie", "3.13"
 """The release of Debian whose source of Python is built, where the network has nothing better."""
 
@@ -30,13 +30,20 @@ def version(python: str) -> tuple[int, int]:
 
 def found(into: Path) -> list[str]:
     """Return the interpreters from 3.11 on that are here, or below `into`, one of each version."""
+    words = ["uv", "python", "list", "--only-installed", "--output-format", "json"]
+    path = os.pathsep.join([os.environ["PATH"], str(into.resolve() / "bin")])
+    inside = {**os.environ, "PATH": path}
+    done = subprocess.run(words, env=inside, check=True, capture_output=True, text=True)
     known = {version(sys.executable): sys.executable}
-    for minor in range(11, _NEWEST):
-        name = f"python3.{minor}"
-        path = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], str(into / "bin")]))
-        if path is not None:
-            known.setdefault((3, minor), path)
-    return [known[key] for key in sorted(known)]
+    for one in json.loads(done.stdout):
+        numbers = one["version_parts"]["major"], one["version_parts"]["minor"]
+        is_usual = one["implementation"] == "cpython" and one["variant"] == "default"
+        if is_usual and numbers not in known:
+            # The path may be a script of a version manager, which asks PATH what it stands for.
+            words = [one["path"], "-c", "import sys; print(sys.executable)"]
+            done = subprocess.run(words, env=inside, check=True, capture_output=True, text=True)
+            known[numbers] = done.stdout.strip()
+    return [known[key] for key in sorted(known) if key >= (3, 11)]
 
 
 def stable(into: Path) -> str:

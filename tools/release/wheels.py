@@ -58,7 +58,9 @@ _NEVER = re.compile(
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
 )
 _NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")
-_TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_\d+_x86_64(\.manylinux\w+)?")
+_TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_(\d+)_x86_64(\.manylinux\w+)?")
+_C_LIBRARY = 34
+"""The newest minor version of the C library that a wheel may ask for."""
 
 
 def build(root: Path, python: str, into: Path, kind: Distribution = MAIN) -> Path:
@@ -89,8 +91,10 @@ def complaints(wheel: Path, kind: Distribution = MAIN) -> list[str]:
     found: list[str] = []
     if not kind.is_of(wheel):
         found.append(f"expected {kind.name} {__version__}, found {wheel.name}")
-    if not _TAG.search(wheel.name):
-        found.append(f"expected a manylinux tag of cp311 or abi3, found {wheel.name}")
+    tag = _TAG.search(wheel.name)
+    if tag is None or int(tag[2]) > _C_LIBRARY:
+        wanted = f"manylinux_2_{_C_LIBRARY} or older"
+        found.append(f"expected a tag of cp311 or abi3 and {wanted}, found {wheel.name}")
     if wheel.stat().st_size > kind.limit:
         found.append(f"expected at most {kind.limit:,} bytes, found {wheel.stat().st_size:,}")
     with zipfile.ZipFile(wheel) as archive:
