@@ -31,6 +31,9 @@ ARITHMETIC = (
     *("FRem", "Shl", "LShr", "AShr", "And", "Or", "Xor"),
 )
 
+CLASHING = {"generator://linalg-v0": "linalg-v0-random"}
+"""Datasets whose pages would have the name of another's, and the names they have instead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Character:
@@ -45,6 +48,8 @@ class Character:
 
 def slug(name: str) -> str:
     """Return the file name of a dataset's page, less its suffix."""
+    if name in CLASHING:
+        return CLASHING[name]
     scheme, _, rest = name.partition("://")
     return rest if scheme == "benchmark" else (rest or scheme)
 

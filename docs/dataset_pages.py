@@ -12,20 +12,21 @@ SHOWN = 4
 
 def dataset_pages(datasets: Iterable[tuple[str, Dataset]]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of every page; `datasets` come with who reads them."""
-    readers: dict[str, list[str]] = {}
-    found: dict[str, Dataset] = {}
+    readers: dict[str, dict[str, Dataset]] = {}
     for reader, dataset in datasets:
-        readers.setdefault(dataset.name, []).append(reader)
-        found[dataset.name] = dataset
-    for name, dataset in found.items():
-        yield f"datasets/{slug(name)}.md", _page(dataset, readers[name])
+        readers.setdefault(dataset.name, {})[reader] = dataset
+    slugs = [slug(name) for name in readers]
+    assert len(set(slugs)) == len(slugs), "two datasets would share a page"
+    for name, read_by in readers.items():
+        yield f"datasets/{slug(name)}.md", _page(read_by)
 
 
-def _page(dataset: Dataset, readers: list[str]) -> str:
+def _page(read_by: dict[str, Dataset]) -> str:
+    dataset = list(read_by.values())[-1]
     parts = [
         [f"# `{dataset.name}`"],
-        [f"{dataset.description}."],
-        _facts(dataset, readers),
+        _descriptions(read_by),
+        _facts(read_by),
         _explanation(dataset),
         _addresses(dataset),
         _character(dataset),
@@ -33,13 +34,22 @@ def _page(dataset: Dataset, readers: list[str]) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _facts(dataset: Dataset, readers: list[str]) -> list[str]:
+def _descriptions(read_by: dict[str, Dataset]) -> list[str]:
+    """Return what the dataset is, or what it is to each environment where they differ."""
+    said = {one.description for one in read_by.values()}
+    if len(said) == 1:
+        return [f"{said.pop()}."]
+    return [f"- {reader}: {one.description}." for reader, one in read_by.items()]
+
+
+def _facts(read_by: dict[str, Dataset]) -> list[str]:
+    dataset = list(read_by.values())[-1]
     rows = {
         "Programs": f"{dataset.size:,}" if dataset.size else "no end",
         "Licence": dataset.license,
         "Needs": dataset.needs or "nothing",
         "Validatable": dataset.validatable,
-        "Read by": ", ".join(readers),
+        "Read by": ", ".join(read_by),
         **{what: f"<{address}>" for what, address in dataset.references.items()},
     }
     return ["| | |", "| --- | --- |", *(f"| {key} | {text} |" for key, text in rows.items())]
@@ -70,6 +80,8 @@ def _character(dataset: Dataset) -> list[str]:
     if dataset.hidden:
         return []
     if not measured:
+        if dataset.installed:  # made here, and no programs of LLVM's
+            return []
         return [
             "## What the programs are like",
             "",

@@ -69,23 +69,25 @@ SAID = {
         "Its compiler is a package of its own: `pip install 'compiler-gym-next[jit]'`.",
         "Never by itself: set a limit, or stop when nothing gets faster any more.",
         "loop-tool",
-        "The static guess of GFLOPS after each action on a matmul of 128 by 128 by 128.",
+        "GFLOPS of a matmul of 128 by 128 by 128 after each action, by a model that runs nothing. "
+        "More is better.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (spaces `simple` and "
         "`split`); the space `loops` is that of LoopTune, and new here.",
         'env.reset()\nenv.multistep([env.action_space[name] for name in ("toggle_mode", "up")])',
     ),
     "mlir": Said(
-        "A program is a module of linalg operations on tensors.\n"
+        "A program is a module of operations on whole tensors (MLIR's dialect `linalg`).\n"
+        "A *schedule* says how they are computed: in which blocks, in which order, in vectors.\n"
         "Each step applies a transformation to one operation; the schedule so far is a script of "
         "the transform dialect.\n"
         "The program is compiled in process, checked against numpy and timed whenever a time is "
         "asked for.\n"
-        "It needs MLIR's Python bindings: `pip install compiler-gym-next[mlir]`.",
+        "It needs MLIR's Python bindings: `pip install 'compiler-gym-next[mlir]'`.",
         "With the action `stop`, with an empty line, and in the space of CompilerGym 0.2.5 after "
         "one step. A wrong result, a crash of MLIR, or a line that it refuses truncates the "
         "episode.",
         "mlir",
-        "The static cost of a matmul of 128 by 128 by 128 after each action.",
+        "Instructions that a matmul of 128 by 128 by 128 runs, estimated after each action.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (space "
         "`MatrixMultiplication`). [What is called what](../../guide/mlir-porting.md) there, in "
         "MLIR-RL and in XTC.",
@@ -143,7 +145,7 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
         if space.name in OPEN:
             size += " and more, by the program"
         if own == "gcc":
-            size = "as GCC has"
+            size = "differs by GCC"
         if space.name in CHANGING:
             size = "changing"
         chosen = " (the default)" if space is env.action_space else ""
@@ -214,11 +216,11 @@ def citation() -> list[str]:
         f"  version = {{{release()}}},",
         "}",
         "@inproceedings{CompilerGym,",
-        "  title = {{CompilerGym}: Robust, Performant Compiler Optimization Environments for "
-        "{AI} Research},",
-        "  author = {Cummins, Chris and Wasti, Bram and Guo, Jiadong and Cui, Brandon and Ansel, "
-        "Jason and Gomez, Sahir and Jain, Somya and Liu, Jia and Teytaud, Olivier and Steiner, "
-        "Benoit and Tian, Yuandong and Leather, Hugh},",
+        "  title = {{CompilerGym}: Robust, Performant Compiler Optimization",
+        "           Environments for {AI} Research},",
+        "  author = {Cummins, Chris and Wasti, Bram and Guo, Jiadong and Cui, Brandon and",
+        "            Ansel, Jason and Gomez, Sahir and Jain, Somya and Liu, Jia and",
+        "            Teytaud, Olivier and Steiner, Benoit and Tian, Yuandong and Leather, Hugh},",
         "  booktitle = {CGO},",
         "  year = {2022},",
         "}",

@@ -19,7 +19,8 @@ def speed_page() -> str:
         "# Speed",
         "",
         f"Figures of {'one machine' if len(machines) == 1 else 'machines'}: {'; '.join(machines)}.",
-        "A bound is what was promised of a figure, and the last column says whether it was kept.",
+        "A bound is what was promised of a figure, and the last column says whether it was kept; "
+        "where both are empty, nothing was promised.",
         "`make bench` measures everything again, and each section's command its own table.",
         "",
     ]

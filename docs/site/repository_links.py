@@ -21,7 +21,8 @@ def offer(text: str, page: Path, pages: Path) -> str:
         target = (page.parent / found["path"]).resolve()
         if target.is_relative_to(pages.resolve()) or not target.is_file():
             return found[0]
-        return f"{{download}}`{found['text']} <{found['path']}>`"
+        text = found["text"].replace("`", "")  # or the name of a file would end the role
+        return f"{{download}}`{text} <{found['path']}>`"
 
     parts = _FENCE.split(text)
     return "".join(one if one.startswith("```") else _LINK.sub(changed, one) for one in parts)

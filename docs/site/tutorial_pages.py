@@ -50,7 +50,7 @@ def page(name: str) -> tuple[str, dict[str, bytes]]:
 
 
 def _shown(name: str, outputs: list[Any], pictures: dict[str, bytes]) -> Iterator[str]:
-    for output in outputs:
+    for output in _joined(outputs):
         data = output.get("data", {})
         if "image/png" in data:
             file = f"{name}-{len(pictures) + 1}.png"
@@ -60,6 +60,18 @@ def _shown(name: str, outputs: list[Any], pictures: dict[str, bytes]) -> Iterato
         said = "".join(output.get("text", "") or data.get("text/plain", ""))
         if said.strip():
             yield f"```text\n{_COLORS.sub('', said).rstrip()}\n```"
+
+
+def _joined(outputs: list[Any]) -> list[Any]:
+    """Return the outputs of a cell; what was printed in pieces is one."""
+    kept: list[Any] = []
+    for output in outputs:
+        before = kept[-1] if kept else {}
+        if output["output_type"] == "stream" and before.get("name") == output["name"]:
+            kept[-1] = {**before, "text": [*before["text"], *output["text"]]}
+        else:
+            kept.append(output)
+    return kept
 
 
 def _keep(path: Path, content: bytes) -> None:

@@ -3,7 +3,8 @@
 # # First steps
 #
 # Make an environment, take a few steps, and see what they did.
-# You need nothing but the library. It takes seconds.
+# You need the library, and matplotlib for the picture
+# (`pip install 'compiler-gym-next[plot]'`). It takes seconds.
 
 # %%
 import matplotlib.pyplot as plt

@@ -63,7 +63,7 @@ print(graph.number_of_nodes(), "nodes; edges:", kinds)
 
 # %% [markdown]
 # The whole graph is too much for one picture. We draw the instructions of one function
-# and what follows what. A square is where the function begins.
+# and what follows what. A square is where the function begins, a curve leads back: a loop.
 
 # %%
 functions = dict(graph.nodes(data="function"))
@@ -90,7 +90,12 @@ for depth in sorted(set(layers.values())):
 seen = flow.subgraph(places)
 plt.figure(figsize=(7, 3))
 colors = ["tab:orange" if seen.out_degree(node) > 1 else "tab:blue" for node in seen]
-nx.draw(seen, places, node_size=70, node_color=colors, width=0.8, arrowsize=8)
+edges = list(seen.edges)
+back = [(here, there) for here, there in edges if places[there][0] <= places[here][0]]
+on = [edge for edge in edges if edge not in back]
+curve = "arc3,rad=-0.3"
+nx.draw(seen, places, edgelist=on, node_size=70, node_color=colors, arrowsize=8)
+nx.draw_networkx_edges(seen, places, back, node_size=70, arrowsize=8, connectionstyle=curve)
 nx.draw_networkx_nodes(seen, places, [chosen[0]], node_size=110, node_shape="s")
 plt.title("one function: orange instructions branch", fontsize=10)
 plt.show()

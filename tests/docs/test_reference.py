@@ -71,3 +71,21 @@ def test_the_blocks_of_the_readme_run(tmp_path: Path) -> None:
     done = run(ROOT / "README.md", tmp_path)
     assert done.returncode == 0, done.stdout
     assert "2 blocks ran" in done.stdout  # the snippet, and the command below it
+
+
+def test_each_dataset_has_a_page_of_its_own() -> None:
+    pages = [page for page in PAGES if page.parent.name == "datasets"]
+    titles = [re.findall(r"^# `(.*)`$", page.read_text(encoding="utf-8"), re.M) for page in pages]
+    listed = {
+        row[0].split("`")[1]
+        for page in PAGES
+        if page.name.endswith("-datasets.md")
+        for _, *rows in tables(page.read_text(encoding="utf-8"))
+        for row in rows
+    }
+    assert listed <= {title for (title,) in titles}
+
+
+def test_only_a_dataset_that_is_fetched_is_said_to_be_an_archive() -> None:
+    texts = [page.read_text(encoding="utf-8") for page in PAGES if page.parent.name == "datasets"]
+    assert [text for text in texts if "the archive" in text and "Fetch it with" not in text] == []

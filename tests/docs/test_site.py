@@ -132,3 +132,10 @@ def test_only_markdown_outside_the_pages_is_offered_as_a_file(tmp_path: Path) ->
     assert offer(text, pages / "guide" / "p.md", pages) == text.replace(
         "[a](../../A.md)", "{download}`a <../../A.md>`", 1
     )
+
+
+def test_a_link_whose_text_is_code_is_offered_too(tmp_path: Path) -> None:
+    pages = tmp_path / "docs"
+    pages.mkdir()
+    (tmp_path / "A.md").write_text("")
+    assert offer("[`a`](../A.md)", pages / "p.md", pages) == "{download}`a <../A.md>`"

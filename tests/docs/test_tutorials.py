@@ -42,6 +42,21 @@ def test_a_tutorial_ends_with_a_picture(name: str) -> None:
     assert "```python" not in shown.rpartition("![")[2].replace("```python\nenv.close()\n```", "")
 
 
+def test_what_a_cell_prints_in_pieces_is_shown_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces = [
+        {"output_type": "stream", "name": "stdout", "text": [one]} for one in ("25", " things\n")
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# T"]},
+        {"cell_type": "code", "source": ["f()"], "outputs": pieces},
+    ]
+    (tmp_path / "t.ipynb").write_text(json.dumps({"cells": cells}))
+    monkeypatch.setattr("docs.site.tutorial_pages.results", lambda name: tmp_path / f"{name}.ipynb")
+    assert page("t")[0].endswith("```text\n25 things\n```\n")
+
+
 def test_results_of_another_text_or_another_signature_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
