@@ -82,7 +82,7 @@ def test_clang_says_in_its_own_words_why_a_program_does_not_compile(cli: Run) ->
 def test_a_missing_clang_is_named_with_what_to_install(cli: Run) -> None:
     ran = cli("run", "-", stdin=b"int x;", COMPILER_GYM_CLANG="/nowhere/clang")
     assert ran.status == 2
-    assert "apt install clang-22" in ran.errors
+    assert "apt install clang" in ran.errors
 
 
 def test_empty_input_is_refused(cli: Run) -> None:

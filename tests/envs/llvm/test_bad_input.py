@@ -159,7 +159,7 @@ def test_without_clang_the_message_says_what_to_install(
     path.write_text("int x;")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(BenchmarkInitError, match="apt install clang-22"):
+    with pytest.raises(BenchmarkInitError, match="apt install clang"):
         make_benchmark(path)
     monkeypatch.setenv("COMPILER_GYM_CLANG", "my-clang")
     with pytest.raises(BenchmarkInitError, match="expected my-clang on PATH"):

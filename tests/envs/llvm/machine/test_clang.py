@@ -43,7 +43,7 @@ def test_the_one_that_is_named_is_taken_and_no_other(
     monkeypatch.setenv("COMPILER_GYM_CLANG", "mine")
     assert clang_command() == [mine]
     monkeypatch.setenv("COMPILER_GYM_CLANG", "/nowhere/clang")
-    with pytest.raises(BenchmarkInitError, match=r"expected /nowhere/clang on PATH.*clang-22"):
+    with pytest.raises(BenchmarkInitError, match=r"found '/nowhere/clang', which is no program"):
         clang_command()
 
 

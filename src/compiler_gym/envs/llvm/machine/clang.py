@@ -11,8 +11,8 @@ from compiler_gym.errors import BenchmarkInitError
 __all__ = ["clang_command"]
 
 _INSTALL = (
-    "install it with `apt install clang-22`, install the Python package `ziglang`, or set "
-    "COMPILER_GYM_CLANG to a clang of version 22 or older"
+    "install one of version 22 or older (`apt install clang`), or the Python package `ziglang`, "
+    "or set COMPILER_GYM_CLANG to one"
 )
 
 
@@ -29,5 +29,9 @@ def clang_command() -> list[str]:
     if not named and importlib.util.find_spec("ziglang") is not None:
         target = ("-target", "x86_64-linux-gnu", "-mcpu=baseline", "-fno-sanitize=all")
         return [sys.executable, "-m", "ziglang", "cc", *target]
-    looked = named or "clang-22 or clang"
-    raise BenchmarkInitError(f"expected {looked} on PATH to compile a program: {_INSTALL}")
+    if named:
+        raise BenchmarkInitError(
+            f"expected COMPILER_GYM_CLANG to name a clang of version 22 or older, found {named!r}, "
+            "which is no program: set it to another, or to nothing"
+        )
+    raise BenchmarkInitError(f"expected clang-22 or clang on PATH to compile a program: {_INSTALL}")
