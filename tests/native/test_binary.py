@@ -82,18 +82,23 @@ def test_importing_prints_nothing_and_starts_no_thread():
 def test_running_out_of_memory_ends_the_process_when_asked_to(corpus, tmp_path):
     source = tmp_path / "program.bc"
     source.write_bytes(corpus["loops"])
+    # On a thread: the stack of a process grows while it runs, which the limit would forbid as well.
     program = (
-        "import resource, sys; from compiler_gym import _llvm\n"
+        "import resource, sys, threading; from compiler_gym import _llvm\n"
         "data = open(sys.argv[1], 'rb').read()\n"
         "_llvm.exit_on_out_of_memory(sys.argv[2] == 'exit')\n"
-        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-        "resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20),) * 2)\n"
-        "modules = []\n"
-        "try:\n"
-        "    while True: modules.append(_llvm.Module(data))\n"
-        "except MemoryError:\n"
-        "    modules.clear()\n"
-        "    print('raised')\n"
+        "def fill():\n"
+        "    size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (size + (24 << 20),) * 2)\n"
+        "    modules = []\n"
+        "    try:\n"
+        "        while True: modules.append(_llvm.Module(data))\n"
+        "    except MemoryError:\n"
+        "        modules.clear()\n"
+        "        print('raised')\n"
+        "thread = threading.Thread(target=fill)\n"
+        "thread.start()\n"
+        "thread.join()\n"
     )
 
     def run(mode: str) -> subprocess.CompletedProcess[bytes]:
