@@ -59,3 +59,10 @@ def test_states_written_by_the_library_are_read_from_standard_input(
     text = Path(write(tmp_path / "s.jsonl", states)).read_bytes()
     assert cli("replay", "-", stdin=text).status == 0
     assert len(list(CompilerEnvStateReader.read_paths([tmp_path / "s.jsonl"]))) == 2
+
+
+def test_a_file_that_is_not_there_is_one_line_and_no_empty_table(cli: Run) -> None:
+    for command in ("replay", "validate"):
+        ran = cli(command, "missing.csv")
+        assert (ran.status, ran.output) == (2, "")
+        assert ran.errors.startswith("error: cannot read missing.csv: No such file")

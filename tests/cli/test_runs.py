@@ -42,7 +42,6 @@ def test_runs_are_listed_compared_and_drawn(cli: Run, tmp_path: Path) -> None:
     assert "runs/one" in ran.output
     assert "config.steps" in ran.output
     assert (tmp_path / "rewards.png").read_bytes().startswith(b"\x89PNG")
-    assert "no runs here" in cli("runs", "nowhere").output
 
 
 def test_a_policy_is_evaluated_submitted_verified_and_ranked(cli: Run, tmp_path: Path) -> None:
@@ -69,3 +68,10 @@ def test_tasks_are_listed(cli: Run) -> None:
     names = [task["task"] for task in cli("leaderboard", "tasks", "--json").json]
     assert {"llvm-ic-1s", "llvm-ic-10s", "llvm-ic-60s", "llvm-textsize-10s"} <= set(names)
     assert {"llvm-ic-unseen", "llvm-instructions-60s"} <= set(names)
+
+
+def test_a_folder_of_runs_that_is_not_there_is_told(cli: Run, tmp_path: Path) -> None:
+    ran = cli("runs", "missing")
+    assert ran.status == 2
+    assert "found nothing at missing" in ran.errors
+    assert "no runs here" in cli("runs", str(tmp_path)).output

@@ -62,7 +62,7 @@ def test_what_a_search_wrote_can_be_validated_replayed_and_run(
     (result,) = searched.json["results"]
     validated = cli("validate", "found.json", "--rungs", "replay")
     assert validated.status == 0, validated.errors
-    assert "1 states, 0 wrong" in validated.output
+    assert "1 state, 0 wrong" in validated.output
     replayed = cli("replay", "found.json")
     assert replayed.status == 0, replayed.errors
     again = cli(

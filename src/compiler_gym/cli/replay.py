@@ -61,7 +61,7 @@ def replay(
         _write(trace, traces)
     if json:
         print_json([row.to_json() for row in rows])
-    else:
+    elif rows or damage is None:
         _show(rows)
     if damage is not None:
         exit_status_of(damage)

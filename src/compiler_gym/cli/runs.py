@@ -28,8 +28,12 @@ def runs(
     json: Json = False,
 ) -> None:
     """List runs of searches, trainings and evaluations, and compare them."""
+    from compiler_gym.errors import InvalidParameterError
     from compiler_gym.runs import differences, distinct_names, find_runs, runs_path, summarise
 
+    for folder in folders or []:
+        if not folder.exists():
+            raise InvalidParameterError(f"expected a folder of runs, found nothing at {folder}")
     found = [summarise(path) for path in find_runs(folders or [runs_path()])]
     if plot is not None:
         _draw(found, plot)

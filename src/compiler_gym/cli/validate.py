@@ -85,7 +85,10 @@ def validate(
             if interrupts.requested:
                 break
     documents = [*log.known_of(states), *(result.to_json() for result in results)]
-    print_json(documents) if json else _show(documents)
+    if json:
+        print_json(documents)
+    elif documents or damage is None:
+        _show(documents)
     if damage is not None:
         exit_status_of(damage)
         raise typer.Exit(REFUSED)
@@ -240,7 +243,8 @@ def _show(documents: list[dict[str, Any]]) -> None:
     _show_unknown(documents)
     untold = sum(document["okay"] and _is_untold(document) for document in documents)
     rest = f", {untold} unknown" if untold else ""
-    console.print(f"{len(documents)} states, {len(wrong)} wrong{rest}")
+    states = "1 state" if len(documents) == 1 else f"{len(documents)} states"
+    console.print(f"{states}, {len(wrong)} wrong{rest}")
 
 
 def _summary(document: dict[str, Any]) -> "Text":
