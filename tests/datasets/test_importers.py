@@ -15,9 +15,9 @@ from compiler_gym.datasets import (
     ImportReport,
     ReadOptions,
     import_corpus,
-    zstd,
 )
 from compiler_gym.datasets.archive import ArchiveLimits
+from compiler_gym.datasets.zstd import zstd
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 

@@ -44,13 +44,13 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
     """
     if name == "-" or name.startswith("-?"):
         return _from_stdin(env, name[1:])
-    path, mark, query = name.partition("?")
-    if mark and "://" not in name and Path(name).is_file():
-        path, mark, query = name, "", ""  # a file whose name holds a question mark
+    from compiler_gym.datasets import path_and_query
+
+    path, query = path_and_query(name)
     if "://" not in name and (Path(path).exists() or _looks_like_a_path(path)):
         if not Path(path).expanduser().exists():
             raise BenchmarkNotFoundError(f"no such file: {path}")
-        return env.datasets.benchmark(_file_uri(Path(path)) + mark + query)
+        return env.datasets.benchmark(_file_uri(Path(path)) + query)
     return env.datasets.benchmark(name)
 
 

@@ -111,11 +111,11 @@ def _open(address: str) -> None:
 
 def _whole(program: str) -> str:
     """Return a path as it is known from everywhere, and an address as it is."""
-    path, mark, query = program.partition("?")
-    if mark and "://" not in program and Path(program).is_file():
-        path, mark, query = program, "", ""
+    from compiler_gym.datasets import path_and_query
+
+    path, query = path_and_query(program)
     if "://" not in program and Path(path).expanduser().exists():
-        return os.path.abspath(Path(path).expanduser()) + mark + query
+        return os.path.abspath(Path(path).expanduser()) + query
     return program
 
 

@@ -44,7 +44,7 @@ from compiler_gym.datasets.readers import ReadOptions
 from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
-from compiler_gym.datasets.uri import BenchmarkUri, quote_path
+from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 
 __all__ = [
@@ -92,6 +92,7 @@ __all__ = [
     "import_corpus",
     "known_run",
     "pack_run",
+    "path_and_query",
     "published_archives",
     "quote_path",
     "require",

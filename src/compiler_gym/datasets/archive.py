@@ -316,7 +316,7 @@ class _ZstReader:
     """A reader of Zstandard whose complaints look like those of the other readers."""
 
     def __init__(self, path: Path) -> None:
-        from compiler_gym.datasets import zstd
+        from compiler_gym.datasets.zstd import zstd
 
         # The window is bounded so that a small file cannot ask for gigabytes.
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}

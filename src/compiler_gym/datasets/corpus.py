@@ -436,7 +436,7 @@ class _Connection:
 
     def _frame(self, dictionary: int) -> Any:
         """Return what unpacks one frame; a dictionary is prepared once."""
-        from compiler_gym.datasets import zstd
+        from compiler_gym.datasets.zstd import zstd
 
         if dictionary not in self._dictionaries:
             select = "SELECT data FROM dictionary WHERE id = ?"

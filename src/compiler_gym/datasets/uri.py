@@ -9,13 +9,14 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 
-__all__ = ["BenchmarkUri", "quote_path"]
+__all__ = ["BenchmarkUri", "path_and_query", "quote_path"]
 
 _DEFAULT_SCHEME = "benchmark"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+._-]*")
@@ -169,6 +170,18 @@ def quote_path(path: str) -> str:
     if _PLAIN_PATH.fullmatch(path):
         return path
     return quote(path, safe=_PATH_SAFE, errors="surrogateescape")
+
+
+def path_and_query(name: str) -> tuple[str, str]:
+    """Return a path and the query behind it, with its question mark, or ``""``.
+
+    A question mark that is part of the name of a file begins no query.
+
+        >>> path_and_query("main.c?goal=speed")
+        ('main.c', '?goal=speed')
+    """
+    path, mark, query = name.partition("?")
+    return (name, "") if mark and Path(name).is_file() else (path, mark + query)
 
 
 @functools.lru_cache(maxsize=4096)

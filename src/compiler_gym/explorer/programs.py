@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.datasets import Benchmark, BenchmarkUri, quote_path
+from compiler_gym.datasets import Benchmark, BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
 from compiler_gym.explorer.records import Source
 from compiler_gym.files import scratch_directory
@@ -23,15 +23,13 @@ def named_program(env: CompilerEnv, name: str) -> Benchmark:
         raise BenchmarkNotFoundError(
             f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
         )
-    path, mark, query = name.partition("?")
-    if mark and "://" not in name and Path(name).is_file():
-        path, mark, query = name, "", ""  # a file whose name holds a question mark
+    path, query = path_and_query(name)
     if "://" in name or not (path.startswith(("/", "./", "../", "~")) or Path(path).exists()):
         return env.datasets.benchmark(name)
     file = Path(path).expanduser().absolute()
     if not file.exists():
         raise BenchmarkNotFoundError(f"no such file: {path}")
-    return env.datasets.benchmark(f"file://{quote_path(str(file))}{mark}{query}")
+    return env.datasets.benchmark(f"file://{quote_path(str(file))}{query}")
 
 
 def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
