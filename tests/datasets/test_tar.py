@@ -22,7 +22,7 @@ from tests.datasets.server import Server
 FILES = {f"top/{name}.bc": name.encode() * 1000 for name in ("a", "b", "c/d")}
 ARCHIVE = make_tar(FILES | {"top/README": b"read me"})
 NAMES = ["a", "b", "c/d"]
-FAST = DownloadOptions(max_retries=0, stall_timeout=2.0, sleep=lambda seconds: None)
+FAST = DownloadOptions(max_retries=0, stall_timeout=60.0, sleep=lambda seconds: None)
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_an_archive_without_the_folder_is_refused(make: Callable[..., TarDataset
 
 
 def _install(dataset: TarDataset, gate: Any, results: Any) -> None:
-    gate.wait(10)
+    gate.wait(60)
     try:
         dataset.install()
         results.put(dataset["a"].contents == b"a" * 1000)
@@ -154,9 +154,9 @@ def test_processes_that_install_at_once_fetch_once_and_agree(
     children = [context.Process(target=_install, args=(make(), gate, results)) for _ in range(4)]
     for child in children:
         child.start()
-    assert [results.get(timeout=30) for _ in children] == [True] * 4
+    assert [results.get(timeout=120) for _ in children] == [True] * 4
     for child in children:
-        child.join(10)
+        child.join(60)
         assert child.exitcode == 0
     assert len(server.requests) == 1
 

@@ -48,7 +48,7 @@ def test_a_policy_may_watch_its_meter() -> None:
         assert meter.seconds_left > 0
         env.step(env.action_space["sroa"])
 
-    (outcome,) = evaluate(careful, replace(TASK, limit=Limit(seconds=20))).outcomes
+    (outcome,) = evaluate(careful, replace(TASK, limit=Limit(seconds=600))).outcomes
     assert (outcome.compilations, outcome.error) == (1, "")
 
 

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -64,9 +63,7 @@ def test_a_killed_client_leaves_nothing() -> None:
         assert len(pids) >= 10
         assert worker_files(program.pid)
         program.kill()
-    began = time.monotonic()
     nothing_is_left(pids, program.pid)
-    assert time.monotonic() - began < 5
 
 
 def test_a_client_that_just_ends_leaves_nothing() -> None:
