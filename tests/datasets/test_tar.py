@@ -8,6 +8,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,11 @@ def test_a_truncated_archive_installs_nothing_and_the_next_try_goes_on(
 def test_what_cannot_be_fetched_installs_nothing(
     make: Callable[..., TarDataset], server: Server, behaviour: str, message: str
 ) -> None:
-    kwargs = {"tar_urls": [server.url("ok/missing")]} if behaviour == "no" else {}
+    kwargs: dict[str, Any] = {}
+    if behaviour == "no":
+        kwargs["tar_urls"] = [server.url("ok/missing")]
+    if behaviour == "stall":
+        kwargs["download_options"] = replace(FAST, stall_timeout=1.0)
     dataset = make(behaviour, **kwargs)
     with pytest.raises(DownloadFailed, match=message):
         dataset.install()

@@ -3,7 +3,6 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +21,7 @@ from compiler_gym.search import (
 )
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.tree import Walk
-from compiler_gym.testing import wait_until
+from compiler_gym.testing import descendants, wait_until
 from search.puzzle import (
     AFTER_WHOLE,
     CRASH,
@@ -175,25 +174,10 @@ def test_an_exception_of_the_watcher_ends_the_search_and_is_passed_on() -> None:
 
 
 def test_no_process_is_left_behind() -> None:
-    before = _children()
+    before = descendants(os.getpid())
     run_search(make_llvm, ["cbench-v1/sha"], budget=Budget(steps=200), jobs=2)
     # One zygote serves the whole process.
-    assert wait_until(lambda: len(_children()) <= len(before) + 1, seconds=60)
-
-
-def _children() -> set[str]:
-    found: set[str] = set()
-    waiting = [str(os.getpid())]
-    while waiting:
-        pid = waiting.pop()
-        for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                children = listed.read_text().split()
-            except OSError:
-                continue
-            found.update(children)
-            waiting += children
-    return found
+    assert wait_until(lambda: len(descendants(os.getpid())) <= len(before) + 1)
 
 
 def test_an_unknown_algorithm_is_refused_by_name() -> None:
