@@ -66,7 +66,7 @@ def test_every_module_says_why_it_exists_and_what_it_offers(package: str) -> Non
 
 def test_every_fault_is_found() -> None:
     module = ModuleType("shop")
-    exec("def sell(): ...\nclass Till:\n    "Money."\n", vars(module))
+    exec("def sell(): ...\nclass Till:\n    'Money.'\n", vars(module))
     vars(module)["__all__"] = ["sell", "Till", "price"]
     assert list(faults(module)) == [
         "shop does not say why it exists",
