@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.leaderboard import (
+    Evaluation,
     Limit,
     Submission,
     Task,
@@ -24,9 +25,13 @@ TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
 PROGRAMS = ["benchmark://cbench-v1/crc32", "benchmark://cbench-v1/bitcount"]
 
 
+@pytest.fixture(scope="session")
+def evaluation() -> Evaluation:
+    return evaluate(find_policy("level:-Oz"), find_task("llvm-ic-1s"), programs=PROGRAMS)
+
+
 @pytest.fixture
-def submission(tmp_path: Path) -> Submission:
-    evaluation = evaluate(find_policy("level:-Oz"), find_task("llvm-ic-1s"), programs=PROGRAMS)
+def submission(evaluation: Evaluation, tmp_path: Path) -> Submission:
     folder = tmp_path / "llvm-ic-1s" / "Oz"
     return write_submission(folder, evaluation, {"name": "Oz", "policy": "level:-Oz"})
 
