@@ -233,7 +233,7 @@ def test_what_is_wrong_with_one_of_several_is_its_own(
     pairs: list[tuple[Channel, Channel]], exchange: Exchange
 ) -> None:
     (good, sender), (gone, leaver), (odd, babbler), (late, dawdler) = pairs
-    asking(pairs[:3])
+    asking(pairs[:3], 60.0)
     asking(pairs[3:], 0.1)
     sender.send(b"hello")
     leaver.close()
@@ -241,7 +241,7 @@ def test_what_is_wrong_with_one_of_several_is_its_own(
     dawdler.socket.sendall(frame(b"twice")[:10])
     began = time.monotonic()
     exchange([odd, gone, late, good])
-    assert time.monotonic() - began < 9
+    assert time.monotonic() - began < 30
     assert good.receive(time.monotonic() + 10) == b"hello"
     with pytest.raises(ChannelClosed):
         gone.receive(time.monotonic() + 10)
