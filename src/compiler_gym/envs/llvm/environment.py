@@ -13,20 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 from compiler_gym.command_words import command_words, is_file_name
 from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Panes, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
-from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, legacy_flags
+from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, codegen_options, legacy_flags
+from compiler_gym.envs.llvm.actions.marks.space import MarksSpace
+from compiler_gym.envs.llvm.actions.parameters import STYLE
+from compiler_gym.envs.llvm.actions.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.datasets import make_datasets
-from compiler_gym.envs.llvm.machine import codegen_options
-from compiler_gym.envs.llvm.machine.engine import run_engine
-from compiler_gym.envs.llvm.machine.parameters import STYLE
-from compiler_gym.envs.llvm.machine.parameters.space import ParameterSpace
-from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
-from compiler_gym.envs.llvm.machine.plugins import (
-    Plugin,
-    load_options,
-    plugin_source,
-    require_recorded,
-)
-from compiler_gym.envs.llvm.marks.space import MarksSpace
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.panes import IR, PANES
@@ -36,6 +27,14 @@ from compiler_gym.envs.llvm.programs.builds import (
     make_benchmark_from_command_line,
 )
 from compiler_gym.envs.llvm.rewards import make_rewards
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.envs.llvm.toolchain.pipelines import split_pipeline
+from compiler_gym.envs.llvm.toolchain.plugins import (
+    Plugin,
+    load_options,
+    plugin_source,
+    require_recorded,
+)
 from compiler_gym.envs.llvm.validation import QUICK, validate
 from compiler_gym.envs.llvm.validation.bug_report import BugReport, write_bug_report
 from compiler_gym.envs.llvm.validation.runs import compare_module

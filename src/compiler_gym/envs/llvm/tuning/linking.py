@@ -14,7 +14,7 @@ from pathlib import Path
 
 from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.builds import run_command as run
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import BinaryPlan
 

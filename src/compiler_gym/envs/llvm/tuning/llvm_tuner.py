@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary, Unit, bytes_by_file, is_shared_library, sizes_of
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from compiler_gym.datasets import RunCase
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import CacheError
 
 __all__ = ["BugReport", "write_bug_report"]

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, RunLimits, RunSpec
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkTimeoutError,

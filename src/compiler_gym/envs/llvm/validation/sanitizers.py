@@ -17,9 +17,9 @@ from pathlib import Path
 
 from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
-from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported

@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, CsmithBenchmark, CsmithPrograms, SeededDataset
-from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.programs.kept import kept
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.files import tool_identity
 
 __all__ = ["CsmithBenchmark", "CsmithDataset", "LlvmStressDataset"]
