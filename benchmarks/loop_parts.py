@@ -18,8 +18,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from benchmarks.measure import Figure
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.programs.layers import LAYERS
-from compiler_gym.envs.loop_tool.state import changes
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.program import Program
 from compiler_gym.envs.loop_tool.state.reading import parse_program

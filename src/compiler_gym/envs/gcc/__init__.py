@@ -66,10 +66,10 @@ gcc = Compiler(
 """What the entry point names."""
 
 _WHERE = {
-    "DEFAULT_GCC": "machine.gcc",
-    "Gcc": "machine.gcc",
+    "DEFAULT_GCC": "toolchain.gcc",
+    "Gcc": "toolchain.gcc",
     "GccEnv": "environment",
-    "GccSpec": "machine.spec",
+    "GccSpec": "toolchain.spec",
     "make_benchmark": "programs.own",
     "make_benchmark_from_source": "programs.own",
 }
@@ -78,7 +78,7 @@ _WHERE = {
 __getattr__ = door(
     __name__,
     {
-        name: f"{__name__}.{_WHERE.get(name, 'machine.options')}"
+        name: f"{__name__}.{_WHERE.get(name, 'actions.options')}"
         for name in __all__
         if name != "gcc"
     },

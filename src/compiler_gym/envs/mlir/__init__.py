@@ -44,7 +44,7 @@ mlir = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "schedule.subactions"}
+_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "actions.subactions"}
 
 __getattr__ = door(
     __name__,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.llvm.observations import baselines
+from compiler_gym.envs.llvm.toolchain import baselines
 from compiler_gym.envs.llvm.toolchain.baselines import Baselines
 from compiler_gym.errors import CacheWarning
 

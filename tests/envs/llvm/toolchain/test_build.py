@@ -55,7 +55,7 @@ def test_a_program_without_main_is_no_program(make_env: MakeEnv) -> None:
 def test_the_worker_loads_no_linker_before_it_is_asked_to() -> None:
     program = (
         "import sys; import compiler_gym.envs.llvm.session; "
-        "late = ('machine.running', 'machine.build', 'machine.program'); "
+        "late = ('toolchain.running', 'toolchain.build', 'toolchain.executable'); "
         "print(any(name.endswith(late) for name in sys.modules))"
     )
     done = subprocess.run(

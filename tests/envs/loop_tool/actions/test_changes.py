@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compiler_gym.envs.loop_tool.state import changes
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.interpreter import interpret
 from compiler_gym.envs.loop_tool.state.reading import parse_program

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Every row has what computes it; a hash tells states apart and nothing else."""
 
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.observations import TABLE, TIMED
 from compiler_gym.envs.loop_tool.observations.compute import COMPUTE
-from compiler_gym.envs.loop_tool.state import changes
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program

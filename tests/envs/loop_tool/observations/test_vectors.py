@@ -3,8 +3,8 @@
 
 import numpy as np
 
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.observations.vectors import COLUMNS, WIDTH, loop_vectors
-from compiler_gym.envs.loop_tool.state import changes
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program

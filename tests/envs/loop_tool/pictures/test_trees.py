@@ -4,8 +4,8 @@
 from itertools import pairwise
 from xml.etree import ElementTree
 
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.pictures import tree_svg, tree_text
-from compiler_gym.envs.loop_tool.state import changes
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.tree import initial_tree

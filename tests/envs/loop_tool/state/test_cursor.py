@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A cursor moves, changes its loop and takes changes back."""
 
-from compiler_gym.envs.loop_tool.state import changes
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program

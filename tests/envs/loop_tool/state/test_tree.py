@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Trees are written as loop_tool writes them, and know where their loops are."""
 
-from compiler_gym.envs.loop_tool.state import changes
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.tree import Tree, initial_tree, leaves_of

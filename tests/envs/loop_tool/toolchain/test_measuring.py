@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
-from compiler_gym.envs.loop_tool.state import changes
+from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE, changes
 from compiler_gym.envs.loop_tool.state.cursor import Cursor
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program

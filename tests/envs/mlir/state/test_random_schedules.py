@@ -14,7 +14,7 @@ from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.envs.mlir.state.program import Program
 from compiler_gym.envs.mlir.toolchain.measuring import Bench
 from compiler_gym.errors import CompilerDiagnosticError
-from envs.mlir.schedule.test_program import replayed
+from envs.mlir.state.test_program import replayed
 
 SOURCES = [
     build(name, sizes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler_gym.envs.loop_tool.state import changes
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.envs.loop_tool.state.reference import compare, random_inputs, reference_outputs

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler_gym.envs.loop_tool.state import changes
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
 from compiler_gym.envs.loop_tool.state.interpreter import interpret
 from compiler_gym.envs.loop_tool.state.program import Program
