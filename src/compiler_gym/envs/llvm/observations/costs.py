@@ -94,7 +94,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
         "executable.linked_text_size",
         "The bytes of machine code of the stripped program that clang and lld link with "
         "``--gc-sections --icf=all``. Position-independent, as clang links by itself; an error "
-        "where the program does not link, or lld-22 is not installed.",
+        "where the program does not link, or lld is not installed.",
         unit="bytes",
     ),
     *_cost(

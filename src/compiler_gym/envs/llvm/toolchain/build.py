@@ -15,6 +15,7 @@ from pathlib import Path
 
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, package_of
 from compiler_gym.errors import BenchmarkInitError, ObservationError
 from compiler_gym.files import tool_identity
 from compiler_gym.service import run_child
@@ -32,7 +33,6 @@ __all__ = [
 
 _SECONDS = 120.0
 _SHOWN = 2000
-_LLD = ("ld.lld-22", "ld.lld")
 _FOLDING = ("-pie", "-s", "-Wl,--gc-sections", "-Wl,--icf=all")
 
 
@@ -181,15 +181,15 @@ def _folding_linker() -> tuple[str, str]:
         clang = clang_command()
     except BenchmarkInitError:
         clang = []
-    lld = next(filter(None, map(shutil.which, _LLD)), None)
+    lld = find_tool("ld.lld", any_version=True)
     missing = [
-        *(() if len(clang) == 1 else ("clang-22",)),  # that in ziglang links with its own
-        *(() if lld else ("lld-22",)),
+        *(() if len(clang) == 1 else (package_of("clang"),)),  # that in ziglang links with its own
+        *(() if lld else (package_of("ld.lld"),)),
     ]
     if lld is None or missing:
         raise ObservationError(
-            f"linked sizes are not available here: expected clang and ld.lld of LLVM 22 on PATH, "
-            f"found no {' and no '.join(missing)}: `apt install {' '.join(missing)}`"
+            f"linked sizes are not available here: expected clang and ld.lld of LLVM {MAJOR} on "
+            f"PATH, found no {' and no '.join(missing)}: `apt install {' '.join(missing)}`"
         )
     return clang[0], lld
 

@@ -6,13 +6,14 @@ import os
 import shutil
 import sys
 
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR, tool_name
 from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["clang_command"]
 
 _INSTALL = (
-    "install one of version 22 or older (`apt install clang`), or the Python package `ziglang`, "
-    "or set COMPILER_GYM_CLANG to one"
+    f"install one of version {MAJOR} or older (`apt install clang`), or the Python package "
+    "`ziglang`, or set COMPILER_GYM_CLANG to one"
 )
 
 
@@ -22,7 +23,7 @@ def clang_command() -> list[str]:
     Raises `BenchmarkInitError` with what to install when there is none.
     """
     named = os.environ.get("COMPILER_GYM_CLANG")
-    for candidate in (named,) if named else ("clang-22", "clang"):
+    for candidate in (named,) if named else (tool_name("clang"), "clang"):
         found = shutil.which(candidate)
         if found:
             return [found]
@@ -31,7 +32,10 @@ def clang_command() -> list[str]:
         return [sys.executable, "-m", "ziglang", "cc", *target]
     if named:
         raise BenchmarkInitError(
-            f"expected COMPILER_GYM_CLANG to name a clang of version 22 or older, found {named!r}, "
+            f"expected COMPILER_GYM_CLANG to name a clang of version {MAJOR} or older, "
+            f"found {named!r}, "
             "which is no program: set it to another, or to nothing"
         )
-    raise BenchmarkInitError(f"expected clang-22 or clang on PATH to compile a program: {_INSTALL}")
+    raise BenchmarkInitError(
+        f"expected {tool_name('clang')} or clang on PATH to compile a program: {_INSTALL}"
+    )

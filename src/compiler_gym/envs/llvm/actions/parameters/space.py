@@ -7,7 +7,6 @@ goes over its values. What a pass has no parameter for is not looked at, so ever
 an action. A person's is ``{"pass": "licm", "allowspeculation": False}``; episodes record it.
 """
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import Any, cast
@@ -15,7 +14,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from compiler_gym.command_words import command_words, is_file_name
+from compiler_gym.command_words import command_words
 from compiler_gym.envs.llvm.actions.parameters.table import (
     PARAMETERS,
     SLOTS,
@@ -25,16 +24,17 @@ from compiler_gym.envs.llvm.actions.parameters.table import (
     Value,
     setting_of,
 )
-from compiler_gym.envs.llvm.toolchain.pipelines import split_pipeline
+from compiler_gym.envs.llvm.toolchain.commands import (
+    is_opt,
+    join_pipelines,
+    opt_command,
+    opt_parts,
+    split_passes,
+)
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import ActionPart, Dict
 
 __all__ = ["ParameterSpace"]
-
-_CLEAR = "invalidate<all>"
-_KEEP_USES = "-preserve-bc-uselistorder"
-_OWN = ("-S", "-discard-value-names", _KEEP_USES)
-"""Options of ``opt`` that are no part of an action."""
 
 
 class ParameterSpace(Dict):
@@ -164,21 +164,17 @@ class ParameterSpace(Dict):
         its own. The command gives the same bytes as the environment.
         """
         runs = _runs([self.setting(action) for action in actions])
-        words = [self._words(run, options) for run, options in runs]
-        last = len(words) - 1
-        commands = [
-            " ".join(
-                [
-                    "opt -discard-value-names",
-                    *([_KEEP_USES] if place < last else []),
-                    *run,
-                    program if place == 0 else "-",
-                    f"-o {'-' if place < last else 'output.bc'}",
-                ]
+        last = len(runs) - 1
+        return " | ".join(
+            opt_command(
+                join_pipelines(pipelines),
+                program if place == 0 else "-",
+                "-" if place < last else "output.bc",
+                options=options,
+                keeps_use_lists=place < last,
             )
-            for place, run in enumerate(words)
-        ]
-        return " | ".join(commands)
+            for place, (pipelines, options) in enumerate(runs)
+        )
 
     def from_string(self, string: str) -> list[Any]:
         """Return the actions, by name, of a command or of a pass pipeline.
@@ -186,8 +182,8 @@ class ParameterSpace(Dict):
         Raises `InvalidActionError` when a part of it is not in this action space.
         """
         words = command_words(string)
-        if not words or words[0] != "opt":
-            return [self._read(part, ()) for part in split_pipeline(string) if part != _CLEAR]
+        if not words or not is_opt(words[0]):
+            return [self._read(part, ()) for part in split_passes(string)]
         actions: list[Any] = []
         for command in _between_pipes(words):
             passes, options = _parsed(command)
@@ -197,11 +193,6 @@ class ParameterSpace(Dict):
                 )
             actions += [self._read(part, options) for part in passes]
         return actions
-
-    def _words(self, pipelines: Sequence[str], options: Sequence[tuple[str, str]]) -> list[str]:
-        text = f",{_CLEAR},".join(pipelines)
-        set_ = [f"-{name}={value}" for name, value in options]
-        return [*set_, *([f"-passes={shlex.quote(text)}"] if text else [])]
 
     def _checked(self, action: Any) -> Mapping[str, Any]:
         if not self.contains(action):
@@ -297,28 +288,14 @@ def _between_pipes(words: Sequence[str]) -> list[list[str]]:
         else:
             commands[-1].append(word)
     for command in commands:
-        if not command or command[0] != "opt":
+        if not command or not is_opt(command[0]):
             raise InvalidActionError(f"expected runs of opt, found {' '.join(command)!r}")
     return commands
 
 
 def _parsed(command: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
     """Return the passes and the options of one run of ``opt``."""
-    passes: list[str] = []
-    options: list[tuple[str, str]] = []
-    rest = iter(command[1:])
-    files: dict[str, str] = {}
-    for word in rest:
-        name, _, value = word.lstrip("-").partition("=")
-        if name == "passes":
-            passes += [part for part in split_pipeline(value) if part != _CLEAR]
-        elif word in _OWN or name == "load-pass-plugin":
-            continue
-        elif word.startswith("-") and word not in ("-", "-o"):
-            options.append((name, value))
-        else:
-            use, file = ("-o", next(rest, "")) if word == "-o" else ("reads", word)
-            if use in files or not is_file_name(file):
-                raise InvalidActionError(f"{file!r} is not an action and not a file of opt")
-            files[use] = file
-    return passes, options
+    parts = opt_parts(command[1:])
+    options = [part.lstrip("-").partition("=") for part in parts if part.startswith("-")]
+    passes = [part for part in parts if not part.startswith("-")]
+    return passes, [(name, value) for name, _, value in options]

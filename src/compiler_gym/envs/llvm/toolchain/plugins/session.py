@@ -19,6 +19,7 @@ import msgspec
 
 import compiler_gym
 from compiler_gym.envs.llvm.toolchain.plugins.plugin import Plugin
+from compiler_gym.envs.llvm.toolchain.tools import package_of
 from compiler_gym.errors import (
     CompilerFatalError,
     EnvironmentNotSupported,
@@ -81,8 +82,8 @@ def _shared_engine() -> Any:
             return _loaded(path)
     raise EnvironmentNotSupported(
         "plug-ins need an engine that shares LLVM with them, and this installation has none: "
-        "`apt install llvm-22-dev`, then install this package from its sources (`make setup` in a "
-        "checkout)"
+        f"`apt install {package_of('dev')}`, then install this package from its sources "
+        "(`make setup` in a checkout)"
     )
 
 
