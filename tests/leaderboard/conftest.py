@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from compiler_gym.leaderboard import (
     evaluate,
     find_policy,
     find_task,
+    metered,
     read_submission,
     write_submission,
 )
@@ -23,6 +25,26 @@ from compiler_gym.leaderboard import (
 CRC, SHA = "benchmark://cbench-v1/crc32", "benchmark://cbench-v1/sha"
 TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
 PROGRAMS = ["benchmark://cbench-v1/crc32", "benchmark://cbench-v1/bitcount"]
+
+
+@dataclass
+class Clock:
+    """The time of a meter: it passes when a test says so, and a little with each look."""
+
+    now: float = 0.0
+    per_look: float = 0.0
+
+    def monotonic(self) -> float:
+        self.now += self.per_look
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Return what meters read."""
+    found = Clock()
+    monkeypatch.setattr(metered, "time", found)
+    return found
 
 
 @pytest.fixture(scope="session")
