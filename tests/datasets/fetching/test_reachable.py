@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from compiler_gym.datasets.reachable import unreachable
+from compiler_gym.datasets.fetching.reachable import unreachable
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.install import locked, new_directory, new_file
+from compiler_gym.datasets.fetching.install import locked, new_directory, new_file
 from compiler_gym.errors import DatasetInitError
 
 

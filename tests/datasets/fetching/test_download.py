@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from compiler_gym.datasets import DownloadOptions, TarDataset, download
-from compiler_gym.datasets.download import download_file
+from compiler_gym.datasets.fetching.download import download_file
 from compiler_gym.errors import DatasetInitError, DownloadFailed, TooManyRequests
 from tests.datasets.server import Server
 
