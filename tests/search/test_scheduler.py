@@ -10,6 +10,7 @@ import pytest
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import ServiceInitError
+from compiler_gym.options import SearchOptions
 from compiler_gym.search import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.moves import Moves
@@ -52,12 +53,15 @@ def scheduler(
         make_env,
         Moves(env.action_space, seed=0),
         campaigns,
-        budget=budget,
-        jobs=jobs,
-        step_seconds=5.0,
-        level_seconds=5.0,
-        snapshots=Snapshots(8),
-        watcher=watcher or Silent(),
+        SearchOptions(
+            seconds=budget.seconds,
+            steps=budget.steps,
+            jobs=jobs,
+            step_seconds=5.0,
+            level_seconds=5.0,
+        ),
+        Snapshots(8),
+        watcher or Silent(),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.core import CompilerEnv
+from compiler_gym.options import SearchOptions
 from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.snapshots import Snapshots, Weight
@@ -42,7 +43,7 @@ def walker(env: CompilerEnv) -> Iterator[Walker]:
 
 def make_walker(env: CompilerEnv, snapshots: Snapshots, clock: type[Clock] = Clock) -> Walker:
     moves = Moves(env.action_space, seed=0)
-    return Walker(env, moves, snapshots, step_seconds=0.3, seconds_left=lambda: clock.left)
+    return Walker(env, moves, snapshots, SearchOptions(step_seconds=0.3), lambda: clock.left)
 
 
 def test_rewards_add_up_and_actions_without_effect_leave_no_trace(

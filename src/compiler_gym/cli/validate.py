@@ -11,7 +11,7 @@ import typer
 
 from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
 from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._limits import MemoryGib, SandboxName, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, SandboxName, spread
 from compiler_gym.cli._output import Json, errors, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from compiler_gym.core import CompilerEnvState
+    from compiler_gym.options import Limits
     from compiler_gym.validation import ValidationResult
 
 __all__ = ["validate"]
@@ -35,6 +36,7 @@ INVALID = 1
 _COLOURS = {"ok": "green", "failed": "bold red", "unknown": "yellow"}
 
 
+@spread
 def validate(
     files: StateFiles,
     env: StatesEnvName = None,
@@ -56,8 +58,7 @@ def validate(
             help="Append each result to FILE as a line of JSON; states in it are not done again.",
         ),
     ] = None,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     sandbox: SandboxName = None,
     json: Json = False,
 ) -> None:
@@ -67,7 +68,6 @@ def validate(
     Leaves with status 1 if a state is wrong, and with what was done so far when it is
     interrupted.
     """
-    limits = limits_of(step_seconds, memory_gib)
     states, damage = read_states(files)
     options: dict[str, Any] = {} if quick else {"rungs": None}
     if rungs is not None:
@@ -110,7 +110,7 @@ def _results(
     reward: str | None,
     jobs: int | None,
     options: dict[str, Any],
-    limits: dict[str, Any],
+    limits: "Limits | None",
 ) -> "Iterator[ValidationResult]":
     """Yield the results, one environment after the other."""
     from compiler_gym.validation import validate_states
@@ -120,7 +120,7 @@ def _results(
         key=lambda state: state.environment,
     )
     for environment, group in by_environment:
-        make_env = env_for(environment, env, reward, **limits)
+        make_env = env_for(environment, env, reward, limits)
         with closing(validate_states(make_env, list(group), jobs, **options)) as results:
             yield from results
 

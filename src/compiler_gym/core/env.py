@@ -43,8 +43,9 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
+from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
-from compiler_gym.service import Limits, SessionSource
+from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward, action_name, action_names
 from compiler_gym.version import __version__
 

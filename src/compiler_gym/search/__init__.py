@@ -13,6 +13,7 @@ clock. ``watching`` is what a search reports, ``search_result`` what it leaves b
 already, ``attribution`` says what each of its actions is worth.
 """
 
+from compiler_gym.options import SearchOptions
 from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.entrance import (
@@ -20,11 +21,17 @@ from compiler_gym.search.entrance import (
     KEPT_BYTES,
     KEPT_PROCESSES,
     available_jobs,
+    chosen_options,
     run_search,
 )
-from compiler_gym.search.known import default_starts, known_sequences, level_sequences
+from compiler_gym.search.known import (
+    default_starts,
+    known_sequences,
+    level_sequences,
+    starting_sequences,
+)
 from compiler_gym.search.random_search import random_search
-from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of
+from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of, take_up
 from compiler_gym.search.search_result import (
     FailureReason,
     ProgressLog,
@@ -59,6 +66,7 @@ __all__ = [
     "Node",
     "Progress",
     "ProgressLog",
+    "SearchOptions",
     "SearchResult",
     "Silent",
     "Strategy",
@@ -67,6 +75,7 @@ __all__ = [
     "attribute",
     "available_jobs",
     "bisect_trajectory",
+    "chosen_options",
     "default_starts",
     "keep_results",
     "kept_starts",
@@ -77,6 +86,8 @@ __all__ = [
     "random_minimization",
     "random_search",
     "run_search",
+    "starting_sequences",
+    "take_up",
     "validation_fails",
     "write_json",
     "write_results",

@@ -7,6 +7,7 @@ fork of a kept environment, or a reset and a replay. Which one changes the time,
 the result.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -17,6 +18,7 @@ import gymnasium
 
 from compiler_gym.core import CompilerEnv, StepResult
 from compiler_gym.errors import CompilerGymError, InvalidActionError
+from compiler_gym.options import SearchOptions
 from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.snapshots import Snapshots, Weight
@@ -53,16 +55,14 @@ class Walker:
         env: CompilerEnv,
         moves: Moves,
         snapshots: Snapshots,
-        *,
-        step_seconds: float,
-        seconds_left: Callable[[], float],
-        level_seconds: float = 300.0,
+        options: SearchOptions,
+        seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
         self._env = env
         self._moves = moves
         self._snapshots = snapshots
-        self._step_seconds = step_seconds
-        self._level_seconds = max(level_seconds, step_seconds)
+        self._step_seconds = options.step_seconds
+        self._level_seconds = max(options.level_seconds, self._step_seconds)
         self._seconds_left = seconds_left
         self._program: Program | None = None
         self._at: State | None = None
