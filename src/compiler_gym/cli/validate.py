@@ -74,7 +74,8 @@ def validate(
         options["rungs"] = [name.strip() for name in rungs.split(",") if name.strip()]
     if sandbox is not None:
         options["sandbox"] = sandbox
-    log = _Log(output_file, asked=_asked(options))
+    told = {"env": env, "reward": reward, "sandbox": sandbox, "limits": limits}
+    log = _Log(output_file, asked=_asked(options, told))
     left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
     with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
@@ -99,9 +100,15 @@ def validate(
         raise typer.Exit(INVALID)
 
 
-def _asked(options: dict[str, Any]) -> str | list[str]:
-    """Return what the file of results says of the checks that were asked for."""
-    return (options["rungs"] or "all") if "rungs" in options else "quick"
+def _asked(options: dict[str, Any], told: dict[str, Any]) -> str | list[str] | dict[str, Any]:
+    """Return what the file of results says of the checks, and of `told` where it was given."""
+    from compiler_gym.options import Limits, to_plain
+
+    checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
+    given = {name: value for name, value in told.items() if value is not None}
+    if isinstance(limits := given.get("limits"), Limits):
+        given["limits"] = to_plain(limits)
+    return {"checks": checks, **given} if given else checks
 
 
 def _results(
@@ -131,7 +138,7 @@ class _Log:
     It may hold results of other states and of other checks: those do not count here.
     """
 
-    def __init__(self, path: Path | None, *, asked: str | list[str]) -> None:
+    def __init__(self, path: Path | None, *, asked: str | list[str] | dict[str, Any]) -> None:
         self._path = path
         self._file: IO[str] | None = None
         self._asked = asked
