@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import ServiceInitError
 from compiler_gym.options import SearchOptions
 from compiler_gym.search import Budget
@@ -16,7 +16,6 @@ from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
-from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import Moveset
 from compiler_gym.search.walker import Program
 from compiler_gym.search.watching import Progress, Silent, Watcher
@@ -60,7 +59,7 @@ def scheduler(
             step_seconds=5.0,
             level_seconds=5.0,
         ),
-        Snapshots(8),
+        KeptForks(8),
         watcher or Silent(),
     )
 

@@ -2,10 +2,9 @@
 """Baselines without learning: find good sequences of actions for given programs.
 
 ``entrance`` is where a search begins, ``scheduler`` spreads the work over threads, ``campaign``
-is one program's search, ``walker`` the one place that steps an environment,
-``snapshots`` keeps processes worth forking, ``tree`` remembers every sequence walked and
-what is known of the programs on its way, and ``known`` holds sequences worth starting
-from. The algorithms
+is one program's search, ``walker`` the one place that steps an environment, ``tree``
+remembers every sequence walked and what is known of the programs on its way, and ``known``
+holds sequences worth starting from. The algorithms
 (``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``, ``minimise``)
 fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
 clock. ``watching`` is what a search reports, ``search_result`` what it leaves behind, and

@@ -11,7 +11,7 @@ from typing import Any
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 from compiler_gym.options import SearchOptions
@@ -29,9 +29,8 @@ from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler, available_jobs
 from compiler_gym.search.search_result import FailureReason, SearchResult
 from compiler_gym.search.settings import SettingsSearch
-from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import MakeStrategy, Moveset
-from compiler_gym.search.tree import Node
+from compiler_gym.search.tree import Node, State
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
 from compiler_gym.spaces import Reward, space_name
@@ -136,13 +135,13 @@ def run_search(
         if options.steps is None:
             for campaign in campaigns:
                 campaign.others = [other for other in campaigns if other is not campaign]
-        snapshots = Snapshots(options.kept_processes, options.kept_bytes)
+        kept = KeptForks[State](options.kept_processes, options.kept_bytes)
         scheduler = Scheduler(
             lambda: _prepare(make_env()),
             moves,
             campaigns,
             options,
-            snapshots,
+            kept,
             watcher or Silent(),
         )
         interrupted = False
@@ -150,7 +149,7 @@ def run_search(
             scheduler.run()
         except KeyboardInterrupt:
             interrupted = True
-        walker = Walker(prepared, moves, Snapshots(0), options)
+        walker = Walker(prepared, moves, KeptForks[State](0), options)
         return [
             _result(prepared, walker, campaign, moves, options, interrupted)
             for campaign in campaigns

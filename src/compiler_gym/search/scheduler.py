@@ -10,13 +10,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.options import SearchOptions
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign, WalkTask
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots
+from compiler_gym.search.tree import State
 from compiler_gym.search.walker import Walker
 from compiler_gym.search.watching import Improvement, Watcher
 
@@ -43,7 +43,7 @@ class Scheduler:
         moves: Moves,
         campaigns: Sequence[Campaign],
         options: SearchOptions,
-        snapshots: Snapshots,
+        kept: KeptForks[State],
         watcher: Watcher,
     ) -> None:
         self._make_env = make_env
@@ -57,7 +57,7 @@ class Scheduler:
         self._error: BaseException | None = None
         self._stopped = False
         self._started = time.monotonic()
-        self._snapshots = snapshots
+        self._kept = kept
 
     @property
     def seconds(self) -> float:
@@ -94,7 +94,7 @@ class Scheduler:
         with self._changed:
             for campaign in self._campaigns:
                 campaign.conclude(self.seconds)
-        self._snapshots.close()
+        self._kept.close()
 
     def _report(self) -> None:
         with self._changed:
@@ -132,7 +132,7 @@ class Scheduler:
             walker = Walker(
                 self._make_env(),
                 self._moves,
-                self._snapshots,
+                self._kept,
                 self._options,
                 self._seconds_left,
             )
