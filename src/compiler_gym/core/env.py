@@ -43,8 +43,9 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
+from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
-from compiler_gym.service import Limits, SessionSource
+from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward, action_name, action_names
 from compiler_gym.version import __version__
 
@@ -359,7 +360,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         """
         return self.begin_reset(
             ResetArguments(
-                seed, options, benchmark, action_space, observation_space, reward_space, timeout
+                seed=seed,
+                options=options,
+                benchmark=benchmark,
+                action_space=action_space,
+                observation_space=observation_space,
+                reward_space=reward_space,
+                timeout=timeout,
             )
         ).result()
 
@@ -543,13 +550,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         after the environment was made are not part of it, but for rewards in use.
         """
         snapshot = _Snapshot(
-            self.spec,
-            self._next_benchmark,
-            self._np_random,
-            self._np_random_seed,
-            self._datasets.generator,
-            self.renders_unasked,
-            self._episode.snapshot(),
+            spec=self.spec,
+            next_benchmark=self._next_benchmark,
+            np_random=self._np_random,
+            np_random_seed=self._np_random_seed,
+            program_random=self._datasets.generator,
+            renders_unasked=self.renders_unasked,
+            episode=self._episode.snapshot(),
         )
         return self._remake, (*self._made_with, snapshot)
 

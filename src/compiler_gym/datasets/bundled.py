@@ -167,13 +167,13 @@ def _kept_case(name: str, size: str, index: int) -> RunCase:
 def _made_case(name: str, size: str, index: int) -> RunCase:
     case, want = _program(name).case(size, index), _expected(name, size)[index]
     return RunCase(
-        tuple(case.argv),
-        dict(case.files),
-        case.stdin,
-        tuple(case.outputs),
-        ExpectedOutput(want.exit, want.stdout, dict(want.files)),
-        f"{size}/{index}",
-        size,
+        argv=tuple(case.argv),
+        files=dict(case.files),
+        stdin=case.stdin,
+        outputs=tuple(case.outputs),
+        expected=ExpectedOutput(want.exit, want.stdout, dict(want.files)),
+        name=f"{size}/{index}",
+        size=size,
     )
 
 

@@ -74,7 +74,16 @@ def _programs(dataset: Dataset) -> Iterable[CorpusProgram]:
         suffix = Path(key).suffix
         digest = benchmark.content_hash
         licence, source = dataset.license, dataset.name
-        yield CorpusProgram(key, benchmark.contents, digest, suffix, licence, source, "", "")
+        yield CorpusProgram(
+            key=key,
+            contents=benchmark.contents,
+            sha256=digest,
+            suffix=suffix,
+            license=licence,
+            source=source,
+            license_files="",
+            language="",
+        )
 
 
 def _arrow() -> tuple[Any, Any]:

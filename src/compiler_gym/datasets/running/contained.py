@@ -107,14 +107,14 @@ def run_contained(
             raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
         printed = _contents(stdout)
         return RunReport(
-            report.exit_status,
-            report.seconds,
-            printed,
-            _contents(stderr)[-_KEPT_ERRORS:],
-            dict(_outputs(scratch, collected, case)),
-            _stopped_by(report, printed, limits),
-            report.cpu_seconds,
-            report.sandbox.value,
+            exit_status=report.exit_status,
+            seconds=report.seconds,
+            stdout=printed,
+            stderr=_contents(stderr)[-_KEPT_ERRORS:],
+            files=dict(_outputs(scratch, collected, case)),
+            stopped_by=_stopped_by(report, printed, limits),
+            cpu_seconds=report.cpu_seconds,
+            sandbox=report.sandbox.value,
         )
 
 

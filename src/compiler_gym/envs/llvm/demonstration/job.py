@@ -120,7 +120,18 @@ class Demonstration:
         (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
         level, count, commandline = min(_levels(env, benchmark), key=lambda tried: tried[1])
         command = self._command(name, commandline)
-        row = Comparison(name, str(benchmark), initial, o0, o3, oz, count, count, [level], command)
+        row = Comparison(
+            name=name,
+            benchmark=str(benchmark),
+            initial=initial,
+            o0=o0,
+            o3=o3,
+            oz=oz,
+            baseline=count,
+            found=count,
+            actions=[level],
+            command=command,
+        )
         row.opt_oz = opt_oz
         self.rows.append(row)
         self._benchmarks.append(benchmark)

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Processes kept at states that walks often set out from: the tree's own, for a while.
+"""Environments kept at states that somebody wants to stand at again, each a process of its own.
 
-Each is an environment that is never stepped, only forked. What was used longest ago is
-closed first, when there are too many or when they hold too much memory.
+A kept environment is looked at and forked, and never stepped. What was used longest ago is
+closed first, when there are too many or when they hold too much memory. One whose process
+was lost is forgotten: who wants to stand there replays from the nearest that is left.
 """
 
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from compiler_gym.errors import InvalidParameterError, ServiceError
-from compiler_gym.search.tree import Node, State
 
-__all__ = ["Snapshots", "Weight"]
+__all__ = ["KeptForks", "Weight"]
+
+_K = TypeVar("_K", bound=Hashable)
 
 _WEIGHED_EVERY = 8
 
@@ -41,8 +44,10 @@ class _Kept:
     """Held while the environment is forked or closed."""
 
 
-class Snapshots:
-    """The kept environments, by state; for any number of threads.
+class KeptForks(Mapping[_K, Any]):
+    """The kept environments, by the state that each stands at; for any number of threads.
+
+    To look at one is no use of it: call `used`, or `fork`, and it is kept for longer.
 
     There are at most `capacity`, and together they hold about `memory_bytes` at most that
     no other process shares. Raises `InvalidParameterError` for a bound below 0.
@@ -57,11 +62,17 @@ class Snapshots:
         self._capacity = capacity
         self._memory_bytes = memory_bytes
         self._lock = threading.Lock()
-        self._kept: OrderedDict[State, _Kept] = OrderedDict()
+        self._kept: OrderedDict[_K, _Kept] = OrderedDict()
         self._closed = False
 
     def __contains__(self, state: object) -> bool:
         return state in self._kept
+
+    def __getitem__(self, state: _K) -> Any:
+        return self._kept[state].env
+
+    def __iter__(self) -> Iterator[_K]:
+        return iter(list(self._kept))
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -71,18 +82,9 @@ class Snapshots:
         """Whether it keeps anything."""
         return self._capacity > 0 and self._memory_bytes > 0
 
-    def kept(self, state: State) -> Any | None:
-        """Return the environment that is kept at `state`; to fork it, call `fork`."""
-        found = self._kept.get(state)
-        return None if found is None else found.env
-
-    def nearest(self, node: Node) -> Node | None:
-        """Return the closest ancestor of `node` (or itself) whose state is kept."""
-        kept = self._kept
-        return next((ancestor for ancestor in node.lineage() if ancestor.known in kept), None)
-
-    def keep(self, state: State, env: Any, weight: Weight) -> None:
+    def keep(self, state: _K, env: Any, weight: Weight | None = None) -> None:
         """Take over `env`, which stands at `state`."""
+        weight = weight or Weight()
         superfluous: list[_Kept] = []
         with self._lock:
             self._weigh(weight)
@@ -96,27 +98,40 @@ class Snapshots:
         for extra in superfluous:
             _close(extra)
 
-    def fork(self, state: State) -> Any | None:
-        """Return a new environment that stands at `state`, or None if there is none.
+    def used(self, state: _K) -> Any | None:
+        """Return the environment at `state` to look at, or None if there is none any more."""
+        entry = self._use(state)
+        if entry is not None and not entry.env.episode.has_program:
+            self.drop(state)
+            return None
+        return None if entry is None else entry.env
 
-        One whose process was lost is forgotten.
-        """
-        with self._lock:
-            entry = self._kept.get(state)
-            if entry is None:
-                return None
-            self._kept.move_to_end(state)
+    def fork_nearest(self, states: Iterable[_K]) -> tuple[_K, Any] | None:
+        """Return a fork of the first of `states` that is kept and alive, and which it is."""
+        found = ((state, env) for state in states if (env := self.fork(state)) is not None)
+        return next(found, None)
+
+    def fork(self, state: _K) -> Any | None:
+        """Return a new environment that stands at `state`, or None if there is none."""
+        entry = self._use(state)
+        if entry is None:
+            return None
         with entry.lock:
             try:
                 if entry.env.in_episode:
                     return entry.env.fork()
             except (ServiceError, OSError):
                 pass
-        with self._lock:
-            if self._kept.get(state) is entry:
-                del self._kept[state]
-        _close(entry)
+        self.drop(state, entry)
         return None
+
+    def drop(self, state: _K, entry: _Kept | None = None) -> None:
+        """Close what is kept at `state`, if there is something."""
+        with self._lock:
+            if entry is None or self._kept.get(state) is entry:
+                entry = self._kept.pop(state, entry)
+        if entry is not None:
+            _close(entry)
 
     def close(self) -> None:
         """Close every kept environment; later ones are closed as they come."""
@@ -126,6 +141,13 @@ class Snapshots:
             self._kept.clear()
         for entry in kept:
             _close(entry)
+
+    def _use(self, state: _K) -> _Kept | None:
+        with self._lock:
+            entry = self._kept.get(state)
+            if entry is not None:
+                self._kept.move_to_end(state)
+            return entry
 
     def _weigh(self, weight: Weight) -> None:
         """Let `weight` look at a process that is kept: a new one still shares all it has."""
