@@ -117,10 +117,6 @@ constexpr int of_owners[] = {
     SYS_removexattr,
     SYS_lremovexattr,
     SYS_fremovexattr,
-    452,  // fchmodat2
-    463,
-    466,  // setxattrat, removexattrat
-    469,  // file_setattr
 #if defined(__x86_64__)
     SYS_chown,
     SYS_lchown,
@@ -129,6 +125,9 @@ constexpr int of_owners[] = {
     SYS_futimesat,
 #endif
 };
+
+// The younger ones among them: libraries take the older where there are none.
+constexpr int of_owners_lately[] = {452, 463, 466, 469};  // fchmodat2, *xattrat, file_setattr
 
 // The same of its own folder is done by the watcher: linkers and tar need it.
 constexpr int of_own_folder[] = {
@@ -202,6 +201,7 @@ void add_refused(Program& program, const Orders& orders, const Place& place, boo
     program.on(static_cast<unsigned>(call), SECCOMP_RET_ERRNO | EAFNOSUPPORT);
   if (!place.is_owner) return;
   program.on_each(of_owners, denied);
+  program.on_each(of_owners_lately, unknown);
   program.on_each(of_own_folder, is_heard ? told : denied);
   program.on_each(std::initializer_list<int>{SYS_setpriority, SYS_ioprio_set}, denied);
   for (const int call : of_others) {
