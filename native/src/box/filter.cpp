@@ -139,9 +139,9 @@ constexpr int of_own_folder[] = {
 #endif
 };
 
-// What changes other processes of the same user, where the first argument is not 0.
-constexpr int of_others[] = {SYS_prlimit64,         SYS_sched_setaffinity, SYS_sched_setscheduler,
-                             SYS_sched_setparam,    SYS_sched_setattr};
+// What changes other processes of the same user.
+constexpr int of_others[] = {SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
+                             SYS_sched_setattr};
 
 class Program {
  public:
@@ -192,6 +192,15 @@ constexpr unsigned unknown = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr unsigned allowed = SECCOMP_RET_ALLOW;
 constexpr unsigned told = SECCOMP_RET_USER_NOTIF;
 
+// Allows a call whose first argument is a process for the caller alone, which is 0.
+void add_for_itself(Program& program, int call) {
+  const int from = program.skip_unless(static_cast<unsigned>(call));
+  program.load_argument(0);
+  program.on(0, allowed);
+  program.answer(denied);
+  program.skip_to_here(from);
+}
+
 void add_refused(Program& program, const Orders& orders, const Place& place, bool is_heard) {
   program.on_each(refused, denied);
   program.on_each(missing, unknown);
@@ -199,18 +208,13 @@ void add_refused(Program& program, const Orders& orders, const Place& place, boo
   // No program needs a socket, and what is sent into one is counted nowhere.
   for (const int call : {SYS_socket, SYS_socketpair})
     program.on(static_cast<unsigned>(call), SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+  program.on_each(std::initializer_list<int>{SYS_setpriority, SYS_ioprio_set}, denied);
+  add_for_itself(program, SYS_prlimit64);
   if (!place.is_owner) return;
   program.on_each(of_owners, denied);
   program.on_each(of_owners_lately, unknown);
   program.on_each(of_own_folder, is_heard ? told : denied);
-  program.on_each(std::initializer_list<int>{SYS_setpriority, SYS_ioprio_set}, denied);
-  for (const int call : of_others) {
-    const int from = program.skip_unless(static_cast<unsigned>(call));
-    program.load_argument(0);
-    program.on(0, allowed);
-    program.answer(denied);
-    program.skip_to_here(from);
-  }
+  for (const int call : of_others) add_for_itself(program, call);
 }
 
 void add_memory(Program& program, unsigned least, int call, int argument) {

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "calls.h"
+
 namespace compiler_gym::box {
 
 namespace {
@@ -51,8 +53,12 @@ int open_target(pid_t pid, int folder, std::uint64_t path, bool follows) {
   char name[4096];
   const int at = open_of(pid, folder);
   if (at < 0 || path == 0) return at;
-  const int flags = O_PATH | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW);
-  const int found = read_path(pid, path, name, sizeof name) ? openat(at, name, flags) : -1;
+  // A link below /proc/self would be one of this process.
+  OpenHow how{static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW)), 0,
+              no_magic};
+  const int found = read_path(pid, path, name, sizeof name)
+                        ? static_cast<int>(syscall(437, at, name, &how, sizeof how))
+                        : -1;
   const int error = errno;
   close(at);
   errno = error;

@@ -71,8 +71,12 @@ void set_limits(const Orders& orders, const Place& place) {
   limit(RLIMIT_NPROC, orders.processes + others, orders.processes + others);
 }
 
-void drop_powers() {
+// What a program that is executed may ever have; a plain user may not say so, and needs not to.
+void bound_powers() {
   for (int power = 0; prctl(PR_CAPBSET_DROP, power, 0, 0, 0) == 0;) ++power;
+}
+
+void drop_powers() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   struct {
     unsigned version;
@@ -144,6 +148,7 @@ bool tell(int told, const Told& said, int listener) {
   if (!place.is_first) endanger();
   set_limits(orders, place);
   if (is_bounded) {
+    bound_powers();
     if (!become(place)) give_up(told, "change the user");
     drop_powers();
   }
