@@ -3,11 +3,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@
 #include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/sem.h>
@@ -259,6 +263,26 @@ static void own(void) {
   printf("mode %o\ntime %ld\n", found.st_mode & 0777, (long)found.st_mtime);
 }
 
+/* Becomes another program below a filter like that of Docker. */
+static int confine(char **command) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mount, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x7E020000, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter)) return 98;
+  execv(command[0], command);
+  return 97;
+}
+
 int main(int count, char **words) {
   const char *name = words[1];
   setvbuf(stdout, 0, _IONBF, 0);
@@ -284,6 +308,7 @@ int main(int count, char **words) {
   else if (is(name, "timers")) { struct itimerval t = {{0, 1000}, {0, 1000}}; timer_t made; struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM}; timer_create(CLOCK_MONOTONIC, &e, &made); setitimer(ITIMER_REAL, &t, 0); for (;;) pause(); }
   else if (is(name, "closed")) { for (int f = 0; f < 3; f++) close(f); int f = open("made", O_CREAT | O_WRONLY, 0644); _exit(write(1, "x", 1) < 0 && f == 0 && write(f, "made", 4) == 4 ? 3 : 4); }
   else if (is(name, "bomb")) bomb();
+  else if (is(name, "confine")) return confine(words + 2);
   else if (is(name, "metadata")) metadata(words[2]);
   else if (is(name, "kernel")) kernel_memory();
   else if (is(name, "threads")) threads(atol(words[2]));

@@ -11,6 +11,8 @@ import pytest
 
 from compiler_gym.datasets import RunCase, run_contained
 from compiler_gym.sandbox import run_tool_boxed, sandboxed
+from compiler_gym.sandbox.box import try_way
+from compiler_gym.sandbox.ways import OWN, find_helper
 
 from .conftest import NOBODY, Box, as_other, keep_powers
 
@@ -127,6 +129,19 @@ def test_an_output_is_not_taken_from_elsewhere(every: Box, place: Path) -> None:
     ran = every.run("write", "here", outputs=names)
     outside.unlink()
     assert dict(ran.files) == {"here": b"attacked"}
+
+
+def test_a_container_whose_filter_knows_no_clone3_runs_programs(
+    attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    confined = place / "confined"
+    confined.write_text(f'#!/bin/sh\nexec {attacks} confine {find_helper()} "$@"\n')
+    confined.chmod(0o755)
+    monkeypatch.setattr("compiler_gym.sandbox.box.find_helper", lambda: str(confined))
+    for tier in ("limits", "none"):
+        ran = run_contained(["/bin/echo", "ran"], sandbox=tier)
+        assert (ran.exit_status, ran.stdout) == (0, b"ran\n")
+    assert "Operation not permitted" in try_way(OWN)
 
 
 def test_root_that_may_become_nobody_else_has_no_namespaces(tmp_path: Path) -> None:

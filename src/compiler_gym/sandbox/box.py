@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from compiler_gym.errors import SandboxError
 from compiler_gym.files import scratch_directory
@@ -131,6 +130,7 @@ def run_boxed(
             order.kept.append(writing)
             order.words.append(f"--report={writing}")
             words = order.for_way(chosen_way, sandbox, command)
+            user = order.user(chosen_way, in_place)
             process = subprocess.Popen(
                 words,
                 env=dict(environment),
@@ -139,7 +139,9 @@ def run_boxed(
                 stderr=streams[2],
                 pass_fds=order.kept,
                 start_new_session=True,
-                **order.user(chosen_way, in_place),
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
             )
         except OSError as error:
             raise SandboxError(f"cannot start the sandbox: {error}") from error
@@ -240,20 +242,20 @@ class _Order:
             scratch_bytes=self._scratch_bytes,
         )
 
-    def user(self, chosen_way: Way, in_place: bool) -> dict[str, Any]:
-        """Return who starts the box: bubblewrap cannot make another user of root's program.
+    def user(self, chosen_way: Way, in_place: bool) -> int | None:
+        """Return who starts the box, if not who asks, and give that user the box's folders.
 
-        Such a one gets the folders of the box.
+        Bubblewrap cannot make nobody of a program that root starts.
         """
         if chosen_way == OWN or in_place or os.geteuid() != 0:
-            return {}
+            return None
         try:
             for folder in self._given:
                 for path in (folder, *folder.rglob("*")):
                     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
         except OSError as error:
             raise SandboxError(explained(f"become nobody: {error.strerror}")) from error
-        return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+        return NOBODY
 
     def _opened(self, path: Path) -> int:
         self._given.append(path)
