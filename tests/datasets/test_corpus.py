@@ -17,7 +17,7 @@ from compiler_gym.datasets import (
     CorpusProgram,
     find_corpora,
 )
-from compiler_gym.datasets.corpus_writer import CorpusWriter
+from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 
 

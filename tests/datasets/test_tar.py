@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.datasets import DownloadOptions, TarDataset, TarDatasetWithManifest
-from compiler_gym.datasets.archive import ArchiveLimits
+from compiler_gym.datasets.fetching.archive import ArchiveLimits
 from compiler_gym.errors import DatasetInitError, DownloadFailed, UnknownNameError
 from tests.datasets.conftest import make_tar
 from tests.datasets.server import Server
