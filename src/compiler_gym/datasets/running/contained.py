@@ -183,8 +183,10 @@ def _outputs(scratch: Path, collected: Path | None, case: RunCase) -> Iterator[t
 
 
 def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
-    """Return the contents of a plain file, or None: no link that a program made is followed."""
-    if ".." in parts:
+    """Return the contents of a plain file, or None: no link that a program made is followed, and
+    no name leads out of `folder`.
+    """
+    if not parts or parts[0] == "/" or ".." in parts:
         return None
     with ExitStack() as stack:
         try:

@@ -471,7 +471,8 @@ class LlvmEnv(RunnableEnv):
         """
         benchmark = self.benchmark
         assert benchmark is not None
-        return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
+        with sandboxed(self.limits.sandbox):
+            return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
 
     def write_bug_report(
         self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
@@ -493,15 +494,16 @@ class LlvmEnv(RunnableEnv):
             module, pipeline = _marked(start, actions)
         spec = benchmark.run
         case = next((c for c in chosen_cases(spec) if c.name in names), None) if spec else None
-        return write_bug_report(
-            Path(folder),
-            module=module,
-            pipeline=pipeline,
-            kind=kind,
-            case=case,
-            link=tuple(spec.link) if spec else (),
-            details="; ".join(map(str, errors)),
-        )
+        with sandboxed(self.limits.sandbox):
+            return write_bug_report(
+                Path(folder),
+                module=module,
+                pipeline=pipeline,
+                kind=kind,
+                case=case,
+                link=tuple(spec.link) if spec else (),
+                details="; ".join(map(str, errors)),
+            )
 
     def _rewards(self) -> list[Reward]:
         """Return what can be earned, fresh."""
