@@ -74,9 +74,9 @@ def test_nothing_is_tried_twice(walker: Walker, program: Program) -> None:
 def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
     env: CompilerEnv, walker: Walker, program: Program
 ) -> None:
-    snapshots = Snapshots(4)
-    hung = make_walker(env, snapshots, step_seconds=0.5).walk(program, [HANG]).failure
-    snapshots.close()
+    kept_forks = KeptForks(4)
+    hung = make_walker(env, kept_forks, step_seconds=0.5).walk(program, [HANG]).failure
+    kept_forks.close()
     assert hung is not None
     assert hung.type == "WorkerTimeoutError"
     assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41
