@@ -238,7 +238,7 @@ std::map<std::string, Split> splits_in(const ::llvm::NamedMDNode& notes) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts_of(
+std::vector<std::pair<std::string, Fragile<::llvm::Module>>> parts_of(
     ::llvm::Module& module, std::string_view id) {
   const auto homes = homes_of(module);
   auto* layout = promote_all(module);
@@ -249,10 +249,10 @@ std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts_of(
   const Number last = names.size();
   names.emplace_back();
   auto& context = module.getContext();
-  std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts;
+  std::vector<std::pair<std::string, Fragile<::llvm::Module>>> parts;
   for (Number at = 0; at <= last; ++at) {
     ::llvm::ValueToValueMapTy copies;
-    auto part = ::llvm::CloneModule(module, copies, [&](const ::llvm::GlobalValue* value) {
+    Fragile<::llvm::Module> part = ::llvm::CloneModule(module, copies, [&](const ::llvm::GlobalValue* value) {
       const auto home = homes.find(value);
       return (home == homes.end() ? last : home->second) == at || is_shared(*value, homes);
     });
