@@ -32,10 +32,10 @@ int destroyed_by(const Error& error) {
 }  // namespace
 
 TEST_CASE("what LLVM gave up in is leaked, and nothing else") {
-  CHECK(destroyed_by(llvm::FatalError("it is over")) == 0);
-  CHECK(destroyed_by(llvm::OutOfMemory()) == 0);
+  CHECK(destroyed_by(compiler_gym::llvm::FatalError("it is over")) == 0);
+  CHECK(destroyed_by(compiler_gym::llvm::OutOfMemory()) == 0);
   CHECK_FALSE(GivenUp::is_in_flight());
-  CHECK(destroyed_by(llvm::InitError("no module")) == 1);
+  CHECK(destroyed_by(compiler_gym::llvm::InitError("no module")) == 1);
   int destroyed = 0;
   make_fragile<Counted>(destroyed).reset();
   CHECK(destroyed == 1);
