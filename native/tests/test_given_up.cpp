@@ -43,6 +43,8 @@ TEST_CASE("what LLVM gave up in is leaked, and nothing else") {
 
 TEST_CASE("what LLVM hands over becomes fragile") {
   int destroyed = 0;
-  { const Fragile<Counted> owned = std::make_unique<Counted>(destroyed); }
+  {
+    const Fragile<Counted> owned = std::make_unique<Counted>(destroyed);
+  }
   CHECK(destroyed == 1);
 }

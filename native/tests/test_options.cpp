@@ -118,7 +118,9 @@ TEST_CASE("a process that is copied while another thread runs LLVM may have it a
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);  // a lock that nobody holds any more is never given back
-    { const OtherOptions alone(OptionValues{{"compiler-gym-test-number", "9"}}); }
+    {
+      const OtherOptions alone(OptionValues{{"compiler-gym-test-number", "9"}});
+    }
     _exit(0);
   }
   copied.set_value();

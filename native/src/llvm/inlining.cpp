@@ -10,10 +10,10 @@
 #include "compiler_gym/llvm/features.h"
 #include "coroutine.h"
 #include "level_passes.h"
-#include "loop_analyses.h"
 #include "llvm/Analysis/InlineModelFeatureMaps.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
+#include "loop_analyses.h"
 
 namespace compiler_gym::llvm {
 namespace {

@@ -112,17 +112,16 @@ struct Module::State {
     throw DiagnosticError(message);
   }
 
-  bool is_too_large() {
-    return most_instructions && current_count() > most_instructions;
-  }
+  bool is_too_large() { return most_instructions && current_count() > most_instructions; }
 
   void throw_if_too_large() {
     if (!is_too_large()) return;
-    throw TooLargeError(std::to_string(current_count()) +
-                        " instructions, beyond the limit of " + std::to_string(most_instructions));
+    throw TooLargeError(std::to_string(current_count()) + " instructions, beyond the limit of " +
+                        std::to_string(most_instructions));
   }
 
-  bool run(const std::string& pipeline, bool is_asked, ChangeDetector::Listener listener = nullptr) {
+  bool run(const std::string& pipeline, bool is_asked,
+           ChangeDetector::Listener listener = nullptr) {
     auto passes = parse(pipeline);
     ++version;
     detector->begin(is_one_pass(pipeline), is_asked, std::move(listener));
@@ -262,8 +261,8 @@ WatchedRun Module::run_watched(const std::string& pipeline) {
     found.changed = state.run(pipeline, /*is_asked=*/true, note);
     const IrHash after = state.hasher(*state.module);
     found.differs = after != before;
-    found.holds = state.current_hash() == after &&
-                  state.current_count() == count_instructions(*state.module);
+    found.holds =
+        state.current_hash() == after && state.current_count() == count_instructions(*state.module);
     // A wrong answer leaves wrong knowledge behind.
     if (!found.holds || found.differs != found.changed) state.forget();
     return found;
@@ -308,9 +307,7 @@ IrHash Module::hash() {
 }
 
 std::size_t Module::instruction_count() {
-  return with_state([](State& state) {
-    return state.current_count();
-  });
+  return with_state([](State& state) { return state.current_count(); });
 }
 
 void Module::verify() {

@@ -65,8 +65,7 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
   parts.builder.registerCGSCCAnalyses(parts.components);
   parts.builder.registerFunctionAnalyses(parts.functions);
   parts.builder.registerLoopAnalyses(parts.loops);
-  parts.builder.crossRegisterProxies(parts.loops, parts.functions, parts.components,
-                                     parts.modules);
+  parts.builder.crossRegisterProxies(parts.loops, parts.functions, parts.components, parts.modules);
   register_codegen_pass(parts.builder);
 }
 

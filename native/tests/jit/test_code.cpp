@@ -129,7 +129,8 @@ TEST_CASE("a process that is forked while others compile can compile") {
   for (int thread = 0; thread < 3; ++thread) {
     threads.emplace_back([&, thread] {
       for (int number = 0; !done; ++number) {
-        compile_cached("define i32 @f() {\n ret i32 " + std::to_string(number % 50 + thread) + "\n}", -1);
+        compile_cached(
+            "define i32 @f() {\n ret i32 " + std::to_string(number % 50 + thread) + "\n}", -1);
         if (number % 20 == 0) clear_cache();
       }
     });
