@@ -24,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from compiler_gym.datasets.install import as_dataset_errors
+from compiler_gym.datasets.fetching.install import as_dataset_errors
 from compiler_gym.errors import DatasetInitError
 
 __all__ = ["ArchiveLimits", "Member", "open_compressed", "read_archive", "unpack"]
@@ -316,7 +316,7 @@ class _ZstReader:
     """A reader of Zstandard whose complaints look like those of the other readers."""
 
     def __init__(self, path: Path) -> None:
-        from compiler_gym.datasets.zstd import zstd
+        from compiler_gym.datasets.fetching.zstd import zstd
 
         # The window is bounded so that a small file cannot ask for gigabytes.
         options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}

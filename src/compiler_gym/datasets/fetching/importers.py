@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.datasets.archive import as_damage
 from compiler_gym.datasets.corpus import FILE_NAME, CorpusDataset, Reader
-from compiler_gym.datasets.corpus_writer import Added, CorpusWriter
-from compiler_gym.datasets.progress import Report, transfer_bar
-from compiler_gym.datasets.readers import Candidate, ReadOptions, reader_of
+from compiler_gym.datasets.fetching.archive import as_damage
+from compiler_gym.datasets.fetching.corpus_writer import Added, CorpusWriter
+from compiler_gym.datasets.fetching.progress import Report, transfer_bar
+from compiler_gym.datasets.fetching.readers import Candidate, ReadOptions, reader_of
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError
 

@@ -16,8 +16,8 @@ from compiler_gym.datasets import (
     ReadOptions,
     import_corpus,
 )
-from compiler_gym.datasets.archive import ArchiveLimits
-from compiler_gym.datasets.zstd import zstd
+from compiler_gym.datasets.fetching.archive import ArchiveLimits
+from compiler_gym.datasets.fetching.zstd import zstd
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 
@@ -299,7 +299,7 @@ def test_parquet_without_programs_is_refused(run: Any, tmp_path: Path) -> None:
 def test_an_interrupted_import_goes_on_where_it_ended(
     run: Any, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("compiler_gym.datasets.corpus_writer._COMMIT_PROGRAMS", 50)
+    monkeypatch.setattr("compiler_gym.datasets.fetching.corpus_writer._COMMIT_PROGRAMS", 50)
     names = [f"{number:03}.c" for number in range(300)]
     if kind == "directory":
         path = fill(tmp_path / "tree", {name: name.encode() for name in names})

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
-from compiler_gym.datasets.install import as_dataset_errors, locked
-from compiler_gym.datasets.progress import Report, transfer_bar
-from compiler_gym.datasets.reachable import unreachable
+from compiler_gym.datasets.fetching.install import as_dataset_errors, locked
+from compiler_gym.datasets.fetching.progress import Report, transfer_bar
+from compiler_gym.datasets.fetching.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
 from compiler_gym.files import scratch_directory
 

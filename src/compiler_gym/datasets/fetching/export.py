@@ -11,7 +11,7 @@ from typing import Any
 
 from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.install import new_file
+from compiler_gym.datasets.fetching.install import new_file
 from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.version import install_hint

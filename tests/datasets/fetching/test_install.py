@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets.install import locked, new_directory, new_file
+from compiler_gym.datasets.fetching.install import locked, new_directory, new_file
 from compiler_gym.errors import DatasetInitError
 
 
@@ -91,12 +91,12 @@ def test_a_lock_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:
     thread = threading.Thread(target=second)
     with locked(tmp_path / "d"):
         thread.start()
-        entered.wait(5)
+        entered.wait(60)
         with (
             pytest.raises(DatasetInitError, match="another process has been working"),
             locked(tmp_path / "d", timeout=0.1),
         ):
             pass
         order.append("first")
-    thread.join(5)
+    thread.join(60)
     assert order == ["first", "second"]

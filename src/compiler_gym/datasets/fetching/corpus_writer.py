@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.datasets.corpus import FORMAT
-from compiler_gym.datasets.install import as_dataset_errors, locked
+from compiler_gym.datasets.fetching.install import as_dataset_errors, locked
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError
 
@@ -342,7 +342,7 @@ def _holds_programs(path: Path) -> bool:
 
 
 def _train(samples: list[bytes]) -> bytes | None:
-    from compiler_gym.datasets.zstd import zstd
+    from compiler_gym.datasets.fetching.zstd import zstd
 
     cut = [sample[:_SAMPLE_BYTES] for sample in samples if len(sample) >= 8]
     if len(cut) < _TRAIN_AT_LEAST:
@@ -355,7 +355,7 @@ def _train(samples: list[bytes]) -> bytes | None:
 
 
 def _compressor(dictionary: bytes | None) -> Callable[[bytes], bytes]:
-    from compiler_gym.datasets.zstd import zstd
+    from compiler_gym.datasets.fetching.zstd import zstd
 
     options: dict[int, int] = {
         zstd.CompressionParameter.compression_level: _LEVEL,

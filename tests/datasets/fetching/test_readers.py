@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import ReadOptions
-from compiler_gym.datasets.readers import Candidate, reader_of
+from compiler_gym.datasets.fetching.readers import Candidate, reader_of
 from compiler_gym.errors import DatasetInitError
 from tests.datasets.conftest import make_tar
 

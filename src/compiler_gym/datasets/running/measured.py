@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from compiler_gym.datasets.bundled import run_spec_of
-from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
-from compiler_gym.datasets.packed_run import unpack_run
-from compiler_gym.datasets.run_spec import RunCase, RunSpec
-from compiler_gym.datasets.uri import BenchmarkUri
-from compiler_gym.errors import BenchmarkInitError, ObservationError, UnknownNameError
+from compiler_gym.datasets.running.contained import RunLimits, RunReport, run_contained
+from compiler_gym.datasets.running.run_spec import RunCase, RunSpec
+from compiler_gym.errors import BenchmarkInitError, ObservationError
 from compiler_gym.files import tool_identity
 
 __all__ = [
@@ -28,30 +25,12 @@ __all__ = [
     "MeasuredRuns",
     "counter_identity",
     "counting_command",
-    "known_run",
 ]
 
-_BUNDLED = "benchmark://cbench-v1"
 _TIMED_SIZES = ("ref", "default", "small", "test")
 _COUNTED_SIZES = ("small", "default", "test", "ref")
 _SLOWDOWN = 100
 _SHOWN = 500
-
-
-def known_run(uri: str, packed: bytes) -> RunSpec | None:
-    """Return how to run the program at `uri`, or None where nobody said.
-
-    `packed` is what travelled with the program; bundled programs are known by name.
-    """
-    if packed:
-        return unpack_run(packed)
-    parsed = BenchmarkUri.from_string(uri)
-    if parsed.dataset_name != _BUNDLED:
-        return None
-    try:
-        return run_spec_of(parsed.path.strip("/"))
-    except (KeyError, OSError, UnknownNameError):
-        return None
 
 
 class MeasuredRuns:

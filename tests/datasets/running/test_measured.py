@@ -11,8 +11,6 @@ from compiler_gym.datasets import (
     RunCase,
     RunSpec,
     counter_identity,
-    known_run,
-    pack_run,
 )
 from compiler_gym.errors import ObservationError
 
@@ -26,16 +24,6 @@ def program(tmp_path: Path) -> Path:
     path.write_text('#!/bin/sh\necho "$1"\n')
     path.chmod(0o755)
     return path
-
-
-def test_a_run_travels_with_its_program_or_is_known_by_name() -> None:
-    spec = RunSpec.single(("7",))
-    assert known_run("benchmark://own-v0/1", pack_run(spec)) == spec
-    assert known_run("benchmark://own-v0/1", b"") is None
-    bundled = known_run("benchmark://cbench-v1/crc32", b"")
-    assert bundled is not None
-    assert len(bundled.cases) >= 20
-    assert known_run("benchmark://cbench-v1/nosuch", b"") is None
 
 
 def test_times_are_of_the_largest_case(program: Path) -> None:

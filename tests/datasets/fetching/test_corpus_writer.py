@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.datasets.corpus_writer import Added, CorpusWriter
+from compiler_gym.datasets.fetching.corpus_writer import Added, CorpusWriter
 from compiler_gym.errors import DatasetInitError
 
 
