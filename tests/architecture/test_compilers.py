@@ -65,7 +65,7 @@ FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
     "sandbox/box.py": ({"opt"}, "a folder of the system"),
     "sandbox/ways.py": ({"opt"}, "a folder of the system"),
-    "_old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
+    "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/recording.py": (
         {"clang", "clang++", "clang++-22", "clang-22", "g++", "gcc"},

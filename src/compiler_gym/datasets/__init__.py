@@ -10,6 +10,8 @@ and `published` makes a set of one; `seeded` is a set that a tool writes, and `c
 of those. No compiler is known here: a program is bytes.
 """
 
+from typing import TYPE_CHECKING
+
 from compiler_gym.datasets import published_archives
 from compiler_gym.datasets.benchmark import (
     Benchmark,
@@ -30,7 +32,6 @@ from compiler_gym.datasets.download import DownloadOptions, download
 from compiler_gym.datasets.export import export_parquet
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.importers import ImportReport, import_corpus
-from compiler_gym.datasets.managing import activate, deactivate, delete, require
 from compiler_gym.datasets.measured import (
     MeasuredRuns,
     counter_identity,
@@ -46,6 +47,10 @@ from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.compat import activate, deactivate, delete, require
 
 __all__ = [
     "PUBLISHED_AT",
@@ -101,3 +106,8 @@ __all__ = [
     "runs_as_expected",
     "unpack_run",
 ]
+
+__getattr__ = door(
+    __name__,
+    dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat"),
+)

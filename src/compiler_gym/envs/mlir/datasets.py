@@ -24,7 +24,7 @@ __all__ = [
     "make_benchmark",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`
 
 _LARGEST_SEED = 2**32 - 1
 
