@@ -53,8 +53,11 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "envs.llvm.datasets.llvm_stress": {"envs.llvm.datasets": "LlvmStressDataset"},
     "envs.llvm.datasets.poj104": {"envs.llvm.datasets": "POJ104Dataset"},
     "envs.llvm.llvm_benchmark": {
-        "envs.llvm": "ClangInvocation get_system_library_flags make_benchmark"
+        "envs.llvm": "ClangInvocation get_system_library_flags make_benchmark "
+        "make_benchmark_from_source merge_benchmarks split_benchmark_by_function",
+        "errors": "BenchmarkInitError",
     },
+    "envs.llvm.llvm_command_line": {"envs.llvm": "LlvmCommandLine"},
     "envs.llvm.llvm_env": {"envs.llvm": "LlvmEnv"},
     "envs.llvm.specs": {"envs.llvm": "observation_spaces reward_spaces"},
     "envs.loop_tool.loop_tool_env": {"envs.loop_tool": "LoopToolEnv"},
@@ -67,10 +70,20 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "spaces.dict": {"spaces": "Dict"},
     "spaces.tuple": {"spaces": "Tuple"},
     "util": {},
-    "util.debug_util": {"": "get_debug_level get_logging_level set_debug_level"},
+    "util.debug_util": {
+        "": "get_debug_level get_logging_level set_debug_level",
+        "compat": "logging_level_to_debug_level",
+    },
     "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
-    "util.gym_type_hints": {"core": "OptionalArgumentValue"},
-    "util.minimize_trajectory": {"errors": "MinimizationError"},
+    "util.gym_type_hints": {
+        "core": "OptionalArgumentValue",
+        "compat": "ActionType ObservationType RewardType StepType",
+    },
+    "util.minimize_trajectory": {
+        "errors": "MinimizationError",
+        "search": "bisect_trajectory minimize_trajectory_iteratively random_minimization "
+        "validation_fails",
+    },
     "util.registration": {"": "COMPILER_GYM_ENVS make"},
     "util.runfiles_path": {
         "": "cache_path site_data_path transient_cache_path",
@@ -90,15 +103,20 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "wrappers.fork": {"wrappers": "ForkOnStep"},
     "wrappers.llvm": {"wrappers": "RuntimePointEstimateReward"},
-    "wrappers.mlir": {"envs.mlir": "make_mlir_rl_wrapper_env"},
+    "wrappers.mlir": {"envs.mlir": "MlirRlWrapperEnv convert_action make_mlir_rl_wrapper_env"},
     "envs.mlir.mlir_env": {"envs.mlir": "MlirEnv"},
     "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
 }  # fmt: skip
 """What an old module held, by the door that has it now; nothing where it only held modules."""
 
-_RENAMED = {"ClientServiceCompilerEnv": "CompilerEnv"}
-"""Old names of classes whose module is in the table."""
+_RENAMED = {
+    "ClientServiceCompilerEnv": "CompilerEnv",
+    "HostCompilerFailure": "BenchmarkInitError",
+    "UnableToParseHostCompilerOutput": "BenchmarkInitError",
+    "environment_validation_fails": "validation_fails",
+}
+"""Old names of what a module in the table holds under another name."""
 
 _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
 

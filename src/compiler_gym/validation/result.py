@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a validation found."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
@@ -40,6 +40,7 @@ class RungResult(Record):
     parts: ClassVar[Mapping[str, type[Record]]] = {"errors": ValidationError}
 
     def __post_init__(self) -> None:
+        self._read_parts()
         object.__setattr__(self, "verdict", Verdict(self.verdict))  # a file has its text
 
 
@@ -79,6 +80,7 @@ class ValidationResult(Record):
     derived: ClassVar[frozenset[str]] = frozenset({"okay"})
 
     def __post_init__(self) -> None:
+        self._read_parts()
         if not self.walltime >= 0:
             raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
 
@@ -116,18 +118,9 @@ class ValidationResult(Record):
         """Return what the rung `name` said, or None if it was not asked."""
         return next((rung for rung in self.rungs if rung.name == name), None)
 
-    def dict(
-        self, *, include: Container[str] | None = None, exclude: Container[str] = ()
-    ) -> _Fields:
-        """Return every field by its name, and ``okay``; see `Record.dict`."""
-        fields = super(ValidationResult, self).dict(include=include, exclude=exclude)
-        if "okay" not in exclude and (include is None or "okay" in include):
-            fields = {"okay": self.okay(), **fields}
-        return fields
-
     def to_json(self) -> _Fields:
-        """Return plain values for a JSON file."""
-        return self.dict()
+        """Return plain values for a JSON file: every field by its name, and ``okay``."""
+        return {"okay": self.okay(), **self.dict()}
 
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":

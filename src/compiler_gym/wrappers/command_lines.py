@@ -4,7 +4,7 @@
 Each follows the environment below when its action space changes, by name.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -26,7 +26,7 @@ __all__ = ["CommandlineWithTerminalAction", "ConstrainedCommandline", "MacroActi
 END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the episode")
 
 
-class _NamedActions(ActionWrapper):
+class _NamedActions(ActionWrapper, ABC):
     """Named actions that are made anew when those below change."""
 
     _made: MadeSpace | None = None
@@ -80,6 +80,8 @@ class _NamedActions(ActionWrapper):
 class ConstrainedCommandline(_NamedActions):
     """Offer only some of the actions, in the given order, by flag or by name.
 
+    An action that is given twice has two numbers; `reverse_action` returns the first.
+
     >>> import compiler_gym
     >>> with ConstrainedCommandline(compiler_gym.make("llvm-v0"), ["sroa", "licm"]) as env:
     ...     env.action_space.names
@@ -96,9 +98,12 @@ class ConstrainedCommandline(_NamedActions):
         self._number_of: dict[int, int] = {}
         self._keep_up()
 
-    def action(self, action: Any) -> int:
-        """Return the number below of `action`."""
+    def action(self, action: Any) -> Any:
+        """Return the number below of `action`; of a list, those of its actions."""
         self._keep_up()
+        if isinstance(action, (list, tuple)):
+            listed: Sequence[Any] = action
+            return [self._numbers[int(each)] for each in listed]
         return self._numbers[int(action)]
 
     def reverse_action(self, action: Any) -> int:

@@ -16,12 +16,18 @@ from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
 if TYPE_CHECKING:
     from compiler_gym.envs.mlir.datasets import MatmulBenchmark, MatmulDataset, make_benchmark
     from compiler_gym.envs.mlir.environment import MlirEnv
-    from compiler_gym.envs.mlir.schedule.subactions import make_mlir_rl_wrapper_env
+    from compiler_gym.envs.mlir.schedule.subactions import (
+        MlirRlWrapperEnv,
+        convert_action,
+        make_mlir_rl_wrapper_env,
+    )
 
 __all__ = [
     "MatmulBenchmark",
     "MatmulDataset",
     "MlirEnv",
+    "MlirRlWrapperEnv",
+    "convert_action",
     "make_benchmark",
     "make_mlir_rl_wrapper_env",
     "mlir",
@@ -44,7 +50,12 @@ mlir = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "schedule.subactions"}
+_WHERE = {
+    "MlirEnv": "environment",
+    **dict.fromkeys(
+        ("MlirRlWrapperEnv", "convert_action", "make_mlir_rl_wrapper_env"), "schedule.subactions"
+    ),
+}
 
 __getattr__ = door(
     __name__,
