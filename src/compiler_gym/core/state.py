@@ -64,7 +64,7 @@ class CompilerEnvState(Record):
         from compiler_gym.datasets import BenchmarkUri
 
         if not self.benchmark:
-            raise ValueError("expected a state to name its benchmark, found none: benchmark=URI")
+            raise ValueError("a state names its benchmark: found an empty URI")
         _require("benchmark", self.benchmark, (str, BenchmarkUri), "the URI of a program")
         _require("commandline", self.commandline, str, "text")
         _require("walltime", self.walltime, Real, "a number >= 0 that is finite")

@@ -17,13 +17,13 @@ __all__ = ["Words"]
 class Words:
     """The texts of a space's items, and how to find them in a longer text.
 
-    Of items with the same text the first is found.
+    Items with the same text are refused, unless they may be `repeated`: then the first is found.
 
     >>> Words(["-a", "-b", "-b x"], "flags").find("-a -b x -b")
     [0, 2, 1]
     """
 
-    def __init__(self, items: Sequence[str], kind: str) -> None:
+    def __init__(self, items: Sequence[str], kind: str, *, repeated: bool = False) -> None:
         self.items = tuple(items)
         self.kind = kind
         """What the items are called in messages."""
@@ -31,6 +31,8 @@ class Words:
         self._numbers = {tuple(item.split()): number for number, item in numbered}  # the first
         if () in self._numbers:
             raise ValueError(f"expected {kind} of at least one word, found an empty one")
+        if len(self._numbers) < len(self.items) and not repeated:
+            raise ValueError(f"expected {kind} that differ, found {self._repeated()} twice")
         self._longest = max(map(len, self._numbers), default=1)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Words":
@@ -86,3 +88,12 @@ class Words:
         close = nearest(item, self.items)
         expected = " or ".join(map(repr, close)) or f"one of {len(self.items)} {self.kind}"
         return UnknownNameError(f"expected {expected}, found {item!r}")
+
+    def _repeated(self) -> str:
+        seen: set[tuple[str, ...]] = set()
+        for item in self.items:
+            words = tuple(item.split())
+            if words in seen:
+                return repr(item)
+            seen.add(words)
+        raise AssertionError("every item is different")

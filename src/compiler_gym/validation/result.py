@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a validation found."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import InitVar, dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -71,6 +71,8 @@ class ValidationResult(Record):
     sandbox: str = ""
     """What the program was kept from where it was run: the name of a `Sandbox`; empty where that
     is not known."""
+    okay: InitVar[object]
+    """What `dict` has beside the fields: it follows from them."""
 
     parts: ClassVar[Mapping[str, type[Record]]] = {
         "state": CompilerEnvState,
@@ -79,7 +81,7 @@ class ValidationResult(Record):
     }
     derived: ClassVar[frozenset[str]] = frozenset({"okay"})
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, okay: object) -> None:
         self._read_parts()
         if not self.walltime >= 0:
             raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
@@ -100,7 +102,7 @@ class ValidationResult(Record):
             return f"{program}: unknown{reward}: {replayed.reason}"
         return f"{program}: okay{reward}" if self.okay() else f"{program}: {self.error_details}"
 
-    def okay(self) -> bool:
+    def okay(self) -> bool:  # pyright: ignore[reportRedeclaration]  # and so it has a default
         """Return whether nothing wrong was found; what could not be told is not wrong."""
         return not (
             self.actions_replay_failed
@@ -118,9 +120,18 @@ class ValidationResult(Record):
         """Return what the rung `name` said, or None if it was not asked."""
         return next((rung for rung in self.rungs if rung.name == name), None)
 
+    def dict(
+        self, *, include: Container[str] | None = None, exclude: Container[str] = ()
+    ) -> _Fields:
+        """Return every field by its name, and ``okay``; see `Record.dict`."""
+        fields = super(ValidationResult, self).dict(include=include, exclude=exclude)
+        if "okay" not in exclude and (include is None or "okay" in include):
+            fields = {"okay": self.okay(), **fields}
+        return fields
+
     def to_json(self) -> _Fields:
-        """Return plain values for a JSON file: every field by its name, and ``okay``."""
-        return {"okay": self.okay(), **self.dict()}
+        """Return plain values for a JSON file."""
+        return self.dict()
 
     @classmethod
     def join(cls, results: Iterable["ValidationResult"]) -> "ValidationResult":

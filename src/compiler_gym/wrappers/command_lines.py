@@ -254,13 +254,15 @@ def _no_advice(action: str) -> str:
 
 
 def extended(
-    space: NamedDiscrete, numbers: Iterable[int], extra: Iterable[CommandlineFlag], name: str
+    space: NamedDiscrete, numbers: Sequence[int], extra: Iterable[CommandlineFlag], name: str
 ) -> gymnasium.Space[Any]:
     """Return a space like `space` of the chosen `numbers`, followed by `extra`."""
     kind: Any = type(space)
+    options = {"repeated": True} if len(set(numbers)) < len(numbers) else {}
     if isinstance(space, Commandline):
-        return kind([*(space.items[number] for number in numbers), *extra], name)
-    return kind([*(space.names[number] for number in numbers), *(e.name for e in extra)], name)
+        return kind([*(space.items[number] for number in numbers), *extra], name, **options)
+    names = [*(space.names[number] for number in numbers), *(each.name for each in extra)]
+    return kind(names, name, **options)
 
 
 def any_if_none(masks: NDArray[np.bool_]) -> NDArray[np.bool_]:
