@@ -2,9 +2,10 @@
 """What a validation found."""
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import InitVar, dataclass
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.finding import ValidationError
@@ -14,6 +15,7 @@ from compiler_gym.sandbox import Sandbox
 __all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]
 
 _Fields = dict[str, Any]
+_Result = TypeVar("_Result", bound=Record)
 
 
 class Verdict(Enum):
@@ -44,6 +46,19 @@ class RungResult(Record):
         object.__setattr__(self, "verdict", Verdict(self.verdict))  # a file has its text
 
 
+def _passing_over_derived(cls: type[_Result]) -> type[_Result]:
+    """Let `cls` be made of all that its `dict` has: what follows from the fields is not read."""
+    derived, initialise = cls.derived, cls.__init__
+
+    @wraps(initialise)
+    def __init__(self: _Result, *values: Any, **fields: Any) -> None:  # noqa: N807 - it is one
+        initialise(self, *values, **{n: v for n, v in fields.items() if n not in derived})
+
+    cls.__init__ = __init__
+    return cls
+
+
+@_passing_over_derived
 @dataclass(frozen=True, slots=True)
 class ValidationResult(Record):
     """What is known of one state after it was checked.
@@ -71,9 +86,6 @@ class ValidationResult(Record):
     sandbox: str = ""
     """What the program was kept from where it was run: the name of a `Sandbox`; empty where that
     is not known."""
-    okay: InitVar[object]
-    """What `dict` has beside the fields: it follows from them."""
-
     parts: ClassVar[Mapping[str, type[Record]]] = {
         "state": CompilerEnvState,
         "errors": ValidationError,
@@ -81,7 +93,7 @@ class ValidationResult(Record):
     }
     derived: ClassVar[frozenset[str]] = frozenset({"okay"})
 
-    def __post_init__(self, okay: object) -> None:
+    def __post_init__(self) -> None:
         self._read_parts()
         if not self.walltime >= 0:
             raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
@@ -102,7 +114,7 @@ class ValidationResult(Record):
             return f"{program}: unknown{reward}: {replayed.reason}"
         return f"{program}: okay{reward}" if self.okay() else f"{program}: {self.error_details}"
 
-    def okay(self) -> bool:  # pyright: ignore[reportRedeclaration]  # and so it has a default
+    def okay(self) -> bool:
         """Return whether nothing wrong was found; what could not be told is not wrong."""
         return not (
             self.actions_replay_failed

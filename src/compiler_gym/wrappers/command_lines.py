@@ -7,7 +7,7 @@ Each follows the environment below when its action space changes, by name.
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import gymnasium
 import numpy as np
@@ -102,7 +102,7 @@ class ConstrainedCommandline(_NamedActions):
         """Return the number below of `action`; of a list, those of its actions."""
         self._keep_up()
         if isinstance(action, (list, tuple)):
-            listed: Sequence[Any] = action
+            listed = cast("Sequence[Any]", action)
             return [self._numbers[int(each)] for each in listed]
         return self._numbers[int(action)]
 
