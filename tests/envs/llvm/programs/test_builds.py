@@ -445,8 +445,8 @@ def test_the_globals_come_first() -> None:
 
 def test_an_observation_that_takes_too_long_ends_in_time(tmp_path: Path) -> None:
     source = tmp_path / "large.ll"
-    adds = "\n".join(f"  %{i + 1} = add i32 %{i}, %{i}" for i in range(20_000))
-    body = f"(i32 %0) {{\n{adds}\n  ret i32 %20000\n}}\n"
+    adds = "\n".join(f"  %x{i + 1} = add i32 %x{i}, %x{i}" for i in range(20_000))
+    body = f"(i32 %x0) {{\n{adds}\n  ret i32 %x20000\n}}\n"
     source.write_text("".join(f"define i32 @f{n}{body}" for n in range(40)))
     began = time.monotonic()
     with pytest.raises(TimeoutError):

@@ -73,7 +73,7 @@ class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
         first = _numbered_tiling("tiling")
         others = [
             Dict(
-                {"is_present": _flag("is_present"), "space": _numbered_tiling("space")},
+                {"is_present": _flag("is_present"), "space": _numbered_tiling("tiling")},
                 name=f"tiling {number}",
             )
             for number in range(2, max_subactions + 1)
