@@ -12,6 +12,9 @@ clock. ``watching`` is what a search reports, ``search_result`` what it leaves b
 already, ``attribution`` says what each of its actions is worth.
 """
 
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
 from compiler_gym.options import SearchOptions
 from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
@@ -29,7 +32,6 @@ from compiler_gym.search.known import (
     level_sequences,
     starting_sequences,
 )
-from compiler_gym.search.random_search import random_search
 from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of, take_up
 from compiler_gym.search.search_result import (
     FailureReason,
@@ -48,6 +50,9 @@ from compiler_gym.search.trajectory import (
 )
 from compiler_gym.search.tree import Failure, Node, Walk
 from compiler_gym.search.watching import Improvement, Progress, Silent, Watcher
+
+if TYPE_CHECKING:
+    from compiler_gym.compat import random_search
 
 __all__ = [
     "ALGORITHMS",
@@ -91,3 +96,5 @@ __all__ = [
     "write_json",
     "write_results",
 ]
+
+__getattr__ = door(__name__, {"random_search": "compiler_gym.compat"})

@@ -9,6 +9,8 @@ is the one side an environment sees, ``client`` and ``local`` are it with a proc
 and without, and ``dispatch`` is for several at once.
 """
 
+from typing import TYPE_CHECKING
+
 from compiler_gym.errors import (
     EnvironmentNotSupported,
     ServiceError,
@@ -18,6 +20,7 @@ from compiler_gym.errors import (
     ServiceTransportError,
     SessionNotFound,
 )
+from compiler_gym.lazy import door
 from compiler_gym.options import Limits
 from compiler_gym.service.busy_workers import busy_workers
 from compiler_gym.service.client import WorkerConnection, describe_source
@@ -29,10 +32,14 @@ from compiler_gym.service.supervisor import SessionSource, shut_down
 from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession
 
+if TYPE_CHECKING:
+    from compiler_gym.compat import ConnectionOpts
+
 __all__ = [
     "Channel",
     "CompilationSession",
     "Connection",
+    "ConnectionOpts",
     "EnvironmentNotSupported",
     "Limits",
     "LocalConnection",
@@ -51,3 +58,5 @@ __all__ = [
     "run_child",
     "shut_down",
 ]
+
+__getattr__ = door(__name__, {"ConnectionOpts": "compiler_gym.compat"})

@@ -10,7 +10,12 @@ import os
 
 from compiler_gym.errors import InvalidParameterError
 
-__all__ = ["get_debug_level", "get_logging_level", "set_debug_level"]
+__all__ = [
+    "get_debug_level",
+    "get_logging_level",
+    "logging_level_to_debug_level",
+    "set_debug_level",
+]
 
 _VARIABLE = "COMPILER_GYM_DEBUG"
 _LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
@@ -39,3 +44,13 @@ def set_debug_level(level: int) -> None:
 def get_logging_level() -> int:
     """Return the level for `logging` that the debug level stands for: 0 is ``logging.ERROR``."""
     return _LEVELS[get_debug_level()]
+
+
+def logging_level_to_debug_level(logging_level: int) -> int:
+    """Return the least debug level that shows what is logged at `logging_level`.
+
+    >>> logging_level_to_debug_level(logging.INFO)
+    2
+    """
+    shown = (debug for debug, level in enumerate(_LEVELS) if level <= logging_level)
+    return next(shown, len(_LEVELS) - 1)

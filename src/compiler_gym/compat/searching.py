@@ -9,10 +9,15 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.paths import create_user_logs_dir
-from compiler_gym.search.budget import Budget
-from compiler_gym.search.entrance import available_jobs, run_search
-from compiler_gym.search.search_result import ProgressLog, write_results
-from compiler_gym.search.watching import Improvement, Progress
+from compiler_gym.search import (
+    Budget,
+    Improvement,
+    Progress,
+    ProgressLog,
+    available_jobs,
+    run_search,
+    write_results,
+)
 
 __all__ = ["random_search"]
 

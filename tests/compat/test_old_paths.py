@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 import compiler_gym
-from compiler_gym import _old_paths
-from compiler_gym._old_paths import offer_old_paths
+from compiler_gym import _import_hooks
+from compiler_gym.compat import old_paths
 
-TABLE: dict[str, dict[str, str]] = vars(_old_paths)["_NAMES"]
+TABLE: dict[str, dict[str, str]] = vars(old_paths)["_NAMES"]
 HOLDING_NAMES = sorted(old for old, doors in TABLE.items() if doors)
-GONE: dict[str, str] = vars(_old_paths)["_GONE"]
+GONE: dict[str, str] = vars(old_paths)["_GONE"]
 
 
 def imported(name: str) -> tuple[Any, list[warnings.WarningMessage]]:
@@ -101,7 +101,7 @@ def test_an_old_module_loads_nothing_before_a_name_is_asked_for() -> None:
 
 def test_the_finder_is_there_once() -> None:
     before = list(sys.meta_path)
-    offer_old_paths()
+    _import_hooks.install()
     assert sys.meta_path == before
     assert compiler_gym.__name__ == "compiler_gym"
 
@@ -112,6 +112,7 @@ def test_the_old_package_in_the_same_folder_is_refused_with_what_to_do(tmp_path:
     package.mkdir()
     for path in source.glob("*.py"):
         shutil.copy(path, package)
+    shutil.copytree(source / "compat", package / "compat")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import compiler_gym"
     # Without the finder of an editable installation, which would come first.
     program = "import sys; sys.meta_path = sys.meta_path[-3:]; " + program

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from compiler_gym.cli._app import main
-from compiler_gym.cli._output import errors
+from compiler_gym.cli import main
 from compiler_gym.registration import default_environment
 
 __all__ = ["run", "todays_command"]
@@ -68,13 +67,11 @@ def run(name: str) -> None:
     words, unknown = todays_command(name, sys.argv[1:])
     shown = shlex.join(["compiler-gym", *words])
     if unknown:
-        errors().print(
-            f"compiler_gym.bin.{name} is {shown} today, which has no {', '.join(unknown)}",
-            markup=False,
-            soft_wrap=True,
-        )
+        lacking = ", ".join(unknown)
+        sys.stderr.write(f"compiler_gym.bin.{name} is {shown} today, which has no {lacking}\n")
         sys.exit(_USAGE)
-    errors().print(f"compiler_gym.bin.{name} is today: {shown}", markup=False, soft_wrap=True)
+    sys.stderr.write(f"compiler_gym.bin.{name} is today: {shown}\n")
+    sys.stderr.flush()
     sys.argv = ["compiler-gym", *words]
     main()
 

@@ -8,8 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from compiler_gym.datasets.catalogue import Datasets
-    from compiler_gym.datasets.dataset import Dataset
+    from compiler_gym.datasets import Dataset, Datasets
 
 __all__ = ["activate", "deactivate", "delete", "require"]
 

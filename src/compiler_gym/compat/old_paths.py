@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Modules of CompilerGym 0.2.5 under their old paths: each import says where its names are now.
 
-One table says where; nothing of it is loaded before a name is asked for. A module that has no
+One table says where; nothing behind it is loaded before a name is asked for. A module that has no
 equivalent is not found, and the error says what to write instead. Real modules come first.
 """
 
 import importlib
-import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from compiler_gym.version import DISTRIBUTION
 
-__all__ = ["offer_old_paths", "refuse_old_package"]
+__all__ = ["find_old_module", "refuse_old_package"]
 
 _PACKAGE = "compiler_gym"
 _GUIDE = "docs/guide/porting.md lists every difference"
@@ -54,8 +53,11 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "envs.llvm.datasets.llvm_stress": {"envs.llvm.datasets": "LlvmStressDataset"},
     "envs.llvm.datasets.poj104": {"envs.llvm.datasets": "POJ104Dataset"},
     "envs.llvm.llvm_benchmark": {
-        "envs.llvm": "ClangInvocation get_system_library_flags make_benchmark"
+        "envs.llvm": "ClangInvocation get_system_library_flags make_benchmark "
+        "make_benchmark_from_source merge_benchmarks split_benchmark_by_function",
+        "errors": "BenchmarkInitError",
     },
+    "envs.llvm.llvm_command_line": {"envs.llvm": "LlvmCommandLine"},
     "envs.llvm.llvm_env": {"envs.llvm": "LlvmEnv"},
     "envs.llvm.specs": {"envs.llvm": "observation_spaces reward_spaces"},
     "envs.loop_tool.loop_tool_env": {"envs.loop_tool": "LoopToolEnv"},
@@ -68,10 +70,20 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "spaces.dict": {"spaces": "Dict"},
     "spaces.tuple": {"spaces": "Tuple"},
     "util": {},
-    "util.debug_util": {"": "get_debug_level get_logging_level set_debug_level"},
+    "util.debug_util": {
+        "": "get_debug_level get_logging_level set_debug_level",
+        "compat": "logging_level_to_debug_level",
+    },
     "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
-    "util.gym_type_hints": {"core": "OptionalArgumentValue"},
-    "util.minimize_trajectory": {"errors": "MinimizationError"},
+    "util.gym_type_hints": {
+        "core": "OptionalArgumentValue",
+        "compat": "ActionType ObservationType RewardType StepType",
+    },
+    "util.minimize_trajectory": {
+        "errors": "MinimizationError",
+        "search": "bisect_trajectory minimize_trajectory_iteratively random_minimization "
+        "validation_fails",
+    },
     "util.registration": {"": "COMPILER_GYM_ENVS make"},
     "util.runfiles_path": {
         "": "cache_path site_data_path transient_cache_path",
@@ -91,15 +103,20 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "wrappers.fork": {"wrappers": "ForkOnStep"},
     "wrappers.llvm": {"wrappers": "RuntimePointEstimateReward"},
-    "wrappers.mlir": {"envs.mlir": "make_mlir_rl_wrapper_env"},
+    "wrappers.mlir": {"envs.mlir": "MlirRlWrapperEnv convert_action make_mlir_rl_wrapper_env"},
     "envs.mlir.mlir_env": {"envs.mlir": "MlirEnv"},
     "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
 }  # fmt: skip
 """What an old module held, by the door that has it now; nothing where it only held modules."""
 
-_RENAMED = {"ClientServiceCompilerEnv": "CompilerEnv"}
-"""Old names of classes whose module is in the table."""
+_RENAMED = {
+    "ClientServiceCompilerEnv": "CompilerEnv",
+    "HostCompilerFailure": "BenchmarkInitError",
+    "UnableToParseHostCompilerOutput": "BenchmarkInitError",
+    "environment_validation_fails": "validation_fails",
+}
+"""Old names of what a module in the table holds under another name."""
 
 _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
 
@@ -188,56 +205,42 @@ class _Loader:
     def get_code(self, fullname: str) -> CodeType:
         """Return what ``python -m`` runs: today's command, or a line that says it."""
         command = fullname.rpartition(".")[2]
-        text = f"from compiler_gym.cli import run_old_command\nrun_old_command({command!r})\n"
+        text = f"from compiler_gym.compat.old_commands import run\nrun({command!r})\n"
         return compile(text, f"<{fullname}>", "exec")
 
 
-class _Finder:
-    """Finds what no other finder found."""
+def find_old_module(fullname: str) -> ModuleSpec | None:
+    """Return how to make the old module `fullname`, or None if 0.2.5 had none of that name.
 
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        package, _, old = fullname.partition(".")
-        if package != _PACKAGE:
-            return None
-        if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
-            is_package = not _NAMES.get(old) and not old.startswith("bin.")
-            loader: Any = _Loader()
-            return ModuleSpec(fullname, loader, is_package=is_package)
-        advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
-        if advice is None and old.startswith("util."):
-            advice = "the standard library"
-        if advice is not None:
-            raise ModuleNotFoundError(
-                f"No module named {fullname!r}: CompilerGym 0.2.5 had it, expected {advice}; "
-                f"{_GUIDE}",
-                name=fullname,
-            )
-        return None
-
-
-def refuse_old_package(door: str) -> None:
-    """Raise `ImportError` where CompilerGym 0.2.5 was installed beside `door`, the package's own.
-
-    Both would share its files: modules of one would import those of the other.
+    Raises `ModuleNotFoundError` that says what to write for a module without an equivalent.
     """
-    folder = os.path.dirname(door)
-    # A folder that every release of it has and this library has not.
-    if os.path.isdir(os.path.join(folder, "util")):
-        raise ImportError(
-            f"{folder} holds files of CompilerGym 0.2.5 (Facebook's, `compiler_gym` on the index) "
-            f"beside those of {DISTRIBUTION}, and neither works so: expected one of them. To keep "
-            "this one: `pip uninstall -y compiler_gym`, then "
-            f"`pip install --force-reinstall --no-deps {DISTRIBUTION}`"
-        )
+    old = fullname.removeprefix(f"{_PACKAGE}.")
+    if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
+        is_package = not _NAMES.get(old) and not old.startswith("bin.")
+        loader: Any = _Loader()
+        return ModuleSpec(fullname, loader, is_package=is_package)
+    advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
+    if advice is None and old.startswith("util."):
+        advice = "the standard library"
+    if advice is None:
+        return None
+    raise ModuleNotFoundError(
+        f"No module named {fullname!r}: CompilerGym 0.2.5 had it, expected {advice}; {_GUIDE}",
+        name=fullname,
+    )
 
 
-def offer_old_paths() -> None:
-    """Let imports find the modules of CompilerGym 0.2.5."""
-    if not any(type(finder).__name__ == _Finder.__name__ for finder in sys.meta_path):
-        finder: Any = _Finder()
-        sys.meta_path.append(finder)
+def refuse_old_package(folder: str) -> NoReturn:
+    """Raise `ImportError`: CompilerGym 0.2.5 was installed into `folder`, this package's own.
+
+    Both share its files then: modules of one would import those of the other.
+    """
+    raise ImportError(
+        f"{folder} holds files of CompilerGym 0.2.5 (Facebook's, `compiler_gym` on the index) "
+        f"beside those of {DISTRIBUTION}, and neither works so: expected one of them. To keep "
+        "this one: `pip uninstall -y compiler_gym`, then "
+        f"`pip install --force-reinstall --no-deps {DISTRIBUTION}`"
+    )
 
 
 def _doors_of(fullname: str) -> Mapping[str, str]:

@@ -5,10 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from search.puzzle import make_puzzle
 
 from compiler_gym import random_search
-
-from .puzzle import make_puzzle
 
 
 def test_patience_ends_a_search_long_before_its_time(tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from cli.conftest import Run
+from cli.test_explore import explore
 
-from compiler_gym.cli._old_commands import todays_command
-
-from .conftest import Run
-from .test_explore import explore
+from compiler_gym.compat.old_commands import todays_command
 
 
 def old(name: str, *arguments: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
