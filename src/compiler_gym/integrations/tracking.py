@@ -14,8 +14,8 @@ import gymnasium
 
 from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import RecordingError
+from compiler_gym.files import append_line
 from compiler_gym.integrations._library import library
-from compiler_gym.json_lines import append_line
 from compiler_gym.wrappers import CompilerEnvWrapper, Lasting
 
 __all__ = [
@@ -58,7 +58,6 @@ class JsonLinesTracker(_Closing):
 
     def __init__(self, path: str | Path, config: Mapping[str, Any] | None = None) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         if config:
             self._write({"config": dict(config)})
 

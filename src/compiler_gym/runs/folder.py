@@ -6,7 +6,7 @@
     states.jsonl     the states of those episodes, as every other tool reads them
     progress.jsonl   numbers along the way
     done             there when the run ended by itself
-    lock             names the process that writes here now
+    lock             names the process that writes here, while one does
 
 A run that was killed is opened again and told what it has done already. A line that
 was cut by the kill is dropped; its episode is played again. An episode is there once,
@@ -17,17 +17,23 @@ import errno
 import json
 import os
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self, cast
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import CacheError, InvalidParameterError
-from compiler_gym.files import write_whole
-from compiler_gym.json_lines import append_line, drop_cut_line, lines, replace_lines
+from compiler_gym.files import (
+    FolderLock,
+    append_line,
+    drop_cut_line,
+    lines,
+    made,
+    replace_lines,
+    write_whole,
+)
 from compiler_gym.runs.facts import facts
-from compiler_gym.runs.lock import FolderLock
 from compiler_gym.runs.tensorboard import Scalars, open_scalars
 
 __all__ = ["RunFolder"]
@@ -70,15 +76,13 @@ class RunFolder:
         asked = {"kind": kind, "config": _plain(dict(config)), "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = FolderLock.take(folder)
-            try:
+            with made(folder), ExitStack() as undone:
+                lock = undone.enter_context(FolderLock.take(folder))
                 document = _document(file, asked, folder)
                 scalars = open_scalars(folder) if tensorboard else None
-                return cls(folder, document, scalars, lock)
-            except BaseException:
-                lock.release()
-                raise
+                run = cls(folder, document, scalars, lock)
+                undone.pop_all()
+                return run
         except CacheError:
             raise
         except OSError as error:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A Parquet file of steps: one recorder of one process writes it, and it grows by episodes."""
 
-import fcntl
 import io
 import os
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.files import flocked, opened, unlocked, write_all
 from compiler_gym.version import install_hint
-from compiler_gym.wrappers._recording import append, lock, opened
 
 __all__ = ["ParquetFile"]
 
@@ -27,7 +26,7 @@ class ParquetFile:
         self._process = os.getpid()
         self._file = opened(path)
         try:
-            lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flocked(self._file, wait=False)
         except BlockingIOError:
             os.close(self._file)
             raise RecordingError(
@@ -71,14 +70,13 @@ class ParquetFile:
             if self._has_rows or os.fstat(self._file).st_size == 0:
                 self._write()
         finally:
-            lock(self._file, fcntl.LOCK_UN)  # a forked process may hold the file open
-            os.close(self._file)
+            unlocked(self._file)
 
     def _write(self) -> None:
         if os.fstat(self._file).st_size != self._written:
             os.ftruncate(self._file, self._written)
         data = self._encoded.getvalue()
-        append(self._file, data)
+        write_all(self._file, data)
         self._written += len(data)
         self._encoded.seek(0)
         self._encoded.truncate()

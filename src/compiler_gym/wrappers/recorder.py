@@ -6,8 +6,6 @@ back, so a file never holds half of one line. A recorder that cannot write says 
 `RecordingError`.
 """
 
-import fcntl
-import os
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,9 +14,10 @@ from typing import Any, Literal
 
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.files import append
 from compiler_gym.spaces import space_name, to_plain
 from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers._recording import append, json_of, lock, opened, require_json
+from compiler_gym.wrappers._recording import json_of, require_json
 from compiler_gym.wrappers._recording_parquet import ParquetFile
 from compiler_gym.wrappers.copying import Lasting, State
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
@@ -163,12 +162,7 @@ class EpisodeRecorder(CompilerEnvWrapper):
             output.parquet.flush()
         if not output.late:
             return
-        file = opened(self.path)
-        try:
-            lock(file, fcntl.LOCK_EX)
-            append(file, output.late)
-        finally:
-            os.close(file)
+        append(self.path, output.late)
         output.late = b""
 
     def _guarded(self, write: Callable[[], None], otherwise: str) -> None:
