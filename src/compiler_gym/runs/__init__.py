@@ -17,6 +17,7 @@ from compiler_gym.runs.listing import (
     runs_path,
     summarise,
 )
+from compiler_gym.runs.tensorboard import open_scalars
 
 __all__ = [
     "FolderLock",
@@ -26,6 +27,7 @@ __all__ = [
     "distinct_names",
     "facts",
     "find_runs",
+    "open_scalars",
     "runs_path",
     "summarise",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import flocked, opened, unlocked, write_all
 from compiler_gym.version import install_hint
+from compiler_gym.wrappers._recording import EpisodeRecord, json_of
 
 __all__ = ["ParquetFile"]
 
@@ -40,14 +41,14 @@ class ParquetFile:
         self._has_rows = False
         self._is_open = True
 
-    def add(self, rows: list[dict[str, Any]]) -> None:
-        """Encode `rows`, for `flush` to write; in a forked process do nothing."""
+    def add(self, episode: EpisodeRecord, number: int) -> None:
+        """Encode a row for each step, for `flush` to write; in a forked process do nothing."""
         if self._process != os.getpid():
             return
         if not self._is_open:
             raise RecordingError(f"{self._path} is closed: record further episodes to another file")
         try:
-            table = self._arrow.Table.from_pylist(rows, self._schema)
+            table = self._arrow.Table.from_pylist(_rows(episode, number), self._schema)
         except (TypeError, ValueError) as error:
             raise RecordingError(
                 f"cannot record an episode to {self._path}: {error}; JSON lines take all values"
@@ -72,6 +73,9 @@ class ParquetFile:
         finally:
             unlocked(self._file)
 
+    def for_copy(self) -> None:
+        """Return nothing: the file is one recorder's alone."""
+
     def _write(self) -> None:
         if os.fstat(self._file).st_size != self._written:
             os.ftruncate(self._file, self._written)
@@ -80,6 +84,26 @@ class ParquetFile:
         self._written += len(data)
         self._encoded.seek(0)
         self._encoded.truncate()
+
+
+def _rows(episode: EpisodeRecord, number: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "episode": number,
+            "step": place,
+            "benchmark": episode.benchmark,
+            "actions": json_of(step.actions),
+            "reward": None if isinstance(step.reward, list) else step.reward,
+            "rewards": step.reward if isinstance(step.reward, list) else None,
+            "terminated": step.terminated,
+            "truncated": step.truncated,
+            "no_effect": step.no_effect,
+            "error": step.error,
+            "observation": None if before is None else json_of(before),
+            "next_observation": None if step.observation is None else json_of(step.observation),
+        }
+        for place, (before, step) in enumerate(episode.transitions())
+    ]
 
 
 def _arrow() -> tuple[Any, Any]:
