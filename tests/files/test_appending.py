@@ -2,7 +2,6 @@
 """Lines are whole or not there, whatever a kill left behind."""
 
 import errno
-import json
 import os
 import signal
 import subprocess
@@ -18,7 +17,6 @@ from compiler_gym.files import (
     drop_cut_line,
     lines,
     opened,
-    replace_lines,
     whole_lines,
     write_all,
 )
@@ -121,14 +119,6 @@ def test_a_file_is_made_as_the_user_lets_and_a_device_is_left_alone(tmp_path: Pa
     with pytest.raises(OSError, match="No space left"):
         append(Path("/dev/full"), b"x\n")
     append(Path("/dev/null"), b"x\n")
-
-
-def test_a_file_of_lines_is_written_anew(tmp_path: Path) -> None:
-    path = tmp_path / "x.jsonl"
-    append_line(path, {"a": 1})
-    replace_lines(path, [{"b": 1}, {"c": 2}])
-    assert [json.loads(line) for line in path.read_text().splitlines()] == [{"b": 1}, {"c": 2}]
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_damage_is_raised_or_passed_over(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.files import KeptDirectory, new_scratch, remove_tree, sweep_temporary
+from compiler_gym.files import KeptDirectory, new_scratch
+from compiler_gym.files.temporary import remove_tree, sweep_temporary
 
 
 def test_a_kept_directory_goes_with_its_object_and_without_a_warning() -> None:

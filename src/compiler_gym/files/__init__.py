@@ -12,11 +12,10 @@ from compiler_gym.files.appending import (
     drop_cut_line,
     lines,
     opened,
-    replace_lines,
     whole_lines,
     write_all,
 )
-from compiler_gym.files.locks import FolderLock, Lock, flocked, locked, unlocked
+from compiler_gym.files.locks import FolderLock, Lock, locked
 from compiler_gym.files.replacing import (
     keep,
     made,
@@ -25,15 +24,7 @@ from compiler_gym.files.replacing import (
     tool_identity,
     write_whole,
 )
-from compiler_gym.files.temporary import (
-    KeptDirectory,
-    new_directory,
-    new_scratch,
-    process_prefix,
-    remove_tree,
-    scratch_directory,
-    sweep_temporary,
-)
+from compiler_gym.files.temporary import KeptDirectory, new_scratch, scratch_directory
 
 __all__ = [
     "FolderLock",
@@ -42,23 +33,16 @@ __all__ = [
     "append",
     "append_line",
     "drop_cut_line",
-    "flocked",
     "keep",
     "lines",
     "locked",
     "made",
-    "new_directory",
     "new_scratch",
     "opened",
-    "process_prefix",
-    "remove_tree",
-    "replace_lines",
     "replaced_directory",
     "replaced_file",
     "scratch_directory",
-    "sweep_temporary",
     "tool_identity",
-    "unlocked",
     "whole_lines",
     "write_all",
     "write_whole",

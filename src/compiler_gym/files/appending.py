@@ -6,15 +6,16 @@ appends next. Several processes and threads may append to one file.
 """
 
 import errno
+import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from compiler_gym.files.locks import flocked
-from compiler_gym.files.replacing import made, synced, write_whole
+from compiler_gym.files.replacing import made, synced
 
 __all__ = [
     "append",
@@ -22,7 +23,6 @@ __all__ = [
     "drop_cut_line",
     "lines",
     "opened",
-    "replace_lines",
     "whole_lines",
     "write_all",
 ]
@@ -42,17 +42,15 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
     try:
         descriptor = opened(path)
         try:
-            flocked(descriptor, wait=True)
+            _lock(descriptor)
             with suppress(PermissionError):  # a file that may be written and not read
                 drop_cut_line(path)
-            before = os.fstat(descriptor).st_size
-            write_all(descriptor, data)
-            if sync:
-                _sync(descriptor, before)
+            is_new = not os.fstat(descriptor).st_size
+            write_all(descriptor, data, sync=sync)
         finally:
             os.close(descriptor)
-        if sync and not before:
-            synced(path.parent)  # the file may be new
+        if sync and is_new:
+            synced(path.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
@@ -63,7 +61,7 @@ def opened(path: Path) -> int:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes, *, sync: bool = False) -> None:
     """Write `data` at the end of an open file: all of it, or nothing where that can be undone."""
     before = os.fstat(descriptor).st_size
     left = memoryview(data)
@@ -73,8 +71,11 @@ def write_all(descriptor: int, data: bytes) -> None:
             if not written:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             left = left[written:]
+        if sync:
+            os.fsync(descriptor)
     except BaseException:
-        _take_back(descriptor, before)
+        with suppress(OSError):  # a pipe or a device
+            os.ftruncate(descriptor, before)
         raise
 
 
@@ -83,8 +84,12 @@ def drop_cut_line(path: Path) -> None:
 
     A last line that lacks nothing but its end gets one, and so does one that is no JSON.
     """
-    if not path.is_file() or _ends_well(path):
+    if not path.is_file():
         return
+    with path.open("rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
+        if file.read(1) in (b"", b"\n"):
+            return
     data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
     if _is_cut(data[whole:]):
@@ -92,12 +97,6 @@ def drop_cut_line(path: Path) -> None:
     else:
         with path.open("ab") as file:
             file.write(b"\n")
-
-
-def replace_lines(path: Path, documents: Iterable[Mapping[str, Any]]) -> None:
-    """Write a file of lines anew, whole or not at all; it is on the disk when this returns."""
-    text = "".join(json.dumps(document) + "\n" for document in documents)
-    write_whole(path, text.encode(), sync=True)
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -128,16 +127,16 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield found
 
 
+def _lock(descriptor: int) -> None:
+    """Let one process append at a time, where the file is of a kind that has locks."""
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
 def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
     if path.is_file():
         yield from enumerate(path.read_bytes().split(b"\n"), start=1)
-
-
-def _ends_well(path: Path) -> bool:
-    with path.open("rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        file.seek(max(end - 1, 0))
-        return file.read(1) in (b"", b"\n")
 
 
 def _is_cut(line: bytes) -> bool:
@@ -147,16 +146,3 @@ def _is_cut(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return line.startswith(b"{")
     return False
-
-
-def _sync(descriptor: int, before: int) -> None:
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        _take_back(descriptor, before)
-        raise
-
-
-def _take_back(descriptor: int, size: int) -> None:
-    with suppress(OSError):  # a pipe or a device
-        os.ftruncate(descriptor, size)

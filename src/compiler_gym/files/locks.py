@@ -8,7 +8,6 @@ holder and is there only while it is held. A forked process holds none of its pa
 import fcntl
 import os
 import socket
-import stat
 import time
 import weakref
 from contextlib import suppress
@@ -17,21 +16,20 @@ from typing import Self
 
 from compiler_gym.errors import CacheError
 
-__all__ = ["FolderLock", "Lock", "flocked", "locked", "unlocked"]
+__all__ = ["FolderLock", "Lock", "locked"]
 
-_POLL_SECONDS = 0.05
-_NAME_SECONDS = 1.0
+_TRIES, _WAIT_SECONDS = 20, 0.05
 """Who has just taken a lock writes its name a moment later."""
 
 
 class Lock:
     """A lock that is held until `release`, the end of a block, or the end of the process."""
 
-    def __init__(self, path: Path, *, wait: float | None = None) -> None:
-        """Make and lock the file `path`; wait `wait` seconds for another holder, None for ever.
+    def __init__(self, path: Path, *, wait: bool = True) -> None:
+        """Make and lock the file `path`; `wait` until others have released it, or raise.
 
-        Raises `BlockingIOError`, of which ``strerror`` names the holder, after that time, and
-        `OSError` where the file cannot be made.
+        Raises `BlockingIOError`, of which ``strerror`` names the holder, where another has it,
+        and `OSError` where the file cannot be made.
         """
         self.owner = os.getpid()
         """The process that holds it."""
@@ -73,7 +71,7 @@ class FolderLock(Lock):
         Raises `OSError` where the folder cannot be written.
         """
         try:
-            return cls(folder / "lock", wait=0)
+            return cls(folder / "lock", wait=False)
         except BlockingIOError as held:
             raise CacheError(
                 f"{folder} is written by {held.strerror}: wait until that has ended, or name "
@@ -81,74 +79,43 @@ class FolderLock(Lock):
             ) from None
 
 
-def locked(path: Path, *, wait: float | None = None) -> Lock:
+def locked(path: Path, *, wait: bool = True) -> Lock:
     """Return the lock of `path`, taken: it is the file ``.NAME.lock`` beside it, see `Lock`."""
     return Lock(path.parent / f".{path.name}.lock", wait=wait)
 
 
-def flocked(descriptor: int, *, wait: bool) -> None:
-    """Lock an open file until it is closed everywhere, if it is of a kind that has locks.
-
-    Raises `BlockingIOError` where another holds it and `wait` is false.
-    """
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        raise
-    except OSError:
-        pass  # a file system without locks
-
-
-def unlocked(descriptor: int) -> None:
-    """Close an open file and release its lock, also where a forked process holds it open."""
-    with suppress(OSError):  # no file that has locks
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
-
-
-def _taken(path: Path, wait: float | None) -> int:
-    """Return `path`, open and locked."""
-    deadline = None if wait is None else time.monotonic() + wait
+def _taken(path: Path, wait: bool) -> int:
+    """Return the file `path`, open and locked."""
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            _wait_for(descriptor, path, deadline)
-            if _is_at(path, descriptor):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if _is_at(path, descriptor):  # else who held it has removed it meanwhile
                 return descriptor
+        except BlockingIOError as error:
+            os.close(descriptor)
+            raise BlockingIOError(error.errno, _holder(path), str(path)) from None
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)  # who held it has removed it meanwhile
-
-
-def _wait_for(descriptor: int, path: Path, deadline: float | None) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if deadline is None else fcntl.LOCK_NB))
-            return
-        except BlockingIOError as error:
-            if deadline is not None and time.monotonic() >= deadline:
-                raise BlockingIOError(error.errno, _holder(path), str(path)) from None
-            time.sleep(_POLL_SECONDS)
+        os.close(descriptor)
 
 
 def _holder(path: Path) -> str:
-    deadline = time.monotonic() + _NAME_SECONDS
-    while path.exists() and time.monotonic() < deadline:
-        words = path.read_text(errors="replace").split()
-        if len(words) == 2 and (
-            words[1] != socket.gethostname() or Path("/proc", words[0]).exists()
-        ):
-            ours = " (this one)" if words[0] == str(os.getpid()) else ""
-            return f"process {words[0]}{ours} on {words[1]}"
-        time.sleep(_POLL_SECONDS)
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            words = path.read_text(errors="replace").split()
+            if len(words) == 2 and (
+                words[1] != socket.gethostname() or Path("/proc", words[0]).exists()
+            ):
+                ours = " (this one)" if words[0] == str(os.getpid()) else ""
+                return f"process {words[0]}{ours} on {words[1]}"
+        time.sleep(_WAIT_SECONDS)
     return "another process"
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
-    with suppress(FileNotFoundError):
+    with suppress(OSError):
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     return False
 
@@ -158,9 +125,9 @@ def _release(path: Path, descriptor: int, owner: int) -> None:
         with suppress(OSError):
             if _is_at(path, descriptor):
                 path.unlink()
-        unlocked(descriptor)
-    else:
-        os.close(descriptor)
+        # Closing is not enough while a process forked just now has not forgotten it yet.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 _held: "weakref.WeakSet[Lock]" = weakref.WeakSet()

@@ -7,6 +7,7 @@ keeps its permissions.
 """
 
 import ctypes
+import glob
 import os
 import secrets
 import stat
@@ -95,7 +96,7 @@ def replaced_directory(path: Path) -> Generator[Path]:
     aside = path.parent / f".{path.name}.replaced"
     if aside.exists() and not path.exists():
         aside.rename(path)  # the process died between the two renames of a replacement
-    remove_left(path.parent, _partial(path))
+    remove_left(path.parent, glob.escape(_partial(path)))
     remove_tree(aside)
     partial = path.parent / f"{process_prefix(_partial(path))}{secrets.token_hex(4)}"
     with made(path.parent):

@@ -5,7 +5,6 @@ Their names say whose they are. A zygote's and its workers' are in memory, all o
 temporary directory of the system.
 """
 
-import glob
 import itertools
 import os
 import shutil
@@ -47,12 +46,8 @@ def process_prefix(kind: str) -> str:
     return f"{kind}-{_namespace()}-{os.getpid()}-"
 
 
-def remove_left(base: Path, kind: str) -> None:
+def remove_left(base: Path, pattern: str) -> None:
     """Remove what was named with `process_prefix` in `base` by processes that are no more."""
-    _remove_matching(base, glob.escape(kind))
-
-
-def _remove_matching(base: Path, pattern: str) -> None:
     for left in base.glob(f"{pattern}-{_namespace()}-*-*"):
         pid = left.name.split("-")[-2]
         if pid.isdigit() and not _may_belong_to(left, int(pid)):
@@ -60,10 +55,10 @@ def _remove_matching(base: Path, pattern: str) -> None:
 
 
 def _sweep(base: Path, pattern: str) -> None:
-    """Remove what the dead left, once in each process; `pattern` may have wildcards."""
+    """Remove what the dead left, once in each process."""
     if _swept.get((base, pattern)) != os.getpid():
         _swept[base, pattern] = os.getpid()
-        _remove_matching(base, pattern)
+        remove_left(base, pattern)
 
 
 def sweep_temporary() -> None:

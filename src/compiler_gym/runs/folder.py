@@ -30,7 +30,6 @@ from compiler_gym.files import (
     drop_cut_line,
     lines,
     made,
-    replace_lines,
     write_whole,
 )
 from compiler_gym.runs.facts import facts
@@ -119,7 +118,8 @@ class RunFolder:
                 append_line(self._episodes, line)
             else:
                 others = [other for name, other in self._done.items() if name != key]
-                replace_lines(self._episodes, [*others, line])
+                text = "".join(json.dumps(each) + "\n" for each in [*others, line])
+                write_whole(self._episodes, text.encode(), sync=True)
         self._done.pop(key, None)
         self._done[key] = line
 

@@ -3,11 +3,12 @@
 
 import io
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
-from compiler_gym.files import flocked, opened, unlocked, write_all
+from compiler_gym.files import locked, made, opened, write_all
 from compiler_gym.version import install_hint
 from compiler_gym.wrappers._recording import EpisodeRecord, json_of
 
@@ -24,28 +25,27 @@ class ParquetFile:
         self._arrow, parquet = _arrow()
         self._schema = _schema(self._arrow)
         self._path = path
-        self._process = os.getpid()
-        self._file = opened(path)
         try:
-            flocked(self._file, wait=False)
-        except BlockingIOError:
-            os.close(self._file)
+            with made(path.parent), ExitStack() as undone:
+                self._lock = undone.enter_context(locked(path, wait=False))
+                self._file = opened(path)
+                undone.pop_all()
+        except BlockingIOError as held:
             raise RecordingError(
-                f"cannot record to {path}: another recorder is writing to it; close that one, or "
-                "give each environment a file of its own"
+                f"cannot record to {path}: another recorder is writing to it ({held.strerror}); "
+                "close that one, or give each environment a file of its own"
             ) from None
         # Rows are encoded in memory, so that the writer need not survive a full disk.
         self._encoded = io.BytesIO()
         self._writer = parquet.ParquetWriter(self._encoded, self._schema)
         self._written = 0
         self._has_rows = False
-        self._is_open = True
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
         """Encode a row for each step, for `flush` to write; in a forked process do nothing."""
-        if self._process != os.getpid():
+        if self._lock.owner != os.getpid():
             return
-        if not self._is_open:
+        if not self._lock.is_held:
             raise RecordingError(f"{self._path} is closed: record further episodes to another file")
         try:
             table = self._arrow.Table.from_pylist(_rows(episode, number), self._schema)
@@ -58,20 +58,20 @@ class ParquetFile:
 
     def flush(self) -> None:
         """Write what was added and is not yet in the file."""
-        if self._process == os.getpid() and self._is_open and self._has_rows:
+        if self._lock.is_held and self._has_rows:
             self._write()
 
     def close(self) -> None:
         """Complete the file and give it up. Calling it twice is fine."""
-        if self._process != os.getpid() or not self._is_open:
+        if not self._lock.is_held:
             return
-        self._is_open = False
         try:
             self._writer.close()
             if self._has_rows or os.fstat(self._file).st_size == 0:
                 self._write()
         finally:
-            unlocked(self._file)
+            os.close(self._file)
+            self._lock.release()
 
     def for_copy(self) -> None:
         """Return nothing: the file is one recorder's alone."""
