@@ -61,7 +61,7 @@ def test_a_lock_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:
         entered.wait(5)
         with pytest.raises(BlockingIOError) as caught:
             locked(tmp_path / "d", wait=False)
-        assert caught.value.strerror.startswith(f"process {os.getpid()} (this one) on ")
+        assert str(caught.value.strerror).startswith(f"process {os.getpid()} (this one) on ")
         order.append("first")
     thread.join(5)
     assert order == ["first", "second"]

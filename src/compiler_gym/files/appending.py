@@ -43,9 +43,10 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
         descriptor = opened(path)
         try:
             _lock(descriptor)
-            with suppress(PermissionError):  # a file that may be written and not read
-                drop_cut_line(path)
             is_new = not os.fstat(descriptor).st_size
+            if not is_new:
+                with suppress(PermissionError):  # a file that may be written and not read
+                    drop_cut_line(path)
             write_all(descriptor, data, sync=sync)
         finally:
             os.close(descriptor)
@@ -57,8 +58,12 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 def opened(path: Path) -> int:
     """Open the file `path` to append to it, and make it and its folder where there is none."""
-    with made(path.parent):
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o666)
+    except FileNotFoundError:
+        with made(path.parent):
+            return os.open(path, flags, 0o666)
 
 
 def write_all(descriptor: int, data: bytes, *, sync: bool = False) -> None:
@@ -86,10 +91,13 @@ def drop_cut_line(path: Path) -> None:
     """
     if not path.is_file():
         return
-    with path.open("rb") as file:
-        file.seek(max(file.seek(0, os.SEEK_END) - 1, 0))
-        if file.read(1) in (b"", b"\n"):
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size = os.fstat(descriptor).st_size
+        if not size or os.pread(descriptor, 1, size - 1) == b"\n":
             return
+    finally:
+        os.close(descriptor)
     data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
     if _is_cut(data[whole:]):
