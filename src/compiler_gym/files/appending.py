@@ -42,11 +42,13 @@ def append(path: Path, data: bytes, *, sync: bool = False) -> None:
     try:
         descriptor = opened(path)
         try:
-            _lock(descriptor)
-            is_new = not os.fstat(descriptor).st_size
-            if not is_new:
+            is_new = False
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                is_new = not os.fstat(descriptor).st_size
                 with suppress(PermissionError):  # a file that may be written and not read
-                    drop_cut_line(path)
+                    _mend(str(path))
             write_all(descriptor, data, sync=sync)
         finally:
             os.close(descriptor)
@@ -89,8 +91,11 @@ def drop_cut_line(path: Path) -> None:
 
     A last line that lacks nothing but its end gets one, and so does one that is no JSON.
     """
-    if not path.is_file():
-        return
+    if path.is_file():
+        _mend(str(path))
+
+
+def _mend(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size = os.fstat(descriptor).st_size
@@ -98,12 +103,12 @@ def drop_cut_line(path: Path) -> None:
             return
     finally:
         os.close(descriptor)
-    data = path.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if _is_cut(data[whole:]):
-        os.truncate(path, whole)  # a full disk allows it
-    else:
-        with path.open("ab") as file:
+    with open(path, "rb+") as file:
+        data = file.read()
+        whole = data.rfind(b"\n") + 1
+        if _is_cut(data[whole:]):
+            file.truncate(whole)  # a full disk allows it
+        else:
             file.write(b"\n")
 
 
@@ -133,13 +138,6 @@ def whole_lines(path: Path) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(found, dict):
             yield found
-
-
-def _lock(descriptor: int) -> None:
-    """Let one process append at a time, where the file is of a kind that has locks."""
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
