@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -78,7 +78,8 @@ def validate(
     log = _Log(output_file, asked=_asked(options, told))
     left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
-    with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
+    log.open()
+    with Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
         for result in _results(left, env, reward, jobs, options, limits):
             results.append(result)
             log.add(result)
@@ -140,7 +141,6 @@ class _Log:
 
     def __init__(self, path: Path | None, *, asked: str | list[str] | dict[str, Any]) -> None:
         self._path = path
-        self._file: IO[str] | None = None
         self._asked = asked
         self._known = {
             _key(document["state"]): document
@@ -163,32 +163,27 @@ class _Log:
 
         from compiler_gym.cli._output import to_plain
 
-        if self._file is not None:
-            line = {**result.to_json(), "asked": self._asked}
-            self._file.write(json.dumps(to_plain(line)) + "\n")
-            self._file.flush()
+        self._append(json.dumps(to_plain({**result.to_json(), "asked": self._asked})) + "\n")
 
-    def __enter__(self) -> "_Log":
+    def open(self) -> None:
+        """Make the file where there is none; raise `CacheError` where it cannot be written."""
+        self._append("")
+
+    def _append(self, text: str) -> None:
         from compiler_gym.errors import CacheError
+        from compiler_gym.files import append
 
         if self._path is not None:
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self._path.open("a", encoding="utf-8")
+                append(self._path, text.encode())
             except OSError as error:
                 raise CacheError(f"cannot write {self._path}: {error.strerror}") from error
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        if self._file is not None:
-            self._file.close()
 
 
 def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the whole lines of a file of results; the last may have been cut by a kill."""
-    from compiler_gym.json_lines import drop_cut_line, whole_lines
+    from compiler_gym.files import whole_lines
 
-    drop_cut_line(path)
     yield from (line for line in whole_lines(path) if isinstance(line.get("state"), dict))
 
 

@@ -6,7 +6,7 @@
     states.jsonl     the states of those episodes, as every other tool reads them
     progress.jsonl   numbers along the way
     done             there when the run ended by itself
-    lock             names the process that writes here now
+    lock             names the process that writes here, while one does
 
 A run that was killed is opened again and told what it has done already. A line that
 was cut by the kill is dropped; its episode is played again. An episode is there once,
@@ -17,17 +17,22 @@ import errno
 import json
 import os
 from collections.abc import Container, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self, cast
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import CacheError, InvalidParameterError
-from compiler_gym.files import write_whole
-from compiler_gym.json_lines import append_line, drop_cut_line, lines, replace_lines
+from compiler_gym.files import (
+    FolderLock,
+    append_line,
+    drop_cut_line,
+    lines,
+    made,
+    write_whole,
+)
 from compiler_gym.runs.facts import facts
-from compiler_gym.runs.lock import FolderLock
 from compiler_gym.runs.tensorboard import Scalars, open_scalars
 
 __all__ = ["Change", "RunFolder"]
@@ -89,19 +94,16 @@ class RunFolder:
         asked = {"kind": kind, "config": _plain(dict(config)), "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = FolderLock.take(folder)
-            try:
+            with made(folder), ExitStack() as undone:
+                lock = undone.enter_context(FolderLock.take(folder))
                 document = _document(file, asked)
                 changes = _changes(asked, document, folder, may_change, may_lack)
                 _add_what_it_lacks(file, document, changes)
                 scalars = open_scalars(folder) if tensorboard else None
                 run = cls(folder, document, scalars, lock)
                 run.changes = changes
+                undone.pop_all()
                 return run
-            except BaseException:
-                lock.release()
-                raise
         except CacheError:
             raise
         except OSError as error:
@@ -138,7 +140,8 @@ class RunFolder:
                 append_line(self._episodes, line)
             else:
                 others = [other for name, other in self._done.items() if name != key]
-                replace_lines(self._episodes, [*others, line])
+                text = "".join(json.dumps(each) + "\n" for each in [*others, line])
+                write_whole(self._episodes, text.encode(), sync=True)
         self._done.pop(key, None)
         self._done[key] = line
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from compiler_gym.json_lines import whole_lines
+from compiler_gym.files import whole_lines
 from compiler_gym.paths import cache_path
 
 __all__ = [

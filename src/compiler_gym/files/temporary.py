@@ -1,77 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""Files that are written whole or not at all, directories that outlive nobody, and tools.
+"""Directories that outlive nobody: a process that is killed leaves them, and the next removes them.
 
-A process that is killed leaves its directories. Their names say whose they are, and the
-next process of this library removes those of processes that are no more.
+Their names say whose they are. A zygote's and its workers' are in memory, all others in the
+temporary directory of the system.
 """
 
+import itertools
 import os
-import secrets
 import shutil
+import stat
+import subprocess
 import tempfile
 import time
-import warnings
 import weakref
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from compiler_gym.errors import CacheWarning
-from compiler_gym.paths import cache_path
+from compiler_gym.paths import transient_cache_path
 
 __all__ = [
     "KeptDirectory",
-    "keep",
     "new_directory",
+    "new_scratch",
     "process_prefix",
+    "remove_left",
+    "remove_tree",
     "scratch_directory",
-    "sweep",
     "sweep_temporary",
-    "tool_identity",
-    "write_whole",
 ]
-
-
-def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:
-    """Write the file `path`, with its directory, so that nobody ever sees a part of it.
-
-    With `sync` its contents are on the disk when it gets its name.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
-    try:
-        with partial.open("xb") as file:
-            file.write(contents)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-def keep(path: Path, contents: bytes) -> None:
-    """Write the file `path` of the cache whole, or give a `CacheWarning` if it cannot be.
-
-    What is kept can be computed again, so nothing is lost but time.
-    """
-    try:
-        write_whole(path, contents)
-    except OSError as error:
-        warnings.warn(
-            f"the cache {cache_path('.').resolve()} cannot be written: expected a directory with "
-            f"space that this user may write, found: {error.strerror or error}. Results are "
-            "computed again each time; set COMPILER_GYM_CACHE to a directory that can be written",
-            CacheWarning,
-            stacklevel=2,
-        )
-
 
 _swept: dict[tuple[Path, str], int] = {}
 """The process that has swept each kind, so that one which was forked does it again."""
 _KIND = "compiler_gym-"
+_REMOVE = 'chmod -R u+rwX "$1"; rm -rf "$1"'
+_serial = itertools.count()
 _START_FIELD = 19
 """Of ``/proc/PID/stat``, after the name: when the process began, in clock ticks."""
 _CLOCK_SECONDS = 2.0
@@ -79,27 +42,55 @@ _CLOCK_SECONDS = 2.0
 
 
 def process_prefix(kind: str) -> str:
-    """Return how names of `kind` begin that no other running process gives: `sweep` reads it."""
+    """Return how names of `kind` begin that no other running process gives."""
     return f"{kind}-{_namespace()}-{os.getpid()}-"
 
 
-def sweep(base: Path, kind: str, remove: Callable[[Path], None]) -> None:
-    """Remove what was named with `process_prefix` in `base` by processes that are no more.
-
-    `kind` may be a pattern. It is done once by each process, and for its own namespace.
-    """
-    if _swept.get((base, kind)) == os.getpid():
-        return
-    _swept[base, kind] = os.getpid()
-    for left in base.glob(f"{kind}-{_namespace()}-*-*"):
+def remove_left(base: Path, pattern: str) -> None:
+    """Remove what was named with `process_prefix` in `base` by processes that are no more."""
+    for left in base.glob(f"{pattern}-{_namespace()}-*-*"):
         pid = left.name.split("-")[-2]
         if pid.isdigit() and not _may_belong_to(left, int(pid)):
-            remove(left)
+            remove_tree(left)
+
+
+def _sweep(base: Path, pattern: str) -> None:
+    """Remove what the dead left, once in each process."""
+    if _swept.get((base, pattern)) != os.getpid():
+        _swept[base, pattern] = os.getpid()
+        remove_left(base, pattern)
 
 
 def sweep_temporary() -> None:
     """Remove the directories of `new_directory` whose processes were killed."""
-    sweep(Path(tempfile.gettempdir()), f"{_KIND}*", partial(shutil.rmtree, ignore_errors=True))
+    _sweep(Path(tempfile.gettempdir()), f"{_KIND}*")
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a directory with all that is in it, or a file, as far as this user may."""
+    with suppress(FileNotFoundError):
+        found = path.lstat()
+        if not stat.S_ISDIR(found.st_mode):
+            path.unlink()
+            return
+        try:
+            shutil.rmtree(path)
+        except (OSError, RecursionError):  # closed to its owner, or nested too deeply for Python
+            if found.st_uid == os.geteuid():
+                command = ["/bin/sh", "-c", _REMOVE, "sh", path]
+                subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
+
+
+def new_scratch(kind: str) -> Path:
+    """Return the path of a directory in memory that no other process has; nothing is created.
+
+    Whoever uses it removes it. Only where a process and what watches over it are killed at
+    once does one stay, and the next process that asks for a directory removes it.
+    """
+    base = transient_cache_path()
+    _sweep(base, "*")
+    sweep_temporary()
+    return base / f"{process_prefix(kind)}{next(_serial)}"
 
 
 def new_directory(kind: str) -> Path:
@@ -115,7 +106,7 @@ def scratch_directory(kind: str) -> Generator[str]:
     try:
         yield str(directory)
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        remove_tree(directory)
 
 
 def _may_belong_to(path: Path, pid: int) -> bool:
@@ -163,14 +154,4 @@ class KeptDirectory:
 
 def _remove(path: Path, owner: int) -> None:
     if os.getpid() == owner:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def tool_identity(path: str) -> str:
-    """Return a text that changes when the program at `path` is replaced.
-
-    Asking a compiler for its version takes longer than many programs take to compile.
-    """
-    real = os.path.realpath(path)
-    found = os.stat(real)
-    return f"{real} {found.st_size} {found.st_mtime_ns}"
+        remove_tree(path)

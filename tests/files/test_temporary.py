@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files are written whole, and a program that was replaced is another one."""
+"""Temporary directories outlive nobody."""
 
 import os
 import subprocess
@@ -10,35 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.errors import CacheWarning
-from compiler_gym.files import (
-    KeptDirectory,
-    keep,
-    sweep_temporary,
-    tool_identity,
-    write_whole,
-)
-
-
-def test_a_file_is_written_with_its_directory(tmp_path: Path) -> None:
-    write_whole(tmp_path / "a" / "b", b"1")
-    write_whole(tmp_path / "a" / "b", b"2")
-    assert [p.read_bytes() for p in (tmp_path / "a").iterdir()] == [b"2"]
-
-
-def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "b").mkdir()
-    with pytest.raises(OSError, match=r"\w"):
-        write_whole(tmp_path / "b", b"1")
-    assert [path.name for path in tmp_path.iterdir()] == ["b"]
-
-
-def test_what_cannot_be_kept_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
-    keep(tmp_path / "a" / "b", b"1")
-    assert (tmp_path / "a" / "b").read_bytes() == b"1"
-    with pytest.warns(CacheWarning, match=f"{tmp_path} cannot be written.*COMPILER_GYM_CACHE"):
-        keep(tmp_path / "a" / "b" / "c", b"1")
+from compiler_gym.files import KeptDirectory, new_scratch
+from compiler_gym.files.temporary import remove_tree, sweep_temporary
 
 
 def test_a_kept_directory_goes_with_its_object_and_without_a_warning() -> None:
@@ -55,24 +28,6 @@ def test_a_kept_directory_goes_with_its_object_and_without_a_warning() -> None:
         warnings.simplefilter("error")
         del kept
     assert not path.exists()
-
-
-def test_a_replaced_program_has_another_identity(tmp_path: Path) -> None:
-    tool = tmp_path / "tool"
-    tool.write_text("1")
-    before = tool_identity(str(tool))
-    assert tool_identity(str(tool)) == before
-    tool.write_text("12")
-    assert tool_identity(str(tool)) != before
-
-
-def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
-    before = os.umask(0o022)
-    try:
-        write_whole(tmp_path / "a", b"1")
-    finally:
-        os.umask(before)
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
 
 
 def left_by(pid: int, kind: str) -> str:
@@ -120,3 +75,44 @@ with scratch_directory("build") as directory:
         assert len(list(tmp_path.glob(f"*-{alive.pid}-*"))) == 2
         alive.communicate()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_directories_differ_and_belong_to_this_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPILER_GYM_TRANSIENT_CACHE", str(tmp_path))
+    one, two = new_scratch("workers"), new_scratch("workers")
+    assert one != two
+    assert one.parent == tmp_path
+    assert f"-{os.getpid()}-" in one.name
+    assert not one.exists()
+
+
+def test_only_what_the_dead_left_is_removed(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    space = os.stat("/proc/self/ns/pid").st_ino
+    dead, alive = f"workers-{space}-{ended.pid}-0", f"workers-{space}-{os.getpid()}-0"
+    elsewhere = f"workers-{space + 1}-{ended.pid}-0"
+    for name in (dead, alive, elsewhere, "something-else"):
+        (tmp_path / name / "inner").mkdir(parents=True)
+    code = "from compiler_gym.files import new_scratch; new_scratch('local')"
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"COMPILER_GYM_TRANSIENT_CACHE": str(tmp_path)},
+        check=True,
+    )
+    assert {path.name for path in tmp_path.iterdir()} == {alive, elsewhere, "something-else"}
+
+
+def test_a_closed_directory_and_a_link_are_removed(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    (closed / "inner").mkdir(parents=True)
+    (closed / "inner").chmod(0)
+    closed.chmod(0)
+    remove_tree(closed)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "kept")
+    remove_tree(tmp_path / "link")
+    remove_tree(tmp_path / "missing")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]

@@ -7,10 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from compiler_gym.service.limits import children_of
-from compiler_gym.service.scratch import new_scratch
 from compiler_gym.testing import is_running, wait_until
 
 CLIENT = """
@@ -22,34 +19,6 @@ env.reset(benchmark="cbench-v1/crc32")
 print(*children_of(os.getpid()), flush=True)
 sys.stdin.read()
 """
-
-
-def test_directories_differ_and_belong_to_this_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COMPILER_GYM_TRANSIENT_CACHE", str(tmp_path))
-    one, two = new_scratch("workers"), new_scratch("workers")
-    assert one != two
-    assert one.parent == tmp_path
-    assert f"-{os.getpid()}-" in one.name
-    assert not one.exists()
-
-
-def test_only_what_the_dead_left_is_removed(tmp_path: Path) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    space = os.stat("/proc/self/ns/pid").st_ino
-    dead, alive = f"workers-{space}-{ended.pid}-0", f"workers-{space}-{os.getpid()}-0"
-    elsewhere = f"workers-{space + 1}-{ended.pid}-0"
-    for name in (dead, alive, elsewhere, "something-else"):
-        (tmp_path / name / "inner").mkdir(parents=True)
-    code = "from compiler_gym.service.scratch import new_scratch; new_scratch('local')"
-    subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"COMPILER_GYM_TRANSIENT_CACHE": str(tmp_path)},
-        check=True,
-    )
-    assert {path.name for path in tmp_path.iterdir()} == {alive, elsewhere, "something-else"}
 
 
 def test_a_client_that_is_killed_with_its_zygote_leaves_nothing_for_long(tmp_path: Path) -> None:
