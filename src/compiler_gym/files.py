@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Files that are written whole or not at all, directories that outlive nobody, and tools.
+"""Files that are written whole, or read though a stranger named them; directories and tools.
 
 A process that is killed leaves its directories. Their names say whose they are, and the
 next process of this library removes those of processes that are no more.
 """
 
+import errno
 import os
 import secrets
 import shutil
+import stat
 import tempfile
 import time
 import warnings
@@ -25,12 +27,43 @@ __all__ = [
     "keep",
     "new_directory",
     "process_prefix",
+    "read_regular",
     "scratch_directory",
     "sweep",
     "sweep_temporary",
     "tool_identity",
     "write_whole",
 ]
+
+_MOST_BYTES = 1 << 30
+_CHUNK_BYTES = 1 << 20
+
+
+def read_regular(path: str | Path, *, most: int = _MOST_BYTES) -> bytes:
+    """Return the contents of a file that a caller names: a regular one of at most `most` bytes.
+
+    Raises `OSError` whose ``strerror`` says why it is not read, also for a text that is no path.
+    A device or a pipe is not opened, and a file that would wait for more is not waited for.
+    """
+    try:
+        found = os.stat(path)
+    except ValueError as error:  # a NUL, or half of a surrogate pair
+        raise OSError(errno.EINVAL, f"it cannot be a path: {error}", repr(str(path))) from error
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, "expected a regular file, found a pipe or a device", str(path))
+    contents, size = bytearray(), found.st_size
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        while size <= most and (piece := os.read(descriptor, _CHUNK_BYTES)):
+            contents += piece
+            size = max(size, len(contents))
+    finally:
+        os.close(descriptor)
+    if size > most:
+        raise OSError(errno.EFBIG, f"expected at most {most:,} bytes, found {size:,}", str(path))
+    return bytes(contents)
 
 
 def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:

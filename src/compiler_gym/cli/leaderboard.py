@@ -156,6 +156,7 @@ def table_(
 ) -> None:
     """Print the leaderboards as Markdown, or write them into pages."""
     from compiler_gym.errors import InvalidParameterError
+    from compiler_gym.files import read_regular
     from compiler_gym.leaderboard import find_submissions, tables_of, with_tables
 
     submissions = list(find_submissions(root))
@@ -165,7 +166,7 @@ def table_(
     stale: list[Path] = []
     for page in pages:
         try:
-            text = page.read_text(encoding="utf-8")
+            text = read_regular(page).decode()
             changed = with_tables(text, submissions)
             if changed != text:
                 stale.append(page)

@@ -22,7 +22,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, StateFileError
-from compiler_gym.files import write_whole
+from compiler_gym.files import read_regular, write_whole
 from compiler_gym.leaderboard.evaluation import Evaluation, Outcome
 from compiler_gym.leaderboard.policies import find_policy
 from compiler_gym.leaderboard.rerun import has_note, note_rerun, rerun_errors
@@ -86,8 +86,8 @@ def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]
 def read_submission(folder: Path) -> Submission:
     """Return the submission in `folder`; raise `StateFileError` where it is damaged."""
     try:
-        facts = tomllib.loads((folder / _FILE).read_text(encoding="utf-8"))
-        results = (folder / _RESULTS).read_text(encoding="utf-8").removesuffix("\n")
+        facts = tomllib.loads(read_regular(folder / _FILE).decode())
+        results = read_regular(folder / _RESULTS).decode().removesuffix("\n")
         lines = results.split("\n") if results else []
     except OSError as error:
         raise StateFileError(
@@ -190,7 +190,7 @@ def _published_costs(path: Path, observation: str) -> dict[str, float]:
     if not observation or not path.is_file():
         return {}
     try:
-        costs = json.loads(path.read_text(encoding="utf-8"))[observation]
+        costs = json.loads(read_regular(path))[observation]
         return {str(uri): float(cost) for uri, cost in costs.items()}
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise StateFileError(

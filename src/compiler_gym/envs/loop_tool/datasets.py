@@ -15,7 +15,8 @@ from compiler_gym.envs.loop_tool.nests.descriptions import EINSUM, KINDS, descri
 from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.programs.drawn import draw
 from compiler_gym.envs.loop_tool.programs.layers import HELD_OUT, LAYERS
-from compiler_gym.errors import BenchmarkInitError, UnknownNameError, program_unreadable
+from compiler_gym.errors import UnknownNameError, program_unreadable
+from compiler_gym.files import read_regular
 from compiler_gym.nearest import unknown_name
 
 __all__ = [
@@ -262,13 +263,9 @@ class FileDataset(Dataset):
         """Return the program in the file that `uri` names."""
         path = Path(unquote(uri.path, errors="surrogateescape"))
         try:
-            with path.open("rb") as file:
-                contents = file.read(_MOST_BYTES + 1)
+            return Benchmark(uri, read_regular(path, most=_MOST_BYTES))
         except OSError as error:
             raise program_unreadable(path, error) from error
-        if len(contents) > _MOST_BYTES:
-            raise BenchmarkInitError(f"{path} has more than {_MOST_BYTES} bytes: it is no program")
-        return Benchmark(uri, contents)
 
 
 def make_datasets() -> list[Dataset]:
