@@ -186,10 +186,9 @@ def _search_results(text: str, name: str) -> Iterator[CompilerEnvState]:
         raise StateFileError(f"{name}, line {line} is damaged or cut short: {reason}") from error
     results = document.get("results")
     if not isinstance(results, list):
-        found = ", ".join(document)[:_SHOWN] or "nothing"
         raise StateFileError(
             f"{name} is no file of states: expected CSV, JSON lines, or what `compiler-gym search "
-            f"--output` writes; found a JSON object with {found}"
+            "--output` writes; found another JSON object"
         )
     for number, result in enumerate(cast("list[Any]", results), start=1):
         where = f"{name}, result {number}"
@@ -246,7 +245,7 @@ def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
         return COLUMNS
     raise StateFileError(
         f"{where} is no file of states: expected the columns {', '.join(COLUMNS)}, "
-        f"found {', '.join(row)[:80]}"
+        f"found {len(row)} of other names"
     )
 
 

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Finds programs: an address, a path on this machine, or a text that somebody pasted."""
 
+import os
 from pathlib import Path
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, path_and_query, quote_path
-from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, ExplorerError
 from compiler_gym.explorer.records import Source
 from compiler_gym.files import scratch_directory
 from compiler_gym.registration import Compiler, ProgramFormat
 
-__all__ = ["format_of", "named_program", "pasted_program", "source_of"]
+__all__ = ["format_of", "local_path", "named_program", "pasted_program", "source_of"]
 
-
+_SHOWN = 300
 _PASTED = "benchmark://pasted-v0/"
 """Where environments put what was pasted."""
 
@@ -24,12 +25,19 @@ def named_program(env: CompilerEnv, name: str) -> Benchmark:
             f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
         )
     path, query = path_and_query(name)
-    if "://" in name or not (path.startswith(("/", "./", "../", "~")) or Path(path).exists()):
+    if "://" in name or not (path.startswith(("/", "./", "../", "~")) or os.path.exists(path)):
         return env.datasets.benchmark(name)
-    file = Path(path).expanduser().absolute()
-    if not file.exists():
-        raise BenchmarkNotFoundError(f"no such file: {path}")
+    file = local_path(path)
+    if not os.path.exists(file):
+        raise BenchmarkNotFoundError(f"no such file: {path[:_SHOWN]!r}")
     return env.datasets.benchmark(f"file://{quote_path(str(file))}{query}")
+
+
+def local_path(text: str) -> Path:
+    """Return where a path leads on this machine, whether something is there or not."""
+    if "\0" in text:
+        raise ExplorerError(f"path is {text[:_SHOWN]!r}: expected one without a NUL")
+    return Path(os.path.abspath(os.path.expanduser(text)))
 
 
 def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:

@@ -17,8 +17,10 @@ import tomli_w
 from compiler_gym.errors import PlanError
 from compiler_gym.files import read_regular, write_whole
 
-__all__ = ["VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"]
+__all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"]
 
+PLAN_FILE = "tuned.toml"
+"""What `tune` calls it, in the folder of what it makes."""
 VERSION = 1
 """Of the format."""
 _REQUIRED = ("name", "method")
