@@ -20,12 +20,15 @@ from compiler_gym.explorer.app import make_app
 from compiler_gym.explorer.routes import ROUTES, Route
 from compiler_gym.explorer.settings import Settings
 
+_HEADS = ["host", "origin", "content-length", "last-event-id", "authorization", "sec-fetch-site"]
+_PRINTABLE = st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=20)
 _DEEP = json.loads("[" * 150 + "]" * 150)
 _TEXTS = st.sampled_from(
-    ["", "\0", "a\0b", "~", "~nobody-of-this-name", "/", "/etc", "/dev/zero", "x" * 5000, "/" * 300,
-     "/proc/kmsg", "/dev/stdin", "file:///dev/zero", "file:///a%00b", "cbench-v1/crc32", "llvm-v0",
-     "a?b=" + "y" * 5000, "benchmark://x/\0", "mem2reg", "IrInstructionCount", "cfg", "\ud7ff\U0010ffff",
-     "-1", "9" * 400, "NaN", "true", "s1.AAAA", "[", "{}", "C", "%00", "../../..", "http://127.0.0.1:9/"]
+    ["", "\0", "a\0b", "~", "~nobody-of-this-name", "/", "/etc", "/dev/zero", "x" * 5000,
+     "/" * 300, "/proc/kmsg", "/dev/stdin", "file:///dev/zero", "file:///a%00b", "llvm-v0",
+     "cbench-v1/crc32", "a?b=" + "y" * 5000, "benchmark://x/\0", "mem2reg", "IrInstructionCount",
+     "cfg", "\ud7ff\U0010ffff", "-1", "9" * 400, "NaN", "true", "s1.AAAA", "[", "{}", "C", "%00",
+     "../../..", "http://127.0.0.1:9/"]
 ) | st.text(max_size=20)  # fmt: skip
 _NUMBERS = st.sampled_from([0, 1, -1, 1 << 31, 1 << 63, -(1 << 70), 10**400, 1e308, 0.5, True])
 _JUNK = st.recursive(
@@ -86,7 +89,7 @@ def test_no_request_is_a_mistake_of_ours(
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.text(max_size=30), st.dictionaries(st.sampled_from(["host", "origin", "content-length", "last-event-id", "authorization", "sec-fetch-site"]), st.text(st.characters(max_codepoint=126, min_codepoint=32), max_size=20)))  # fmt: skip
+@given(st.text(max_size=30), st.dictionaries(st.sampled_from(_HEADS), _PRINTABLE))
 @example("\0", {})
 @example("a" * 5000, {})
 @example("~", {"origin": "http://["})
