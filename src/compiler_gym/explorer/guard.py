@@ -36,7 +36,7 @@ class Guard:
         """Raise `ExplorerError` for another host or another origin than ours."""
         host = headers.get("host", "")
         name = _name_of(host)
-        if not name or name not in self._hosts and not (self._by_address and _is_address(name)):
+        if not name or (name not in self._hosts and not (self._by_address and _is_address(name))):
             raise ExplorerError(
                 f"host is {host!r:.100}: expected the address that was printed, or with --host the "
                 "address or the name of this machine",
