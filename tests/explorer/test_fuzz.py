@@ -129,3 +129,16 @@ def test_files_that_are_none_of_ours_are_not_quoted(
         answer = client.post("/api/import", json={"path": str(tmp_path / name)})
         assert answer.status_code == 400
         assert "SECRET" not in answer.text
+
+
+@pytest.mark.parametrize("environment", ["llvm-v0", "loop_tool-v0", "mlir-v0"])
+def test_no_compiler_quotes_a_file_that_is_no_program(
+    served: tuple[TestClient, str], environment: str, tmp_path: Path
+) -> None:
+    client, _ = served
+    (file := tmp_path / "shadow").write_text("SECRET:x\n")
+    for name in (f"{file}", f"file://{file}", f"file://{file}#.c", f"FILE://{file}?a=.nest#.mlir"):
+        body = {"environment": environment, "benchmark": name}
+        answer = client.post("/api/sessions", json=body)
+        assert answer.status_code in (400, 404), answer.text
+        assert "SECRET" not in answer.text

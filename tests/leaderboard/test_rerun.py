@@ -38,9 +38,10 @@ def test_a_note_belongs_to_the_results_as_they_were(submission: Submission) -> N
 def test_damaged_notes_are_not_written_over(text: str, submission: Submission) -> None:
     root = submission.folder.parents[1]
     (root / "reruns.json").write_text(text)
-    for call in (find_rerun, lambda *given: note_rerun(*given, submission.outcomes)):
-        with pytest.raises(StateFileError, match="damaged"):
-            call(root, submission.folder, submission.digest)
+    with pytest.raises(StateFileError, match="damaged"):
+        find_rerun(root, submission.folder, submission.digest)
+    with pytest.raises(StateFileError, match="damaged"):
+        note_rerun(root, submission.folder, submission.digest, submission.outcomes)
     assert (root / "reruns.json").read_text() == text
 
 

@@ -18,19 +18,35 @@ _PASTED = "benchmark://pasted-v0/"
 """Where environments put what was pasted."""
 
 
-def named_program(env: CompilerEnv, name: str) -> Benchmark:
-    """Return the program at an address or a path; a path may carry a query as an address does."""
+def named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None) -> Benchmark:
+    """Return the program at an address or a path; a path may carry a query as an address does.
+
+    A file is read only if its name says that it is a program: compilers quote what they refuse.
+    """
     if name.startswith(_PASTED):
         raise BenchmarkNotFoundError(
             f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
         )
     path, query = path_and_query(name)
+    _require_suffix(compiler, name, path)
     if "://" in name or not (path.startswith(("/", "./", "../", "~")) or os.path.exists(path)):
         return env.datasets.benchmark(name)
     file = local_path(path)
     if not os.path.exists(file):
         raise BenchmarkNotFoundError(f"no such file: {path[:_SHOWN]!r}")
     return env.datasets.benchmark(f"file://{quote_path(str(file))}{query}")
+
+
+def _require_suffix(compiler: Compiler | None, name: str, path: str) -> None:
+    is_address = name.lower().startswith("file:")
+    if compiler is None or not (is_address or os.path.isfile(local_path(path))):
+        return
+    path = BenchmarkUri.from_string(name).path if is_address else path
+    suffixes = [suffix for one in compiler.formats for suffix in one.suffixes]
+    if suffixes and not path.endswith(tuple(suffixes)):
+        raise BenchmarkInitError(
+            f"cannot tell what {path[:_SHOWN]!r} is: expected a name ending in {', '.join(suffixes)}"
+        )
 
 
 def local_path(text: str) -> Path:
