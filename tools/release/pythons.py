@@ -83,7 +83,7 @@ def _built(into: Path) -> str:
 
 
 def source_archive(package: str, suite: str, into: Path) -> Path:
-    """Fetch the original archive of a package; raise `SystemExit` unless it is the one Debian signed.
+    """Fetch the original archive of a package; raise `SystemExit` unless Debian signed it.
 
     apt verifies the signature of the release, its list by hash, and the archive by that list.
     """

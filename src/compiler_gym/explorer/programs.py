@@ -44,8 +44,9 @@ def _require_suffix(compiler: Compiler | None, name: str, path: str) -> None:
     path = BenchmarkUri.from_string(name).path if is_address else path
     suffixes = [suffix for one in compiler.formats for suffix in one.suffixes]
     if suffixes and not path.endswith(tuple(suffixes)):
+        known = ", ".join(suffixes)
         raise BenchmarkInitError(
-            f"cannot tell what {path[:_SHOWN]!r} is: expected a name ending in {', '.join(suffixes)}"
+            f"cannot tell what {path[:_SHOWN]!r} is: expected a name ending in {known}"
         )
 
 
