@@ -16,19 +16,16 @@ MODULES = sorted(
 )
 COMPILER_FILES = {
     "__init__.py",
-    "actions.py",
     "datasets.py",
     "environment.py",
     "rewards.py",
     "session.py",
 }
-COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
+COMPILER_FOLDERS = {"actions", "observations", "programs", "state", "toolchain", "validation"}
 OFFERED_FOLDERS = {
-    *("demonstration", "inlining", "leaderboard", "marks", "panes", "schedule", "tuning"),
-    *("code", "nests", "pictures"),
+    *("demonstration", "inlining", "leaderboard", "panes", "pictures", "tuning"),
 }
-"""What a compiler's registration may name besides, action spaces with a worker's half, and a
-compiler that is this library's own: its language, what makes code of it, how it is drawn."""
+"""What a compiler's registration may name besides."""
 
 
 def case_order(name: str) -> tuple[int, str]:

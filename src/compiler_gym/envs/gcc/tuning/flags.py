@@ -7,7 +7,7 @@ stays out of the list stays out for a reason, `REFUSED` says for which.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from compiler_gym.envs.gcc.machine.options import GccFlagAlignOption, GccFlagOption, Option
+from compiler_gym.envs.gcc.actions.options import GccFlagAlignOption, GccFlagOption, Option
 
 __all__ = ["FLAGS", "LEVELS", "LINK_TIME", "REFUSED", "SECTIONS", "choices", "option_of"]
 
