@@ -186,9 +186,10 @@ def _search_results(text: str, name: str) -> Iterator[CompilerEnvState]:
         raise StateFileError(f"{name}, line {line} is damaged or cut short: {reason}") from error
     results = document.get("results")
     if not isinstance(results, list):
+        found = ", ".join(document)[:_SHOWN] or "nothing"
         raise StateFileError(
             f"{name} is no file of states: expected CSV, JSON lines, or what `compiler-gym search "
-            "--output` writes; found another JSON object"
+            f"--output` writes; found a JSON object with {found}"
         )
     for number, result in enumerate(cast("list[Any]", results), start=1):
         where = f"{name}, result {number}"

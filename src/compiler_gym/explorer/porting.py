@@ -121,9 +121,12 @@ def imported(asked: ImportRequest) -> Episodes:
     if path.suffix == ".toml":
         return _from_plan(path)
     text = _text_in(path)
-    if text.lstrip().startswith("{") and len(text) <= _MOST_BYTES:
-        return _from_text(text)
-    return _of_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
+    try:
+        if text.lstrip().startswith("{") and len(text) <= _MOST_BYTES:
+            return _from_text(text)
+        return _of_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
+    except StateFileError as error:  # what was found may be a file that is none of ours
+        raise StateFileError(f"{path}: {str(error).partition('; found ')[0]}") from None
 
 
 def _text_in(path: Path) -> str:
