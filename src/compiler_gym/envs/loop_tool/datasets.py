@@ -5,6 +5,7 @@ Every program is text of the language; nothing is compiled or fetched here. The 
 for CPU and CUDA keep the names that CompilerGym 0.2.5 gives them.
 """
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -15,7 +16,7 @@ from compiler_gym.envs.loop_tool.programs.drawn import draw
 from compiler_gym.envs.loop_tool.programs.layers import HELD_OUT, LAYERS
 from compiler_gym.envs.loop_tool.state.descriptions import EINSUM, KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
-from compiler_gym.errors import UnknownNameError, program_unreadable
+from compiler_gym.errors import BenchmarkInitError, UnknownNameError, program_unreadable
 from compiler_gym.files import read_regular
 from compiler_gym.nearest import unknown_name
 
@@ -265,6 +266,8 @@ class FileDataset(Dataset):
         try:
             return Benchmark(uri, read_regular(path, most=_MOST_BYTES))
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise BenchmarkInitError(f"{path}: it is no program: {error.strerror}") from error
             raise program_unreadable(path, error) from error
 
 
