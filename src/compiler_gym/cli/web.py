@@ -50,6 +50,8 @@ def web(
     It prints the address, which holds a token: whoever knows it can use the explorer.
     Ctrl-C stops it and closes every session. Needs the extra `web`.
     """
+    from socket import gethostname
+
     from compiler_gym.explorer.settings import Settings
 
     settings = Settings(
@@ -69,7 +71,8 @@ def web(
 
     with Server(settings) as server:
         if host not in _LOCAL:
-            errors().print(f"others can reach {host}: whoever knows the address can use this")
+            named = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
+            errors().print(f"others can reach {named}: whoever knows the address can use this")
 
         def ready() -> None:
             print(server.address, flush=True)

@@ -21,6 +21,7 @@ from compiler_gym.errors import (
     ValidationUnavailableError,
     program_unreadable,
 )
+from compiler_gym.files import read_regular
 from compiler_gym.finding import ValidationError
 
 __all__ = [
@@ -101,7 +102,7 @@ class Benchmark:
     ) -> _Self:
         """Return the program in the file `path`; raise `BenchmarkInitError` if unreadable."""
         try:
-            return cls(uri, Path(path).read_bytes(), **kwargs)
+            return cls(uri, read_regular(path), **kwargs)
         except OSError as error:
             raise program_unreadable(path, error) from error
 
@@ -280,7 +281,7 @@ def _bytes_of(data: bytes | Path) -> bytes:
     if isinstance(data, bytes):
         return data
     try:
-        return data.read_bytes()
+        return read_regular(data)
     except OSError as error:
         raise program_unreadable(data, error) from error
 

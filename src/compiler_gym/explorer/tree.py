@@ -23,7 +23,7 @@ from compiler_gym.explorer.problems import problem_of
 from compiler_gym.explorer.records import Node, Problem
 from compiler_gym.spaces import action_name, action_names, find_action, to_plain, value_from_json
 
-__all__ = ["State", "Tree"]
+__all__ = ["State", "Tree", "action_of"]
 
 _T = TypeVar("_T")
 _KEPT = 10
@@ -148,7 +148,7 @@ class Tree:
                 next="go on from its parent",
             )
         # The space may depend on what was done.
-        value = self.use(parent, lambda env: _action_of(env, action))
+        value = self.use(parent, lambda env: action_of(env.action_space, action))
         plain = to_plain(value)
         known = parent.children.get(repr(plain))
         if known is not None and known.error is None:
@@ -278,7 +278,7 @@ class Tree:
         for one in path:
             if one.id <= base:  # a child is made after its parent
                 continue
-            *_, info = twin.step(_action_of(twin, one.action))
+            *_, info = twin.step(action_of(twin.action_space, one.action))
             if "error" in info:
                 twin.close()
                 raise info["error"]
@@ -325,9 +325,8 @@ def _number(reward: Any) -> float | None:
     return None if reward is None else float(reward)
 
 
-def _action_of(env: CompilerEnv, action: Any) -> Any:
+def action_of(space: Any, action: Any) -> Any:
     """Return the action that a client calls by name or gives as JSON."""
-    space = env.action_space
     if not action_names(space) and _is_member(space, action):
         return action  # a text, or by names that the space knows
     if isinstance(action, str):
@@ -336,7 +335,7 @@ def _action_of(env: CompilerEnv, action: Any) -> Any:
         value = value_from_json(space, action)
         if value in space:
             return value
-    except (TypeError, ValueError, KeyError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         pass
     raise InvalidActionError(
         f"{action!r:.200} is no action: expected the name or the value of one of {space!r:.200}"
@@ -346,5 +345,5 @@ def _action_of(env: CompilerEnv, action: Any) -> Any:
 def _is_member(space: Any, action: Any) -> bool:
     try:
         return action in space
-    except (TypeError, ValueError, KeyError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         return False

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Files that survive a kill and a full disk, locks between processes, and temporary directories.
 
-``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``locks``
-keeps others out, ``temporary`` makes directories that outlive nobody. All raise `OSError`
-where the system refuses; whoever calls says in a typed error what the user can do.
+``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``reading``
+reads what a stranger names, ``locks`` keeps other processes out, ``temporary`` makes directories
+that are removed with their process. All raise `OSError` where the system refuses; whoever calls
+says in a typed error what the user can do.
 """
 
 from compiler_gym.files.appending import (
@@ -16,6 +17,7 @@ from compiler_gym.files.appending import (
     write_all,
 )
 from compiler_gym.files.locks import FolderLock, Lock, locked
+from compiler_gym.files.reading import read_regular
 from compiler_gym.files.replacing import (
     keep,
     made,
@@ -39,6 +41,7 @@ __all__ = [
     "made",
     "new_scratch",
     "opened",
+    "read_regular",
     "replaced_directory",
     "replaced_file",
     "scratch_directory",

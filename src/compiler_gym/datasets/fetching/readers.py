@@ -25,6 +25,7 @@ from compiler_gym.datasets.fetching.archive import (
 )
 from compiler_gym.datasets.files import walk_files
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import read_regular
 from compiler_gym.version import install_hint
 
 __all__ = ["Candidate", "ReadOptions", "reader_of"]
@@ -144,7 +145,7 @@ def _read_file(
         size = (root / name).stat().st_size
         if size > options.max_bytes:
             return Candidate(name, source=source, problem=f"{size} bytes are too many")
-        contents = (root / name).read_bytes()
+        contents = read_regular(root / name)
     except OSError as error:
         return Candidate(name, source=source, problem=f"cannot be read: {error.strerror}")
     license = _spdx_of(contents) or licenses.of(name)
@@ -378,7 +379,8 @@ class _Licenses:
     def _stated_in(self, folder: Path) -> str:
         for path in sorted(folder.iterdir()):
             if _LICENSE_FILE.fullmatch(path.name) and path.is_file():
-                text = b" ".join(path.read_bytes()[:20_000].split())
+                with path.open("rb") as file:
+                    text = b" ".join(file.read(20_000).split())
                 known = (name for words, name in _LICENSE_TEXTS if words in text)
                 return _spdx_of(text) or next(known, f"see {path.name}")
         return ""

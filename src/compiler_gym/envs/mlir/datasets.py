@@ -19,6 +19,7 @@ from compiler_gym.envs.mlir.programs.description import describe_payload
 from compiler_gym.envs.mlir.programs.random_chain import random_chain
 from compiler_gym.envs.mlir.programs.shapes import LAYERS
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
+from compiler_gym.files import read_regular
 
 __all__ = [
     "FileDataset",
@@ -215,7 +216,7 @@ def make_datasets() -> list[Dataset]:
 
 def _from_file(path: Path, uri: BenchmarkUri) -> Benchmark:
     try:
-        return Benchmark(uri, path.read_bytes())
+        return Benchmark(uri, read_regular(path))
     except FileNotFoundError as error:
         raise BenchmarkNotFoundError(f"there is no file {path}") from error
     except OSError as error:
