@@ -73,10 +73,10 @@ def _plan_in(arguments: list[str]) -> "tuple[Plan | None, list[str]]":
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":
     """Return what applies `plan`, or None, said, where nothing here can."""
-    from compiler_gym.tuning import tuner_named
+    from compiler_gym.tuning import tuner_of
 
     try:
-        return tuner_named(plan.compiler.partition(" ")[0])
+        return tuner_of(plan)
     except UnknownNameError:
         _say(f"the plan is for {plan.compiler}, which nothing here can apply")
         return None

@@ -109,6 +109,14 @@ class Tuner(Protocol):
         """Return the stripped binary that `plan` makes of `binary`."""
         ...
 
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Raise `PlanError` that names the first decision of `plan` that `tune` never makes.
+
+        A plan may come from anybody, and `build` and `script` refuse as this does: what they pass
+        to a compiler could run code. `require_among` compares decisions with a table of them.
+        """
+        ...
+
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return the passes of `plan`, one by one, as the compiler writes them."""
         ...
