@@ -48,7 +48,11 @@ def cxx(context: typer.Context) -> None:
 
 
 def _drive(verb: str, context: typer.Context) -> None:
+    from compiler_gym.builds import build_variables
+
     plan, arguments = _plan_in(_exact_arguments(verb, context))
+    if plan is not None:
+        os.environ |= build_variables()
     tuner = None if plan is None else _tuner_of(plan)
     words = [*_compiler(verb, tuner), *arguments]
     status = _run(words)

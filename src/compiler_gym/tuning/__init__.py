@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         read_tuned,
     )
     from compiler_gym.tuning.job import Job, Request, Result, Watcher
-    from compiler_gym.tuning.journal import Journal, Tried
+    from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, write_plan
     from compiler_gym.tuning.reading import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
+    "JOURNAL",
     "Allowance",
     "BinaryDifference",
     "BinaryPlan",
@@ -78,7 +79,7 @@ _WHERE = {
     "applying": ("apply_plan", "changed_sources"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "job": ("Job", "Request", "Result", "Watcher"),
-    "journal": ("Journal", "Tried"),
+    "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),
     "plan": ("BinaryPlan", "Plan", "SourceFile", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),

@@ -12,7 +12,10 @@ import msgspec
 from compiler_gym.errors import CacheError, PlanError
 from compiler_gym.json_lines import append_line, drop_cut_line, whole_lines
 
-__all__ = ["Journal", "Tried"]
+__all__ = ["JOURNAL", "Journal", "Tried"]
+
+JOURNAL = "tried.jsonl"
+"""In the folder of a binary."""
 
 
 @dataclass(frozen=True, slots=True)

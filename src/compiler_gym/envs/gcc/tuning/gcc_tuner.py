@@ -14,6 +14,7 @@ from compiler_gym.envs.gcc.tuning.script import script_of
 from compiler_gym.envs.gcc.tuning.size import LINKER, SizeSearch, ordered
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tuning import (
+    JOURNAL,
     BinaryPlan,
     Found,
     Journal,
@@ -70,7 +71,7 @@ class GccTuner:
         search = SizeSearch(
             maker, moves, parameters, subject.allowance,
             Journal(
-                subject.folder / "tried.jsonl",
+                subject.folder / JOURNAL,
                 self._key(binary, sources),
                 require_possible=lambda flags: self.require_possible(
                     BinaryPlan(binary.name, METHOD, flags=flags)

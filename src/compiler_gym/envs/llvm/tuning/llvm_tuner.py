@@ -27,6 +27,7 @@ from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
+    JOURNAL,
     BinaryPlan,
     Found,
     Journal,
@@ -109,7 +110,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
     search = SizeSearch(
         benchmark, is_pic, subject.allowance,
         Journal(
-            subject.folder / "tried.jsonl",
+            subject.folder / JOURNAL,
             hashlib.sha256(key.encode()).hexdigest(),
             require_possible=lambda actions: require_tried(binary.name, actions),
         ),
@@ -161,7 +162,7 @@ def _fast(linker: Linker, subject: Subject) -> Found:
             require_among(plan, "profile", [plan.profile], profiles_in(linker.folder))
 
     journal = Journal(
-        subject.folder / "tried.jsonl",
+        subject.folder / JOURNAL,
         hashlib.sha256(key.encode()).hexdigest(),
         require_possible=require,
     )
