@@ -183,7 +183,8 @@ class _Parts:
         for word in rest:
             if word == "--":
                 for name in rest:
-                    self._input(name)
+                    # Elsewhere in a command a dash would make it an option.
+                    self._input(f"./{name}" if name.startswith("-") else name)
             elif word == "-" or not word.startswith("-"):
                 self._input(word)
             else:

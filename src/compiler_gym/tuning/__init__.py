@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``job`` is one tuning from the build to what is handed over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it, ``job`` one tuning from the build to what is handed
+over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
-    from compiler_gym.tuning.job import Job, Request, Result, Watcher
+    from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, write_plan
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         tuner_of,
     )
     from compiler_gym.tuning.report import write_report
+    from compiler_gym.tuning.request import Request
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
     from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
     from compiler_gym.tuning.tuners import tuner_named
@@ -78,7 +80,8 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
-    "job": ("Job", "Request", "Result", "Watcher"),
+    "job": ("Job", "Result", "Watcher"),
+    "request": ("Request",),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),
     "plan": ("BinaryPlan", "Plan", "SourceFile", "write_plan"),

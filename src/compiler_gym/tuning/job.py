@@ -40,10 +40,11 @@ from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.reading import PROFILES
+from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["Job", "Request", "Result", "Watcher"]
+__all__ = ["Job", "Result", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
@@ -75,33 +76,6 @@ HERE=$(cd -- "$(dirname -- "$0")" && pwd -P)
 SOURCE_DATE_EPOCH={date}
 export SOURCE_DATE_EPOCH
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What somebody wants."""
-
-    build: tuple[str, ...]
-    """The command that builds the project."""
-    project: Path
-    """Its root, where the command is run."""
-    output: Path
-    goal: str = "size"
-    seconds: float | None = 600.0
-    compilations: int | None = None
-    seed: int = 0
-    jobs: int = 1
-    binaries: tuple[str, ...] = ()
-    """Which linked files; none is the largest program."""
-    run: str | None = None
-    """A command that does the program's work."""
-    check: str | None = None
-    """A command that tests the project."""
-    max_slowdown: float | None = None
-    """How much slower the run may become, as a fraction."""
-    resume: bool = False
-    train: str | None = None
-    """A command to learn from, where it is not `run`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,17 +190,19 @@ class Job:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
 
     def _key(self) -> dict[str, object]:
-        request = self.request
-        return {
-            "build": list(request.build), "project": str(request.project), "goal": request.goal,
-            "compiler": self._tuner.version, "seed": request.seed,
-        }  # fmt: skip
+        return {"compiler": self._tuner.version, **self.request.decides()}
 
     def _require_same(self, before: object) -> None:
-        if before != self._key():
+        now = self._key()
+        if not isinstance(before, dict):
+            before = {}
+        told: dict[str, object] = before  # pyright: ignore[reportUnknownVariableType]  # as JSON is
+        other = [name for name in now if told.get(name) != now[name]]
+        if other:
             raise ProjectError(
-                f"{self.request.output} holds a tuning of another build or goal: {before}: name "
-                "another folder with --output"
+                f"{self.request.output} holds a tuning of another build or goal: "
+                + "; ".join(f"{name} was {told.get(name)!r}, is {now[name]!r}" for name in other)
+                + ": name another folder with --output"
             )
 
     def _copy(self, *, is_new: bool) -> None:
@@ -389,13 +365,20 @@ class Job:
             self._require_steady(train, original)
         self._watcher.says(f"tuning {binary.name}")
         subject = Subject(
-            binary, folder, request.goal, allowance, request.jobs, request.seed, run, train,
-            request.max_slowdown,
-            lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
-            lambda rivals: self._watcher.rivals(
+            binary,
+            folder,
+            request.goal,
+            allowance,
+            request.jobs,
+            request.seed,
+            run=run,
+            train=train,
+            max_slowdown=request.max_slowdown,
+            watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
+            watch_rivals=lambda rivals: self._watcher.rivals(
                 binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
             ),
-        )  # fmt: skip
+        )
         found = self._tuner.tune(subject)
         check = None if request.check is None else self._check
         proof = Proof(self._tuner, subject, original, check, recording.tree, self._watcher.says)

@@ -6,7 +6,7 @@ else; it raises `ProjectError` for what a project does that it cannot honour.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +37,7 @@ class Subject:
     allowance: Allowance
     jobs: int
     seed: int
+    _: KW_ONLY
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
     train: RunCommand | None = None

@@ -77,7 +77,7 @@ class GccTuner:
                     BinaryPlan(binary.name, METHOD, flags=flags)
                 ),
             ),
-            subject.jobs, subject.seed, subject.watch,
+            jobs=subject.jobs, seed=subject.seed, watch=subject.watch,
         )  # fmt: skip
         best = search.run()
         name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)

@@ -18,7 +18,7 @@ def script_of(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
     out = Path(_OUT)
     folder, target = out / "made" / binary.name, out / binary.name
     objects = {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(binary.units)}
-    steps = steps_of(tools, binary, plan.flags, plan.linker, objects, folder, target)
+    steps = steps_of(tools, binary, plan.flags, plan.linker, objects, folder=folder, output=target)
     lines = [
         shell_comment(binary.name),
         shell_text(["rm", "-rf", str(folder)], _folders(binary)),

@@ -114,21 +114,26 @@ def _small(linker: Linker, subject: Subject) -> Found:
             hashlib.sha256(key.encode()).hexdigest(),
             require_possible=lambda actions: require_tried(binary.name, actions),
         ),
-        subject.jobs, subject.seed, watch,
+        jobs=subject.jobs, seed=subject.seed, watch=watch,
     )  # fmt: skip
     best = search.run()
     passes, options = split(best.actions)
     plan = BinaryPlan(
-        binary.name, PROGRAM, _pipeline(passes), options, (), FOLDING, _scope(whole),
-        {}, _sources(whole.units, subject),
-    )  # fmt: skip
+        binary.name,
+        PROGRAM,
+        _pipeline(passes),
+        options,
+        linker=FOLDING,
+        scope=_scope(whole),
+        sources=_sources(whole.units, subject),
+    )
     path = Maker(linker, whole, plan).make("tuned")
     rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
     if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
         plan, path = rival_plan, rivals[FAIR]
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
-        plan, path, rivals, search.first, subject.allowance.used, speed, notes,
+        plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip
@@ -152,7 +157,8 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     rivals = _rivals(linker, "-O3", objects, FAIR_FAST)
     subject.watch_rivals(rivals)
     fair = rivals[FAIR_FAST]
-    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()}"
+    runs = [one.text for one in (subject.run, subject.train) if one is not None]
+    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()} {runs}"
     none = BinaryPlan(subject.binary.name, FAST)
 
     def require(actions: tuple[str, ...]) -> None:
@@ -171,7 +177,8 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     plan = replace(plan, sources=_sources(subject.binary.units, subject))
     rival_plan = BinaryPlan(plan.name, FAST, linker=FOLDING, sources=plan.sources)
     return Found(
-        plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes),
+        plan, path, rivals, sizes_of(fair).text, search.count, speed=speed,
+        notes=tuple(search.notes),
         objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip
