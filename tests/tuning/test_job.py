@@ -169,7 +169,7 @@ def test_nothing_of_the_builds_words_is_run_by_the_script(
     victim = tmp_path / "caller" / "victim"
     victim.parent.mkdir()
     victim.touch()
-    text = "make\nrm -rf victim\r\n: \"$(touch sub)\" `touch tick` 'a\u2028\x1b[2J'\n#'\nrm victim"
+    text = "make\nrm -rf victim\r\n: \"$(touch sub)\" `touch tick` 'a\u2028\x1b[2J'\n#'\nrm -f victim"
     request = replace(request_, build=("sh", "-c", text), output=tmp_path / "o p")
     Job(request, SimpleTuner("-O1")).run()
     made = ["sh", "../o p/reproduce.sh", request.output / "work" / "tree", "-again"]
@@ -238,7 +238,8 @@ def test_binaries_of_like_names_do_not_meet(request_: Request) -> None:
     assert len({result.found.path for result in results}) == 2
     assert [answer(request_.output, name) for name in ("a/b_c", "a_b/c")] == [b"2\n", b"2\n"]
     originals = sorted(path.read_bytes() for path in request_.output.rglob("original"))
-    assert len(originals) == 2 and originals[0] != originals[1]
+    assert len(originals) == 2
+    assert originals[0] != originals[1]
     assert [r.binary.name for r in Job(replace(request, resume=True), SimpleTuner()).run()]
 
 

@@ -98,8 +98,8 @@ def record_build(
         _stand_in(shims / name, recording.journal, cxx_compiler)
     variables = build_variables() | {
         "PATH": f"{shims}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-        "CC": str(shims / "cc"),
-        "CXX": str(shims / "c++"),
+        "CC": _as_word(shims / "cc"),
+        "CXX": _as_word(shims / "c++"),
         "PWD": str(tree),
     }
     watching = _Lines(on_line, poll)
@@ -121,6 +121,11 @@ def _found(words: Sequence[str]) -> list[str]:
     if found is None:
         raise ProjectError(f"expected {words[0]} on PATH to build the project with")
     return [found, *words[1:]]
+
+
+def _as_word(path: Path) -> str:
+    """Return what a Makefile may write without quotes: the name, where the path needs them."""
+    return str(path) if shlex.quote(str(path)) == str(path) else path.name
 
 
 def _stand_in(path: Path, journal: Path, real: Sequence[str]) -> None:

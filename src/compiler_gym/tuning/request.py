@@ -5,11 +5,10 @@ A tuning that goes on must be asked for what it began with. An option is compare
 says here why it need not be, so that a new one is never forgotten.
 """
 
+import json
 from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 __all__ = ["Request"]
 
@@ -58,4 +57,5 @@ class Request:
     def decides(self) -> dict[str, object]:
         """Return what must be the same when a tuning goes on, as JSON has it."""
         chosen = [one.name for one in fields(self) if _FREE not in one.metadata]
-        return msgspec.to_builtins({name: getattr(self, name) for name in chosen}, enc_hook=str)
+        text = json.dumps({name: getattr(self, name) for name in chosen}, default=str)
+        return json.loads(text)
