@@ -169,7 +169,9 @@ def test_nothing_of_the_builds_words_is_run_by_the_script(
     victim = tmp_path / "caller" / "victim"
     victim.parent.mkdir()
     victim.touch()
-    text = "make\nrm -rf victim\r\n: \"$(touch sub)\" `touch tick` 'a\u2028\x1b[2J'\n#'\nrm -f victim"
+    text = (
+        "make\nrm -rf victim\r\n: \"$(touch sub)\" `touch tick` 'a\u2028\x1b[2J'\n#'\nrm -f victim"
+    )
     request = replace(request_, build=("sh", "-c", text), output=tmp_path / "o p")
     Job(request, SimpleTuner("-O1")).run()
     made = ["sh", "../o p/reproduce.sh", request.output / "work" / "tree", "-again"]
@@ -316,3 +318,19 @@ def test_a_stop_ends_what_runs_before_anything_is_found(request_: Request) -> No
     request = replace(request_, check="sleep 500")
     with pytest.raises(KeyboardInterrupt):
         Job(request, SimpleTuner(), is_interrupted=lambda: True).run()
+
+
+@pytest.mark.parametrize("name", ["a\nb.c", "a\x1b[2J.c", "a\udcff.c"])
+def test_a_name_that_no_plan_can_hold_is_refused(request_: Request, name: str) -> None:
+    (request_.project / "twice.c").rename(request_.project / name)
+    text = "$CC main.c a*.c -o program"
+    with pytest.raises(ProjectError, match="cannot be named in a plan"):
+        Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
+
+
+def test_names_with_spaces_quotes_and_accents_are_made_again(request_: Request) -> None:
+    (request_.project / "twice.c").rename(request_.project / "é $(touch x) '\".c")
+    text = "$CC main.c é*.c -o 'prö gram'"
+    Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner("-O1")).run()
+    assert answer(request_.output, "prö gram") == b"2\n"
+    assert read_plan(request_.output / "tuned.toml").binaries[0].name == "prö gram"

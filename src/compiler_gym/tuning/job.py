@@ -39,7 +39,7 @@ from compiler_gym.tuning.journal import JOURNAL, Tried
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
-from compiler_gym.tuning.reading import PROFILES
+from compiler_gym.tuning.reading import PROFILES, is_plain
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
@@ -302,6 +302,13 @@ class Job:
             chosen = programs[:1]
         else:
             chosen = [_named(name, found) for name in self.request.binaries]
+        for binary in chosen:
+            for name in (binary.name, *map(binary.name_of, binary.units)):
+                if not is_plain(name):
+                    raise ProjectError(
+                        f"{name!a} cannot be named in a plan: expected a name in UTF-8 "
+                        "without control characters: rename it"
+                    )
         self.others = [
             binary.name
             for binary in found

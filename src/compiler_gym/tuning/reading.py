@@ -7,6 +7,7 @@ decisions out of the tuner's own tables are allowed: there is no list of what is
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -20,11 +21,12 @@ from compiler_gym.tuning.plan import GOALS, VERSION, BinaryPlan, Plan
 from compiler_gym.tuning.tuner import Tuner
 from compiler_gym.tuning.tuners import tuner_named
 
-__all__ = ["PROFILES", "read_plan", "require_among", "require_nothing_in", "tuner_of"]
+__all__ = ["PROFILES", "is_plain", "read_plan", "require_among", "require_nothing_in", "tuner_of"]
 
 PROFILES = "profiles"
 """The folder beside a plan where its profiles lie."""
 _PROGRAM = re.compile(r"(?!-)[\w.+-]+", re.ASCII)
+_CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 _MOST_BYTES = 64 << 20
 _SHOWN = 200
 
@@ -86,6 +88,15 @@ def tuner_of(plan: Plan) -> Tuner:
     return tuner_named(program)
 
 
+def is_plain(text: str) -> bool:
+    """Return whether `text` can be written to a plan, and shown without harm to a terminal.
+
+    >>> is_plain("söurce file.c"), is_plain("a\\nb"), is_plain("\\udcff")
+    (True, False, False)
+    """
+    return not any(unicodedata.category(letter) in _CONTROLS for letter in text)
+
+
 def require_among(
     plan: BinaryPlan, kind: str, found: Iterable[str], allowed: Collection[str]
 ) -> None:
@@ -132,7 +143,7 @@ def _require_beside(plan: BinaryPlan) -> None:
 
 def _require_plain_text(value: object) -> None:
     """Raise `PlanError` for a text that would do something to the terminal that shows it."""
-    if isinstance(value, str) and not value.isprintable():
+    if isinstance(value, str) and not is_plain(value):
         raise PlanError(f"expected text without control characters, found {_shown(value)}")
     if isinstance(value, Mapping):
         for part in chain.from_iterable(cast("Mapping[object, object]", value).items()):
