@@ -20,6 +20,9 @@ SYSTEM := bubblewrap g++ cmake ninja-build python3 python3-dev python3-venv llvm
 ORACLES := bzip2 chromium clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
   libjpeg-turbo-progs libtiff-tools mlir-22-tools mpg123 openssl sox valgrind
 
+# Processes that compile every module anew, as containers often ask for, take minutes of the tests.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Where the package was built: the C++ tests link the engine that is there already.
 ENGINE = build/$(shell $(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)')
 NATIVE := CMakeLists.txt $(shell find cmake native -name '*.cpp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake')
@@ -45,11 +48,11 @@ check: $(BIN)/.tested native-format ## Format, lint, types, layers
 	$(BIN)/lint-imports
 
 test: $(BIN)/.tested ## Run the fast test suite
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn
-	$(BIN)/python -m pytest -n 2 -m "slow or not slow" --timeout 3600
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --timeout 3600
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks
@@ -79,7 +82,7 @@ release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, c
 native: $(BIN)/.tested ## Build and run the C++ tests
 	cmake -S . -B $(ENGINE) -DCOMPILER_GYM_TESTS=ON
 	cmake --build $(ENGINE) -j2
-	ctest --test-dir $(ENGINE) --output-on-failure
+	ctest --test-dir $(ENGINE) --output-on-failure -j2
 
 native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
 	clang-format-22 --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))

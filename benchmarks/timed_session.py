@@ -41,8 +41,8 @@ class TimedLlvmSession(LlvmSession):
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
         super().__init__(working_dir, action_space, benchmark)
-        self._timed = TimedModule(self.subject.module)
-        self.subject.module = self._timed  # type: ignore[assignment]  # as a module, but for run()
+        self._timed = TimedModule(self.program.module)
+        self.program.module = self._timed  # type: ignore[assignment]  # as a module, but for run()
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         if key == RUN_SECONDS:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import compiler_gym
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.environment import split_pipeline
 from compiler_gym.envs.llvm.observations import AUTOPHASE_FEATURES
+from compiler_gym.envs.llvm.toolchain.commands import split_pipeline
 
 __all__ = ["autophase_along_oz"]
 

@@ -8,9 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from compiler_gym.service import busy_workers
 from compiler_gym.testing import descendants
+
+# Nothing is judged by how long the machine took. A fixture may serve all examples of a test.
+settings.register_profile(
+    "any machine",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,32 +3,27 @@
 
 import importlib
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "compiler_gym"
-MODULES = sorted(
-    ".".join(("compiler_gym", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(
-        ".__init__"
-    )
-    for path in PACKAGE.rglob("*.py")
-)
+PACKAGES = sorted({path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")})
+"""What stands at the top: packages and single files."""
 COMPILER_FILES = {
     "__init__.py",
-    "actions.py",
     "datasets.py",
     "environment.py",
     "rewards.py",
     "session.py",
 }
-COMPILER_FOLDERS = {"machine", "observations", "programs", "validation"}
+COMPILER_FOLDERS = {"actions", "observations", "programs", "state", "toolchain", "validation"}
 OFFERED_FOLDERS = {
-    *("demonstration", "inlining", "leaderboard", "marks", "panes", "schedule", "tuning"),
-    *("code", "nests", "pictures"),
+    *("demonstration", "inlining", "leaderboard", "panes", "pictures", "tuning"),
 }
-"""What a compiler's registration may name besides, action spaces with a worker's half, and a
-compiler that is this library's own: its language, what makes code of it, how it is drawn."""
+"""What a compiler's registration may name besides."""
 
 
 def case_order(name: str) -> tuple[int, str]:
@@ -36,21 +31,46 @@ def case_order(name: str) -> tuple[int, str]:
     return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_module_says_why_it_exists(name: str) -> None:
-    module = importlib.import_module(name)
-    assert module.__doc__, name
+def modules(package: str) -> Iterator[ModuleType]:
+    """Yield every module of what stands at the top as `package`."""
+    place = PACKAGE / package
+    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        yield importlib.import_module(".".join(("compiler_gym", *parts)).removesuffix(".__init__"))
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_public_names_are_sorted_present_and_documented(name: str) -> None:
-    module = importlib.import_module(name)
+def faults(module: ModuleType) -> Iterator[str]:
+    """Yield what is wrong with the door of `module`."""
+    if not module.__doc__:
+        yield f"{module.__name__} does not say why it exists"
     names = list(getattr(module, "__all__", []))
-    assert names == sorted(names, key=case_order)
-    for public in names:
-        value = getattr(module, public)
-        if inspect.isclass(value) or inspect.isfunction(value):
-            assert inspect.getdoc(value), f"{name}.{public} has no docstring"
+    if names != sorted(names, key=case_order):
+        yield f"{module.__name__}.__all__ is not sorted: {names}"
+    for name in names:
+        if not hasattr(module, name):
+            yield f"{module.__name__} has no {name}"
+            continue
+        value = getattr(module, name)
+        if (inspect.isclass(value) or inspect.isfunction(value)) and not inspect.getdoc(value):
+            yield f"{module.__name__}.{name} has no docstring"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_module_says_why_it_exists_and_what_it_offers(package: str) -> None:
+    found = [fault for module in modules(package) for fault in faults(module)]
+    assert found == [], "\n".join(found)
+
+
+def test_every_fault_is_found() -> None:
+    module = ModuleType("shop")
+    exec("def sell(): ...\nclass Till:\n    'Money.'\n", vars(module))
+    vars(module)["__all__"] = ["sell", "Till", "price"]
+    assert list(faults(module)) == [
+        "shop does not say why it exists",
+        "shop.__all__ is not sorted: ['sell', 'Till', 'price']",
+        "shop.sell has no docstring",
+        "shop has no price",
+    ]
 
 
 @pytest.mark.parametrize(

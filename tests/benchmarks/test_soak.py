@@ -94,4 +94,4 @@ def test_a_file_and_a_process_that_are_left_are_found(tmp_path: Path) -> None:
         assert any(f"process {child.pid} sleep" in one for one in report.left)
         assert report.counts == {"bytes in the cache": 5}
     finally:
-        assert child.wait(timeout=10) == -signal.SIGKILL
+        assert child.wait(timeout=120) == -signal.SIGKILL

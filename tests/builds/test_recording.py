@@ -28,6 +28,20 @@ def test_a_compiler_by_its_name_is_seen_too(tmp_path: Path) -> None:
     assert os.access(tree / "there", os.X_OK)
 
 
+def test_a_compiler_of_any_version_on_path_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, bin = write_project(tmp_path / "tree"), tmp_path / "bin"
+    bin.mkdir()
+    for name in ("gcc-99", "clang++-3.8"):
+        (bin / name).write_text("#!/bin/sh\nexit 7\n")
+        (bin / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(bin), prepend=os.pathsep)
+    text = "gcc-99 -c main.c -o a.o && clang++-3.8 -x c++ -c main.c -o b.o"
+    recording = record(tree, tmp_path / "record", "sh", "-c", text)
+    assert [list(event.made) for event in recording.events()] == [["a.o"], ["b.o"]]
+
+
 def test_what_makes_nothing_is_not_written_down(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     asks = "$CC --version && $CC -E main.c >/dev/null && ! $CC -c missing.c"

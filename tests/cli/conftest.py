@@ -3,6 +3,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -54,6 +55,31 @@ def cli(tmp_path: Path) -> Run:
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run
+
+
+def run_until_killed(method: str, calls: int, *arguments: str) -> None:
+    """Run the command line in a process that is killed after so many calls of a method.
+
+    `method` is ``"module:Class.method"``. Where it dies does not depend on the machine's speed.
+    """
+    module, _, name = method.partition(":")
+    of, _, attribute = name.partition(".")
+    code = (
+        "import itertools, os, signal\n"
+        f"from {module} import {of} as of\n"
+        "from compiler_gym.cli import main\n"
+        f"original, calls = of.{attribute}, itertools.count(1)\n"
+        "def call(*arguments, **options):\n"
+        "    original(*arguments, **options)\n"
+        f"    if next(calls) == {calls}:\n"
+        "        os.killpg(0, signal.SIGKILL)\n"
+        f"of.{attribute} = call\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    assert done.returncode == -signal.SIGKILL
 
 
 @pytest.fixture

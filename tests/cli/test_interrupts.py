@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.cli._interrupts import Interrupts, exit_when_terminated
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -36,3 +36,13 @@ def test_another_thread_than_the_main_one_leaves_signals_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before, False]
+
+
+def test_sigterm_is_an_orderly_exit() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    exit_when_terminated()
+    try:
+        with pytest.raises(SystemExit, match=r"^143$"):
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)

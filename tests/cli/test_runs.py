@@ -2,35 +2,24 @@
 """``runs``, ``search --run`` and ``leaderboard`` as a shell sees them."""
 
 import json
-import os
-import signal
-import subprocess
-import time
 from pathlib import Path
 
-from .conftest import COMMAND, Run
+from .conftest import Run, run_until_killed
 
 CRC = "cbench-v1/crc32"
 
 
 def test_a_search_that_is_killed_goes_on_with_what_it_had(cli: Run, tmp_path: Path) -> None:
-    arguments = ("search", CRC, "--time", "4", "--jobs", "1", "--run", str(tmp_path / "run"))
-    running = subprocess.Popen(
-        [*COMMAND, *arguments], stdout=subprocess.DEVNULL, start_new_session=True
-    )
+    arguments = ("search", CRC, "--steps", "100", "--jobs", "1", "--run", str(tmp_path / "run"))
+    run_until_killed("compiler_gym.runs:RunFolder.record", 2, *arguments)
     kept = tmp_path / "run" / "episodes.jsonl"
-    end = time.monotonic() + 60
-    while not (kept.is_file() and kept.read_text()) and time.monotonic() < end:
-        assert running.poll() is None
-    os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
     best = max(json.loads(line)["result"]["reward"] for line in kept.read_text().splitlines())
     unfinished = cli("runs", str(tmp_path), "--json").json
     assert [run["is_done"] for run in unfinished] == [False]
     ran = cli(*arguments, "--json")
     assert ran.json["results"][0]["reward"] >= best
     assert cli("runs", str(tmp_path), "--json").json[0]["is_done"]
-    other = cli("search", CRC, "--time", "9", "--run", str(tmp_path / "run"))
+    other = cli("search", CRC, "--steps", "9", "--run", str(tmp_path / "run"))
     assert other.status == 2
     assert "holds a run with another config" in other.errors
 

@@ -2,14 +2,11 @@
 """``compiler-gym validate`` as a shell sees it."""
 
 import json
-import os
-import signal
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 
-from .conftest import COMMAND, Run, States, write
+from .conftest import COMMAND, Run, States, run_until_killed, write
 
 QUICK = ("--rungs", "replay")
 
@@ -68,17 +65,12 @@ def test_a_validation_that_is_killed_goes_on_where_it_was(tmp_path: Path, states
         for i in range(30)
     ]
     path, kept = write(tmp_path / "s.jsonl", many), tmp_path / "r.jsonl"
-    command = [*COMMAND, "validate", path, *QUICK, "--jobs", "1", "--output", str(kept)]
-    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
-    end = time.monotonic() + 60
-    while not (kept.is_file() and kept.read_text().count("\n") >= 3) and time.monotonic() < end:
-        assert running.poll() is None
-    os.killpg(running.pid, signal.SIGKILL)
-    running.wait()
+    arguments = ["validate", path, *QUICK, "--jobs", "1", "--output", str(kept)]
+    run_until_killed("compiler_gym.cli.validate:_Log.add", 3, *arguments)
     done = kept.read_text().rpartition("\n")[0].splitlines()
-    assert 3 <= len(done) < 30
+    assert len(done) == 3
     kept.write_text(kept.read_text() + '{"state": {"bench')
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    subprocess.run([*COMMAND, *arguments], stdout=subprocess.DEVNULL, check=False)
     lines = kept.read_text().splitlines()
     assert lines[: len(done)] == done
     assert len({json.loads(line)["state"]["state_hash"] for line in lines}) == len(lines) == 30

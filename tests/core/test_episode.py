@@ -481,7 +481,7 @@ def test_a_close_in_another_thread_ends_what_is_waited_for() -> None:
         worker = worker_pid(env)
         env.close()
         env.close()
-        thread.join(30)
+        thread.join(120)
         assert [type(error) for error in raised] == [ServiceIsClosed]
         assert worker is not None
         assert wait_until(lambda: not is_running(worker))

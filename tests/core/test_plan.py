@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym import spaces
@@ -90,7 +90,6 @@ def plan_of(
     st.lists(st.lists(st.sampled_from(["size", "half", "twice", "time"]), max_size=3), max_size=3),
     st.integers(0, 99),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_each_observation_is_asked_for_once_and_everybody_gets_it(
     view: ObservationView, seen: list[str], inputs: list[list[str]], size: int
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.core import DerivedObservation
@@ -123,11 +123,6 @@ def test_at_first_nothing_is_chosen_but_actions(selection: Selection) -> None:
     st.none() | NAMES | st.lists(NAMES, max_size=3, unique=True),
     st.none() | st.sampled_from(["cost"]) | st.lists(st.just("cost"), max_size=1),
 )
-@settings(
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 def test_names_make_a_choice_and_the_choice_has_them(
     selection: Selection, observations: Any, rewards: Any
 ) -> None:
@@ -228,7 +223,6 @@ def test_numbers_that_do_not_begin_at_0_are_looked_up(selection: Selection) -> N
 
 
 @given(st.lists(st.integers(-2, 7) | st.booleans() | st.just(1.5) | st.just(None), max_size=4))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_actions_are_plain_if_each_is_taken(selection: Selection, actions: list[Any]) -> None:
     if all(selection.takes(action) for action in actions):
         plain = selection.plain(actions)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader, CompilerEnvStateWriter
@@ -233,7 +233,6 @@ def states_or_error(data: bytes, path: Path) -> list[CompilerEnvState]:
         return []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.dictionaries(_NAMES, _PLAIN | st.just("cbench-v1/sha")))
 def test_any_object_is_a_state_or_an_error(tmp_path: Path, values: dict[str, Any]) -> None:
     line = json.dumps({"benchmark": "cbench-v1/sha", **values}).encode()
@@ -241,7 +240,6 @@ def test_any_object_is_a_state_or_an_error(tmp_path: Path, values: dict[str, Any
         assert read(written([state], format="jsonl"))[0].commandline == state.commandline
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.binary(), st.sampled_from(["csv", "jsonl"]), st.integers(0, 400), st.integers(0, 50))
 def test_any_damage_gives_states_or_an_error(
     tmp_path: Path, junk: bytes, kind: Literal["csv", "jsonl"], at: int, cut: int

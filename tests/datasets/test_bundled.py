@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from compiler_gym.datasets import BundledPrograms, RunCase
+from compiler_gym.datasets import BundledPrograms, RunCase, RunSpec, known_run, pack_run
 
 PROGRAMS = {uri.rpartition("/")[2]: uri for uri in BundledPrograms().benchmark_uris()}
 
@@ -71,3 +71,13 @@ with ThreadPoolExecutor(len(uris)) as pool:
     for _ in range(5):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_run_travels_with_its_program_or_is_known_by_name() -> None:
+    spec = RunSpec.single(("7",))
+    assert known_run("benchmark://own-v0/1", pack_run(spec)) == spec
+    assert known_run("benchmark://own-v0/1", b"") is None
+    bundled = known_run("benchmark://cbench-v1/crc32", b"")
+    assert bundled is not None
+    assert len(bundled.cases) >= 20
+    assert known_run("benchmark://cbench-v1/nosuch", b"") is None

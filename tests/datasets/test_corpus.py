@@ -17,7 +17,7 @@ from compiler_gym.datasets import (
     CorpusProgram,
     find_corpora,
 )
-from compiler_gym.datasets.corpus_writer import CorpusWriter
+from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 
 
@@ -176,14 +176,14 @@ def test_a_corpus_is_read_from_several_threads_and_after_a_fork(path: Path) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     assert wrong == []
     context = multiprocessing.get_context("fork")
     results = context.Queue()
     child = context.Process(target=lambda: results.put(corpus[5].contents))
     child.start()
     assert results.get(timeout=20) == program(5)
-    child.join(10)
+    child.join(120)
     assert pickle.loads(pickle.dumps(corpus))[5].contents == program(5)
 
 

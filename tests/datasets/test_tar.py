@@ -8,13 +8,14 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compiler_gym.datasets import DownloadOptions, TarDataset, TarDatasetWithManifest
-from compiler_gym.datasets.archive import ArchiveLimits
+from compiler_gym.datasets.fetching.archive import ArchiveLimits
 from compiler_gym.errors import DatasetInitError, DownloadFailed, UnknownNameError
 from tests.datasets.conftest import make_tar
 from tests.datasets.server import Server
@@ -22,7 +23,7 @@ from tests.datasets.server import Server
 FILES = {f"top/{name}.bc": name.encode() * 1000 for name in ("a", "b", "c/d")}
 ARCHIVE = make_tar(FILES | {"top/README": b"read me"})
 NAMES = ["a", "b", "c/d"]
-FAST = DownloadOptions(max_retries=0, stall_timeout=2.0, sleep=lambda seconds: None)
+FAST = DownloadOptions(max_retries=0, stall_timeout=60.0, sleep=lambda seconds: None)
 
 
 @pytest.fixture
@@ -92,7 +93,11 @@ def test_a_truncated_archive_installs_nothing_and_the_next_try_goes_on(
 def test_what_cannot_be_fetched_installs_nothing(
     make: Callable[..., TarDataset], server: Server, behaviour: str, message: str
 ) -> None:
-    kwargs = {"tar_urls": [server.url("ok/missing")]} if behaviour == "no" else {}
+    kwargs: dict[str, Any] = {}
+    if behaviour == "no":
+        kwargs["tar_urls"] = [server.url("ok/missing")]
+    if behaviour == "stall":
+        kwargs["download_options"] = replace(FAST, stall_timeout=1.0)
     dataset = make(behaviour, **kwargs)
     with pytest.raises(DownloadFailed, match=message):
         dataset.install()
@@ -138,7 +143,7 @@ def test_an_archive_without_the_folder_is_refused(make: Callable[..., TarDataset
 
 
 def _install(dataset: TarDataset, gate: Any, results: Any) -> None:
-    gate.wait(10)
+    gate.wait(60)
     try:
         dataset.install()
         results.put(dataset["a"].contents == b"a" * 1000)
@@ -154,9 +159,9 @@ def test_processes_that_install_at_once_fetch_once_and_agree(
     children = [context.Process(target=_install, args=(make(), gate, results)) for _ in range(4)]
     for child in children:
         child.start()
-    assert [results.get(timeout=30) for _ in children] == [True] * 4
+    assert [results.get(timeout=120) for _ in children] == [True] * 4
     for child in children:
-        child.join(10)
+        child.join(60)
         assert child.exitcode == 0
     assert len(server.requests) == 1
 

@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src"
+PACKAGE = SOURCE / "compiler_gym"
 PARSER = doctest.DocTestParser()
 
 
@@ -32,11 +33,12 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def documented() -> Iterator[tuple[str, int]]:
-    """Yield every module of the package that shows examples, and how many."""
-    for path in sorted(SOURCE.rglob("*.py")):
-        count = examples_in(path.read_text(encoding="utf-8"))
-        if count:
+def documented(package: str) -> Iterator[tuple[str, int]]:
+    """Yield every module below `package` that shows examples, and how many."""
+    place = PACKAGE / package
+    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+        text = path.read_text(encoding="utf-8")
+        if ">>> " in text and (count := examples_in(text)):
             yield module_name(path), count
 
 
@@ -50,15 +52,34 @@ def load(name: str) -> ModuleType:
         pytest.skip(f"{error.name} is missing")
 
 
-@pytest.mark.parametrize(("name", "count"), [pytest.param(*one, id=one[0]) for one in documented()])
-def test_every_example_of_a_module_runs(
-    name: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def runs(name: str, count: int) -> str:
+    """Run the `count` examples of module `name`; return what is wrong with them."""
+    ran = doctest.testmod(load(name))
+    if ran.failed:
+        return f"{name}: {ran.failed} examples fail"
+    return "" if ran.attempted == count else f"{name}: doctest does not find every docstring"
+
+
+@pytest.mark.parametrize(
+    "package", sorted({path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")})
+)
+def test_every_example_of_a_package_runs(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = load(name)
-    monkeypatch.chdir(tmp_path)
-    ran = doctest.testmod(module)
-    assert ran.failed == 0, name
-    assert ran.attempted == count, f"{name}: doctest does not find every docstring"
+    wrong: list[str] = []
+    missing: list[str] = []
+    for name, count in documented(package):
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        try:
+            wrong.append(runs(name, count))
+        except pytest.skip.Exception as skipped:
+            missing.append(f"{name}: {skipped}")
+    found = [fault for fault in wrong if fault]
+    assert found == [], "\n".join(found)
+    if missing:
+        pytest.skip("; ".join(missing))
 
 
 def test_an_example_that_fails_or_is_not_found_is_seen(
@@ -68,10 +89,12 @@ def test_an_example_that_fails_or_is_not_found_is_seen(
     text = '"""\n>>> 1 + 1\n3\n"""\n\nsize = 1\n"""\n>>> size\n1\n"""\n'
     (tmp_path / "wrong_example.py").write_text(text)
     assert examples_in(text) == 2
-    ran = doctest.testmod(load("wrong_example"))
-    assert (ran.failed, ran.attempted) == (1, 1)
+    assert runs("wrong_example", 2) == "wrong_example: 1 examples fail"
     assert "Expected:\n    3\nGot:\n    2" in capsys.readouterr().out
     del sys.modules["wrong_example"]
+    (tmp_path / "hidden_example.py").write_text(text.replace("3", "2"))
+    assert runs("hidden_example", 2) == "hidden_example: doctest does not find every docstring"
+    del sys.modules["hidden_example"]
 
 
 def test_a_library_that_is_missing_is_named(

@@ -111,14 +111,14 @@ def serving(**settings: Any) -> Iterator[Client]:
         ready = threading.Event()
         thread = threading.Thread(target=server.run, args=(ready.set,))
         thread.start()
-        assert ready.wait(30)
+        assert ready.wait(60)
         client = Client(server)
         try:
             yield client
         finally:
             client.http.close()
             server.stop()
-            thread.join(30)
+            thread.join(60)
             assert not thread.is_alive()
 
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -108,9 +107,11 @@ def test_costs_are_measured_on_request_and_remembered(crc: Session) -> None:
     before, after = crc.post("/costs", asked, 200)
     assert before["costs"]["ObjectTextSizeBytes"] > after["costs"]["ObjectTextSizeBytes"] > 0
     assert crc.get(f"/nodes/{node['id']}")["costs"].keys() >= set(names)
-    began = time.perf_counter()
     assert crc.post("/costs", asked, 200) == [before, after]
-    assert time.perf_counter() - began < 5
+    session = crc.client.server.api.registry.session(crc.record["id"])
+    state = session._tree.state(node["id"])  # pyright: ignore[reportPrivateUsage]  # what is remembered
+    state.costs["McaCycles"] = 1.5
+    assert crc.post("/costs", asked, 200)[1]["costs"]["McaCycles"] == 1.5
 
 
 def test_baselines_are_those_of_the_standard_levels(crc: Session) -> None:
@@ -238,12 +239,12 @@ def test_actions_of_several_numbers_are_lists(client: Client) -> None:
 
 
 def test_sessions_are_bounded_and_idle_ones_make_room() -> None:
-    with serving(most_sessions=2, idle_seconds=0.5) as client:
+    with serving(most_sessions=2, idle_seconds=600.0) as client:
         first = client.open(benchmark="cbench-v1/crc32")
         client.open(benchmark="cbench-v1/crc32")
         refused = client.post("/api/sessions", {"environment": "llvm-v0"}, 429)
         assert "close one" in refused["next"]
-        time.sleep(0.8)
+        client.server.api.registry.session(first.record["id"])._used -= 700.0
         client.open(benchmark="cbench-v1/crc32")
         first.get("", 404)
 

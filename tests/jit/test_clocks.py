@@ -35,6 +35,7 @@ done:
     return compile_ir(ir, level=None).on("work", [np.zeros(1)])
 
 
+@pytest.mark.slow  # it judges by the clock
 @pytest.mark.parametrize("threaded", [False, True])
 def test_twice_the_work_takes_twice_as_long(threaded: bool) -> None:
     one, two = estimate_in_turns([work(20_000), work(40_000)], seconds=0.05, threaded=threaded)
@@ -54,17 +55,16 @@ def test_a_long_call_runs_once() -> None:
 
 def test_a_short_call_is_repeated() -> None:
     (found,) = estimate_in_turns([work(10)], seconds=0.01)
-    assert found.runs > 1000
-    assert found.seconds < 1e-5
+    assert found.runs > len(found.samples) > 0
 
 
 def test_what_a_first_run_took_is_told_and_not_asked_again() -> None:
     call = work(200_000)
     seconds = first_run(call)
-    assert 0 < seconds < 1
+    assert 0 < seconds < 60
     (found,) = estimate_in_turns([call], seconds=1e-6, first=[seconds])
     assert found.samples == (seconds,)
-    (found,) = estimate_in_turns([call], seconds=0.01, first=[None])
+    (found,) = estimate_in_turns([call], seconds=0.2, first=[None])
     assert found.runs > 1
 
 

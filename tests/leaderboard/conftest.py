@@ -3,18 +3,21 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from compiler_gym.leaderboard import (
+    Evaluation,
     Limit,
     Submission,
     Task,
     evaluate,
     find_policy,
     find_task,
+    metered,
     read_submission,
     write_submission,
 )
@@ -24,9 +27,33 @@ TASK = Task("demo", "A trial", Limit(compilations=5), programs=(CRC,))
 PROGRAMS = ["benchmark://cbench-v1/crc32", "benchmark://cbench-v1/bitcount"]
 
 
+@dataclass
+class Clock:
+    """The time of a meter: it passes when a test says so, and a little with each look."""
+
+    now: float = 0.0
+    per_look: float = 0.0
+
+    def monotonic(self) -> float:
+        self.now += self.per_look
+        return self.now
+
+
 @pytest.fixture
-def submission(tmp_path: Path) -> Submission:
-    evaluation = evaluate(find_policy("level:-Oz"), find_task("llvm-ic-1s"), programs=PROGRAMS)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Return what meters read."""
+    found = Clock()
+    monkeypatch.setattr(metered, "time", found)
+    return found
+
+
+@pytest.fixture(scope="session")
+def evaluation() -> Evaluation:
+    return evaluate(find_policy("level:-Oz"), find_task("llvm-ic-1s"), programs=PROGRAMS)
+
+
+@pytest.fixture
+def submission(evaluation: Evaluation, tmp_path: Path) -> Submission:
     folder = tmp_path / "llvm-ic-1s" / "Oz"
     return write_submission(folder, evaluation, {"name": "Oz", "policy": "level:-Oz"})
 

@@ -2,7 +2,6 @@
 """Policies are kept to their limits, and judged by where they end."""
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +17,16 @@ from compiler_gym.leaderboard import (
 )
 from compiler_gym.runs import RunFolder
 
-from .conftest import CRC, SHA, TASK, endless
+from .conftest import CRC, SHA, TASK, Clock, endless
 
 
-def test_a_policy_that_dawdles_is_late() -> None:
-    import time
+@pytest.mark.parametrize(("seconds", "is_late"), [(0.9, False), (1.2, True)])
+def test_a_policy_that_dawdles_is_late(clock: Clock, seconds: float, is_late: bool) -> None:
+    def dawdle(env: Any) -> None:
+        clock.now += seconds
 
-    (outcome,) = evaluate(
-        lambda env: time.sleep(1.2), replace(TASK, limit=Limit(seconds=0.1))
-    ).outcomes
-    assert outcome.is_late
+    (outcome,) = evaluate(dawdle, replace(TASK, limit=Limit(seconds=0.1))).outcomes
+    assert outcome.is_late == is_late
 
 
 def test_a_policy_that_asks_for_nonsense_fails_by_itself() -> None:
@@ -60,7 +59,9 @@ def test_a_policy_that_changes_what_is_fixed_gains_nothing(
     assert (outcome.state.benchmark, outcome.state.reward) == (CRC, 0.0)
 
 
-def test_learning_ends_with_its_time_and_what_was_learnt_is_judged() -> None:
+def test_learning_ends_with_its_time_and_what_was_learnt_is_judged(clock: Clock) -> None:
+    clock.per_look = 0.1
+
     class Learner:
         episodes = 0
 
@@ -81,10 +82,10 @@ def test_learning_ends_with_its_time_and_what_was_learnt_is_judged() -> None:
     assert not outcome.is_late
 
 
-def test_a_policy_that_learns_for_too_long_is_late() -> None:
+def test_a_policy_that_learns_for_too_long_is_late(clock: Clock) -> None:
     class Slow:
         def train(self, make_env: Any, programs: Any, seconds: float) -> None:
-            time.sleep(seconds + 1.1)
+            clock.now += seconds + 1.1
 
         def __call__(self, env: Any) -> None: ...
 

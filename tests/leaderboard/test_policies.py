@@ -19,7 +19,7 @@ from .conftest import TASK
 
 
 def test_levels_and_searches_are_policies() -> None:
-    task = replace(TASK, limit=Limit(seconds=2))
+    task = replace(TASK, limit=Limit(seconds=600, compilations=100))
     (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
     assert level.found == level.baseline
     (found,) = evaluate(find_policy("search:random"), task).outcomes
@@ -31,7 +31,7 @@ def test_levels_and_searches_are_policies() -> None:
 
 
 def test_a_search_that_begins_with_the_levels_is_never_worse_than_one() -> None:
-    task = replace(TASK, limit=Limit(seconds=5, compilations=12))
+    task = replace(TASK, limit=Limit(seconds=600, compilations=12))
     (found,) = evaluate(find_policy("search:portfolio+levels"), task).outcomes
     (level,) = evaluate(find_policy("level:-Oz"), task).outcomes
     assert found.found <= level.found

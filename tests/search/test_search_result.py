@@ -17,7 +17,7 @@ from search.puzzle import make_puzzle
 
 
 def test_results_can_be_read_back(tmp_path: Path) -> None:
-    results = run_search(make_puzzle, budget=Budget(steps=50), step_seconds=0.3)
+    results = run_search(make_puzzle, budget=Budget(steps=50))
     path = write_results(tmp_path / "new" / "results.json", results, note="kept")
     document = json.loads(path.read_text())
     assert document["note"] == "kept"

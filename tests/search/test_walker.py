@@ -40,9 +40,15 @@ def walker(env: CompilerEnv) -> Iterator[Walker]:
     snapshots.close()
 
 
-def make_walker(env: CompilerEnv, snapshots: Snapshots, clock: type[Clock] = Clock) -> Walker:
+def make_walker(
+    env: CompilerEnv,
+    snapshots: Snapshots,
+    clock: type[Clock] = Clock,
+    *,
+    step_seconds: float = 60.0,
+) -> Walker:
     moves = Moves(env.action_space, seed=0)
-    return Walker(env, moves, snapshots, step_seconds=0.3, seconds_left=lambda: clock.left)
+    return Walker(env, moves, snapshots, step_seconds=step_seconds, seconds_left=lambda: clock.left)
 
 
 def test_rewards_add_up_and_actions_without_effect_leave_no_trace(
@@ -64,8 +70,12 @@ def test_nothing_is_tried_twice(walker: Walker, program: Program) -> None:
     assert again.failure.type == "WorkerCrashedError"
 
 
-def test_a_walk_goes_on_after_a_crash_and_after_a_hang(walker: Walker, program: Program) -> None:
-    hung = walker.walk(program, [TRIM, HANG]).failure
+def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
+    env: CompilerEnv, walker: Walker, program: Program
+) -> None:
+    snapshots = Snapshots(4)
+    hung = make_walker(env, snapshots, step_seconds=0.5).walk(program, [HANG]).failure
+    snapshots.close()
     assert hung is not None
     assert hung.type == "WorkerTimeoutError"
     assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41

@@ -375,7 +375,7 @@ print(env.step(ACTIONS["double"])[0], flush=True)
     with client(code) as program:
         assert pids_from(program) == [8]
         assert pids_from(program) == [14]
-        assert program.wait(30) == 0
+        assert program.wait(120) == 0
 
 
 ORDERS = st.lists(

@@ -233,7 +233,7 @@ def test_what_is_wrong_with_one_of_several_is_its_own(
     pairs: list[tuple[Channel, Channel]], exchange: Exchange
 ) -> None:
     (good, sender), (gone, leaver), (odd, babbler), (late, dawdler) = pairs
-    asking(pairs[:3])
+    asking(pairs[:3], 60.0)
     asking(pairs[3:], 0.1)
     sender.send(b"hello")
     leaver.close()
@@ -241,7 +241,7 @@ def test_what_is_wrong_with_one_of_several_is_its_own(
     dawdler.socket.sendall(frame(b"twice")[:10])
     began = time.monotonic()
     exchange([odd, gone, late, good])
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert good.receive(time.monotonic() + 10) == b"hello"
     with pytest.raises(ChannelClosed):
         gone.receive(time.monotonic() + 10)
@@ -352,9 +352,9 @@ def test_a_signal_interrupts_who_waits(
     pair: tuple[Channel, socket.socket], wait: Callable[[Channel], None]
 ) -> None:
     ours, theirs = pair
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012  # the signal may come early
+        timer.start()
         wait(ours)
     timer.join()
     assert ours.awaits is (wait is not one)
@@ -386,10 +386,10 @@ def test_what_a_signals_handler_raises_goes_through(
 
     ours, _theirs = pair
     before = signal.signal(signal.SIGUSR1, out_of_time)
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
-    timer.start()
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1))
     try:
-        with pytest.raises(TimeoutError, match="the user's"):
+        with pytest.raises(TimeoutError, match="the user's"):  # noqa: PT012  # as above
+            timer.start()
             wait(ours)
     finally:
         timer.join()

@@ -65,7 +65,7 @@ def test_a_hung_worker_is_ended_at_its_deadline(open_worker: Open, action: str) 
     with pytest.raises(WorkerTimeoutError, match=r"deadline of 0.2 s") as caught:
         worker.call(step(action), 0.2)
     assert caught.value.seconds == 0.2
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 25
     assert wait_until(lambda: not is_running(worker.pid))
     with pytest.raises(ServiceIsClosed, match=r"reset\(\)"):
         worker.call(step("add"))
@@ -79,8 +79,8 @@ def test_the_default_deadline_is_that_of_the_limits(open_worker: Open) -> None:
 
 def test_a_short_deadline_does_not_shorten_the_next_request(open_worker: Open) -> None:
     worker = open_worker()
-    worker.call(step("add"), 0.5)
-    time.sleep(0.6)
+    worker.call(step("add"), 1.0)
+    time.sleep(1.1)
     worker.call(start(b"1" * 4000))
     large = start(b"2" * 4000, padding="x" * (8 << 20))
     assert not isinstance(worker.call(large), Failed)

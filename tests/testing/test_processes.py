@@ -47,7 +47,7 @@ def test_waiting_ends_when_it_is_true_or_the_time_is_up() -> None:
     began = time.monotonic()
     assert wait_until(lambda: time.monotonic() > began + 0.05)
     assert not wait_until(lambda: False, seconds=0.05)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_the_worker_of_an_environment_is_a_process_that_ends_with_it() -> None:

@@ -126,11 +126,11 @@ def test_what_waits_for_a_thread_is_not_begun_after_a_close(envs: list[FakeEnv])
 
     def block() -> None:
         started.set()
-        go_on.wait(30)
+        go_on.wait(120)
 
     with ThreadPoolExecutor(1) as executor:
         executor.submit(block)
-        assert started.wait(30)
+        assert started.wait(120)
         row = ThreadRow(Counter(envs[0]), lambda: executor)
         pending = row.begin_step(0)
         pending.send()

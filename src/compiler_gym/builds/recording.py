@@ -19,8 +19,8 @@ from compiler_gym.json_lines import lines
 __all__ = ["Event", "Recording", "record_build"]
 
 _UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-line option|option)")
-_C = ("cc", "gcc", "clang", "clang-22")
-_CXX = ("c++", "g++", "clang++", "clang++-22")
+_C = ("cc", "gcc", "clang")
+_CXX = ("c++", "g++", "clang++")
 _SHOWN_LINES = 25
 _MOST_LOGGED, _MOST_KEPT, _LONGEST_LINE = 64 << 20, 1 << 20, 1 << 12
 """Bytes of what a build prints: on the disk, in memory, and of one line that is shown."""
@@ -82,19 +82,19 @@ def record_build(
 ) -> Recording:
     """Run `command` in `tree` with stand-ins that run `compiler` and `cxx_compiler`.
 
-    They are on PATH under the names that compilers have and those `also_named`, and in CC and
-    CXX. The build's standard input is closed. `wrap` makes the command that is run of the build,
-    and `poll` is called now and then, and may raise. Raises `ProjectError` with the end of
-    what the build printed when it fails.
+    They are on PATH under the names that compilers have there, with a version or without, and
+    those `also_named`, and in CC and CXX. The build's standard input is closed. `wrap` makes the
+    command that is run of the build, and `poll` is called now and then, and may raise. Raises
+    `ProjectError` with the end of what the build printed when it fails.
     """
     recording = Recording(folder, tree)
     compiler, cxx_compiler = _found(compiler), _found(cxx_compiler)
     shims = folder / "compilers"
     shims.mkdir(parents=True, exist_ok=True)
     recording.journal.unlink(missing_ok=True)
-    for name in {*_C, *also_named, Path(compiler[0]).name}:
+    for name in {*_names(_C), *also_named, Path(compiler[0]).name}:
         _stand_in(shims / name, recording.journal, compiler)
-    for name in {*_CXX, Path(cxx_compiler[0]).name} - {Path(compiler[0]).name}:
+    for name in {*_names(_CXX), Path(cxx_compiler[0]).name} - {Path(compiler[0]).name}:
         _stand_in(shims / name, recording.journal, cxx_compiler)
     variables = build_variables() | {
         "PATH": f"{shims}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
@@ -121,6 +121,14 @@ def _found(words: Sequence[str]) -> list[str]:
     if found is None:
         raise ProjectError(f"expected {words[0]} on PATH to build the project with")
     return [found, *words[1:]]
+
+
+def _names(names: Sequence[str]) -> set[str]:
+    """Return `names`, and those that PATH has of them with the number of a version behind."""
+    versioned = re.compile(rf"({'|'.join(map(re.escape, names))})-[\d.]+")
+    folders = map(Path, os.environ.get("PATH", os.defpath).split(os.pathsep))
+    found = (name for folder in folders if folder.is_dir() for name in os.listdir(folder))
+    return {*names, *filter(versioned.fullmatch, found)}
 
 
 def _as_word(path: Path) -> str:

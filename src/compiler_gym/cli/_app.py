@@ -14,6 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from compiler_gym.cli._interrupts import exit_when_terminated
 from compiler_gym.cli._pipes import leaving_with_the_reader
 from compiler_gym.lazy import named
 
@@ -194,6 +195,7 @@ def compiler_gym(context: typer.Context) -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit status; errors are one line each."""
+    exit_when_terminated()
     try:
         app(standalone_mode=True)
     except SystemExit:

@@ -2,15 +2,29 @@
 """Ctrl-C as a request: noted at once, honoured where the work can be put down.
 
 An exception in the middle of anything could lose a result. The second Ctrl-C is
-one all the same, for whoever cannot wait.
+one all the same, for whoever cannot wait. SIGTERM elsewhere is an orderly exit.
 """
 
 import signal
 import threading
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["Interrupts"]
+__all__ = ["Interrupts", "exit_when_terminated"]
+
+
+def exit_when_terminated() -> None:
+    """Make SIGTERM raise ``SystemExit``, with the status that a shell shows for the signal.
+
+    A process that the signal ends does not wait for its compilers' processes. They end all
+    the same, but where nobody reaps orphans, as in a container without an init, each stays
+    as a zombie.
+    """
+    signal.signal(signal.SIGTERM, _exit)
+
+
+def _exit(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 class Interrupts:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Programs to learn on: addresses, benchmarks, datasets and the catalogue over them.
 
-`uri` addresses a program, `benchmark` holds one, `run_spec` says how to run it,
-`contained` runs it within limits, `dataset` is the contract of a set of them and
-`catalogue` joins several sets.
-`files` and `tar` are sets kept as files, `corpus` one kept in a database; `archive`,
-`download` and `install` get them there. `published_archives` holds the facts of archives
-and `published` makes a set of one; `seeded` is a set that a tool writes, and `csmith` one
-of those. No compiler is known here: a program is bytes.
+`uri` addresses a program, `benchmark` holds one, `dataset` is the contract of a set of them and
+`catalogue` joins several sets; `managing` switches sets on and off.
+Sets are kept as files (`files`, `tar`) or in a database (`corpus`), come with this library
+(`bundled`), are published by others (`published`, by the facts in `published_archives`), or are
+written by a tool (`seeded`, `csmith`).
+`fetching` gets programs here, and `running` runs them. No compiler is known here: a program is
+bytes.
 """
 
 from compiler_gym.datasets import published_archives
@@ -20,28 +20,27 @@ from compiler_gym.datasets.benchmark import (
     findings_of,
     runs_as_expected,
 )
-from compiler_gym.datasets.bundled import BundledPrograms, run_spec_of
+from compiler_gym.datasets.bundled import BundledPrograms, known_run, run_spec_of
 from compiler_gym.datasets.catalogue import Datasets
-from compiler_gym.datasets.contained import RunLimits, RunReport, run_contained
 from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram, find_corpora
 from compiler_gym.datasets.csmith import CsmithBenchmark, CsmithPrograms
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.download import DownloadOptions, download
-from compiler_gym.datasets.export import export_parquet
+from compiler_gym.datasets.fetching.download import DownloadOptions, download
+from compiler_gym.datasets.fetching.export import export_parquet
+from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
+from compiler_gym.datasets.fetching.readers import ReadOptions
 from compiler_gym.datasets.files import FilesDataset
-from compiler_gym.datasets.importers import ImportReport, import_corpus
 from compiler_gym.datasets.managing import activate, deactivate, delete, require
-from compiler_gym.datasets.measured import (
+from compiler_gym.datasets.published import PublishedDataset
+from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
+from compiler_gym.datasets.running.contained import RunLimits, RunReport, run_contained
+from compiler_gym.datasets.running.measured import (
     MeasuredRuns,
     counter_identity,
     counting_command,
-    known_run,
 )
-from compiler_gym.datasets.packed_run import pack_run, unpack_run
-from compiler_gym.datasets.published import PublishedDataset
-from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
-from compiler_gym.datasets.readers import ReadOptions
-from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.running.packed_run import pack_run, unpack_run
+from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path

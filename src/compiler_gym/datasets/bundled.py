@@ -17,15 +17,17 @@ from typing import Any
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.running.packed_run import unpack_run
+from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 
-__all__ = ["SIZES", "BundledPrograms", "bundled_folder", "run_spec_of"]
+__all__ = ["SIZES", "BundledPrograms", "bundled_folder", "known_run", "run_spec_of"]
 
 SIZES = ("test", "small", "ref")
 """The size classes of cases, shortest first."""
+_NAME = "benchmark://cbench-v1"
 
 
 class BundledPrograms(Dataset):
@@ -41,7 +43,7 @@ class BundledPrograms(Dataset):
 
     def __init__(self, *, sort_order: int = -1) -> None:
         super().__init__(
-            "benchmark://cbench-v1",
+            _NAME,
             "Runnable C programs with the names and jobs of cBench's, written anew",
             "MIT",
             references={"cBench (the jobs)": "https://ctuning.org/wiki/index.php/CTools:CBench"},
@@ -125,6 +127,22 @@ def bundled_folder() -> Path:
         f"expected the bundled programs beside the package at {here.parents[1]}, found none: "
         "install the package again"
     )
+
+
+def known_run(uri: str, packed: bytes) -> RunSpec | None:
+    """Return how to run the program at `uri`, or None where nobody said.
+
+    `packed` is what travelled with the program; bundled programs are known by name.
+    """
+    if packed:
+        return unpack_run(packed)
+    parsed = BenchmarkUri.from_string(uri)
+    if parsed.dataset_name != _NAME:
+        return None
+    try:
+        return run_spec_of(parsed.path.strip("/"))
+    except (KeyError, OSError, UnknownNameError):
+        return None
 
 
 def run_spec_of(name: str) -> RunSpec:

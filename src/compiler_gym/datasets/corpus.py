@@ -88,7 +88,7 @@ class CorpusDataset(Dataset):
     makes a benchmark of what is stored; as it is, a program is its bytes.
 
         >>> import tempfile
-        >>> from compiler_gym.datasets.corpus_writer import CorpusWriter
+        >>> from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
         >>> path = Path(tempfile.mkdtemp()) / "demo.sqlite"
         >>> with CorpusWriter(path, name="demo-v0") as writer:
         ...     _ = writer.add("a.c", b"int a;", license="MIT")
@@ -436,7 +436,7 @@ class _Connection:
 
     def _frame(self, dictionary: int) -> Any:
         """Return what unpacks one frame; a dictionary is prepared once."""
-        from compiler_gym.datasets.zstd import zstd
+        from compiler_gym.datasets.fetching.zstd import zstd
 
         if dictionary not in self._dictionaries:
             select = "SELECT data FROM dictionary WHERE id = ?"

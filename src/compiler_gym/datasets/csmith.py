@@ -10,7 +10,7 @@ from abc import abstractmethod
 from pathlib import Path
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkWithSource
-from compiler_gym.datasets.run_spec import RunCase, RunSpec
+from compiler_gym.datasets.running.run_spec import RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
 
 __all__ = ["CsmithBenchmark", "CsmithPrograms"]

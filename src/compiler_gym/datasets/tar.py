@@ -13,10 +13,10 @@ from shutil import rmtree
 from typing import Any
 from urllib.parse import urlsplit
 
-from compiler_gym.datasets.archive import ArchiveLimits, open_compressed, printable, unpack
-from compiler_gym.datasets.download import DownloadOptions, download_file
+from compiler_gym.datasets.fetching.archive import ArchiveLimits, open_compressed, printable, unpack
+from compiler_gym.datasets.fetching.download import DownloadOptions, download_file
+from compiler_gym.datasets.fetching.install import as_dataset_errors, locked, new_directory
 from compiler_gym.datasets.files import FilesDataset
-from compiler_gym.datasets.install import as_dataset_errors, locked, new_directory
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 

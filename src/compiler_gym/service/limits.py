@@ -130,9 +130,9 @@ def wake_with_parent() -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
-def adopt_orphans() -> None:
-    """Make this process the parent of descendants whose own parent has ended."""
-    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+def adopt_orphans(*, on: bool = True) -> None:
+    """Make this process the parent of descendants whose own parent has ended, or no longer."""
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
 
 
 def end_within(seconds: int) -> None:

@@ -36,7 +36,7 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-def wait_until(condition: Callable[[], bool], *, seconds: float = 10.0) -> bool:
+def wait_until(condition: Callable[[], bool], *, seconds: float = 60.0) -> bool:
     """Return whether `condition` became true within `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -18,7 +18,7 @@ from compiler_gym.envs.gcc import (
     GccParamIntOption,
     make_benchmark_from_source,
 )
-from compiler_gym.envs.gcc.machine.spec import get_spec
+from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.errors import ObservationError
 
 from .conftest import needed

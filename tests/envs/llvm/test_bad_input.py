@@ -13,7 +13,7 @@ import pytest
 
 from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.envs.llvm import LlvmEnv, make_benchmark, make_benchmark_from_source
-from compiler_gym.envs.llvm.observations.baselines import Baselines
+from compiler_gym.envs.llvm.toolchain.baselines import Baselines
 from compiler_gym.errors import BenchmarkInitError, CacheWarning, PipelineError, UnknownNameError
 
 MakeEnv = Callable[..., LlvmEnv]
@@ -245,7 +245,7 @@ def test_a_damaged_cache_entry_is_computed_again(
     wanted = baseline_of(contents, "O3", "damage")
     (entry,) = [path for path in tmp_path.rglob("*") if path.is_file()]
     entry.write_text(garbage)
-    monkeypatch.setattr("compiler_gym.envs.llvm.observations.baselines._memory", {})
+    monkeypatch.setattr("compiler_gym.envs.llvm.toolchain.baselines._memory", {})
     assert baseline_of(contents, "O3", "damage") == wanted
     assert entry.read_text() == f"{wanted} ok\n"
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.machine.codegen_options import OPTIONS
+from compiler_gym.envs.llvm.actions.codegen_options import OPTIONS
 from compiler_gym.errors import InvalidActionError, MinimizationError
 from compiler_gym.search import Budget, run_search
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import compiler_gym
@@ -120,7 +120,6 @@ def shared_env() -> Iterator[LlvmEnv]:
         yield env
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text() | st.sampled_from(sorted(";&|<>`$\n#-,('")), st.integers(0, 70), st.booleans())
 def test_a_command_line_with_anything_in_it_is_read_or_refused(
     shared_env: LlvmEnv, junk: str, at: int, is_old: bool

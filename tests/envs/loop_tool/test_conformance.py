@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.loop_tool.environment import SOURCE
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
 from compiler_gym.envs.loop_tool.observations import TABLE
+from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.testing import EnvironmentConformance, SessionConformance
 
 SURE = tuple(row.name for row in TABLE.observations if row.deterministic and row.name != "llvm_ir")

@@ -14,7 +14,7 @@ from compiler_gym.envs.loop_tool.datasets import (
     make_benchmark,
     make_datasets,
 )
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
+from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError
 
 DATASETS = {dataset.name: dataset for dataset in make_datasets()}

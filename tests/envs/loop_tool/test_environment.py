@@ -117,7 +117,7 @@ def test_bad_programs_are_refused_and_the_next_reset_works(uri: str) -> None:
 def test_a_nest_that_outlasts_its_deadline_ends_the_episode_and_no_other() -> None:
     with make(action_space="loops", reward_space=None) as env:
         env.reset(benchmark="loop_tool://matmul/m=768,n=768,k=768")
-        *_, truncated, info = env.step(0, observation_spaces="flops", timeout=0.1)
+        *_, truncated, info = env.step(0, observation_spaces="flops", timeout=0.03)
         assert truncated
         assert isinstance(info["error"], WorkerTimeoutError)
         env.reset(benchmark=MATMUL)

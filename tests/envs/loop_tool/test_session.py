@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.loop_tool.actions import ACTION_SPACES
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
 from compiler_gym.envs.loop_tool.session import LoopToolSession
+from compiler_gym.envs.loop_tool.state.descriptions import describe
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,

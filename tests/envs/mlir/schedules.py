@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Payloads of the tests, and schedules of them."""
 
+from compiler_gym.envs.mlir.actions.moves import parse_move
 from compiler_gym.envs.mlir.programs.builders import build
-from compiler_gym.envs.mlir.schedule.moves import parse_move
-from compiler_gym.envs.mlir.schedule.program import Program
+from compiler_gym.envs.mlir.state.program import Program
 
 MATMUL = build("matmul", (32, 64, 16))
 

@@ -15,9 +15,7 @@ from compiler_gym.lazy import door
 from compiler_gym.registration import C_SOURCE, CXX_SOURCE, Compiler, EnvironmentId
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.gcc.environment import GccEnv
-    from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC, Gcc
-    from compiler_gym.envs.gcc.machine.options import (
+    from compiler_gym.envs.gcc.actions.options import (
         GccFlagAlignOption,
         GccFlagEnumOption,
         GccFlagIntOption,
@@ -27,8 +25,10 @@ if TYPE_CHECKING:
         GccParamIntOption,
         Option,
     )
-    from compiler_gym.envs.gcc.machine.spec import GccSpec
+    from compiler_gym.envs.gcc.environment import GccEnv
     from compiler_gym.envs.gcc.programs.own import make_benchmark, make_benchmark_from_source
+    from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
+    from compiler_gym.envs.gcc.toolchain.spec import GccSpec
 
 __all__ = [
     "DEFAULT_GCC",
@@ -59,17 +59,17 @@ gcc = Compiler(
         ),
     ),
     formats=(C_SOURCE, CXX_SOURCE),
-    version="compiler_gym.envs.gcc.machine.gcc:usual_version",
+    version="compiler_gym.envs.gcc.toolchain.gcc:usual_version",
     tuner="compiler_gym.envs.gcc.tuning.gcc_tuner:GccTuner",
     tuner_takes_program=True,
 )
 """What the entry point names."""
 
 _WHERE = {
-    "DEFAULT_GCC": "machine.gcc",
-    "Gcc": "machine.gcc",
+    "DEFAULT_GCC": "toolchain.gcc",
+    "Gcc": "toolchain.gcc",
     "GccEnv": "environment",
-    "GccSpec": "machine.spec",
+    "GccSpec": "toolchain.spec",
     "make_benchmark": "programs.own",
     "make_benchmark_from_source": "programs.own",
 }
@@ -78,7 +78,7 @@ _WHERE = {
 __getattr__ = door(
     __name__,
     {
-        name: f"{__name__}.{_WHERE.get(name, 'machine.options')}"
+        name: f"{__name__}.{_WHERE.get(name, 'actions.options')}"
         for name in __all__
         if name != "gcc"
     },

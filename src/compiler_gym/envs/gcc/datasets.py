@@ -20,9 +20,9 @@ from compiler_gym.datasets import (
     PublishedDataset,
     published_archives,
 )
-from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC, Gcc
 from compiler_gym.envs.gcc.programs.own import benchmark_of
 from compiler_gym.envs.gcc.programs.source import Program, collect, headers_for, pack
+from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
 from compiler_gym.paths import site_data_path
 
 __all__ = [

@@ -12,14 +12,14 @@ from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Pan
 from compiler_gym.datasets import Benchmark, Dataset, RunSpec
 from compiler_gym.envs.gcc.actions import CHOICES, OPTION_THEN_VALUE, OutOfReachError, Replay
 from compiler_gym.envs.gcc.datasets import make_datasets
-from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc.machine.settings import CommandReader, checked, command_line, words_of
-from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS, checked_timeout
 from compiler_gym.envs.gcc.panes import ASSEMBLY, PANES
 from compiler_gym.envs.gcc.programs.own import make_benchmark
 from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
 from compiler_gym.envs.gcc.rewards import make_rewards
+from compiler_gym.envs.gcc.state.settings import CommandReader, checked, command_line, words_of
+from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.toolchain.timeout import DEFAULT_SECONDS, checked_timeout
 from compiler_gym.envs.gcc.validation import validate
 from compiler_gym.envs.gcc.validation.runs import compare_object
 from compiler_gym.errors import InvalidActionError

@@ -18,13 +18,13 @@ from compiler_gym.envs.gcc.actions import (
     values_of,
     width_of,
 )
-from compiler_gym.envs.gcc.machine.gcc import DEFAULT_GCC
-from compiler_gym.envs.gcc.machine.settings import Settings, checked
-from compiler_gym.envs.gcc.machine.spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.machine.timeout import checked_timeout
 from compiler_gym.envs.gcc.observations import TABLE, observation_spaces
 from compiler_gym.envs.gcc.observations.compute import COMPUTE
-from compiler_gym.envs.gcc.observations.subject import Compiled
+from compiler_gym.envs.gcc.state.program import Program
+from compiler_gym.envs.gcc.state.settings import Settings, checked
+from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC
+from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
+from compiler_gym.envs.gcc.toolchain.timeout import checked_timeout
 from compiler_gym.errors import InvalidActionError, UnknownNameError
 from compiler_gym.session import (
     ActionSpaceSpec,
@@ -71,7 +71,7 @@ class GccSession(CompilerSession):
     ) -> None:
         self._action_space = action_space.name
         self._settings = Settings(self.spec.options)
-        self._compiled = Compiled(self.spec, benchmark, working_dir, width=self._width)
+        self._program = Program(self.spec, benchmark, working_dir, width=self._width)
 
     def apply_action(self, action: Any) -> Step:
         """Choose settings; a list is an action of `Choices`, whatever the action space."""
@@ -87,7 +87,7 @@ class GccSession(CompilerSession):
         if compute is None:
             raise UnknownNameError(f"no observation space {name!r}")
         level = _LEVELS[name]
-        return compute(self._compiled, Settings.alone(level) if level else self._settings)
+        return compute(self._program, Settings.alone(level) if level else self._settings)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Handle ``timeout`` and ``limits.runtime_observation_count`` and its like.
@@ -96,17 +96,17 @@ class GccSession(CompilerSession):
         """
         name = key.removeprefix("limits.")
         if name in _RUN_COUNTS:
-            self._compiled.set_run_count(name, value)
+            self._program.set_run_count(name, value)
             return value
         if name != "timeout":
             return None
         if value:
-            self._compiled.timeout = checked_timeout(value)
-        return f"{self._compiled.timeout:g}"
+            self._program.timeout = checked_timeout(value)
+        return f"{self._program.timeout:g}"
 
     def moved(self, working_dir: Path) -> None:
         """Compile in `working_dir` from now on."""
-        self._compiled.moved(working_dir)
+        self._program.moved(working_dir)
 
     def _choose_all(self, choices: list[int]) -> Step:
         settings = self._settings

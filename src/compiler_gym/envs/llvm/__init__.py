@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LLVM 22: optimise a module with passes of the new pass manager.
+"""LLVM: optimise a module with passes of the new pass manager.
 
 Importing this names the compiler and nothing more. ``session`` runs in workers,
 ``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
@@ -11,6 +11,7 @@ its job.
 import re
 from typing import TYPE_CHECKING
 
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR, package_of, tool_name
 from compiler_gym.lazy import door
 from compiler_gym.registration import (
     C_SOURCE,
@@ -92,16 +93,16 @@ def _environment(id: str, **arguments: str) -> EnvironmentId:
 
 llvm = Compiler(
     name="llvm",
-    description="LLVM 22 middle-end passes on one module",
+    description=f"LLVM {MAJOR} middle-end passes on one module",
     environment="compiler_gym.envs.llvm.environment:LlvmEnv",
     formats=FORMATS,
     recorder="compiler_gym.envs.llvm.programs.builds:record",
-    recorded_commands=("clang-22", "clang", "cc"),
-    recorded_cxx_commands=("clang++-22", "clang++", "c++"),
-    install="apt install clang-22",
+    recorded_commands=(tool_name("clang"), "clang", "cc"),
+    recorded_cxx_commands=(tool_name("clang++"), "clang++", "c++"),
+    install=f"apt install {package_of('clang')}",
     database_reader="compiler_gym.envs.llvm.programs.compilation_database:read_compilation_database",
     pipeline_parameter="llvm.apply_pipeline",
-    next_steps={"PipelineError": "`opt-22 --print-passes` lists every pass"},
+    next_steps={"PipelineError": f"`{tool_name('opt')} --print-passes` lists every pass"},
     search_defaults={
         "action_space": "PassesAndPipelines",
         "reward_space": "IrInstructionCountOz",
@@ -109,7 +110,7 @@ llvm = Compiler(
     starting_sequences="compiler_gym.envs.llvm:starting_sequences.txt",
     tasks="compiler_gym.envs.llvm.leaderboard.tasks:TASKS",
     task_defaults={
-        "compiler_version": "22",
+        "compiler_version": str(MAJOR),
         "reward_space": "IrInstructionCountOz",
         "cost": "IrInstructionCount",
         "initial": "IrInstructionCountO0",

@@ -10,23 +10,14 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.command_words import command_words, is_file_name
+from compiler_gym.command_words import command_words
 from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Panes, RunnableEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
-from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, legacy_flags
+from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, codegen_options, legacy_flags
+from compiler_gym.envs.llvm.actions.marks.space import MarksSpace
+from compiler_gym.envs.llvm.actions.parameters import STYLE
+from compiler_gym.envs.llvm.actions.parameters.space import ParameterSpace
 from compiler_gym.envs.llvm.datasets import make_datasets
-from compiler_gym.envs.llvm.machine import codegen_options
-from compiler_gym.envs.llvm.machine.engine import run_engine
-from compiler_gym.envs.llvm.machine.parameters import STYLE
-from compiler_gym.envs.llvm.machine.parameters.space import ParameterSpace
-from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
-from compiler_gym.envs.llvm.machine.plugins import (
-    Plugin,
-    load_options,
-    plugin_source,
-    require_recorded,
-)
-from compiler_gym.envs.llvm.marks.space import MarksSpace
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.derived import derived_observations
 from compiler_gym.envs.llvm.panes import IR, PANES
@@ -36,6 +27,22 @@ from compiler_gym.envs.llvm.programs.builds import (
     make_benchmark_from_command_line,
 )
 from compiler_gym.envs.llvm.rewards import make_rewards
+from compiler_gym.envs.llvm.toolchain.commands import (
+    is_llc,
+    is_opt,
+    join_pipelines,
+    llc_command,
+    opt_command,
+    opt_parts,
+    split_passes,
+)
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.envs.llvm.toolchain.plugins import (
+    Plugin,
+    load_options,
+    plugin_source,
+    require_recorded,
+)
 from compiler_gym.envs.llvm.validation import QUICK, validate
 from compiler_gym.envs.llvm.validation.bug_report import BugReport, write_bug_report
 from compiler_gym.envs.llvm.validation.runs import compare_module
@@ -67,12 +74,6 @@ __all__ = [
 ]
 
 SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
-_CLEAR = "invalidate<all>"
-_OPT = re.compile(r"opt(-[\d.]+)?")
-_PLUGIN = re.compile(r"--?load-pass-plugin=")
-_LLC = re.compile(r"llc(-[\d.]+)?")
-_OPT_OPTIONS = ("-S", "-discard-value-names", "--discard-value-names")
-"""Options of ``opt`` that are no action."""
 
 
 class LlvmCommandLine(Commandline):
@@ -112,7 +113,7 @@ class LlvmCommandLine(Commandline):
 
         Options of the code generator are none of its passes.
         """
-        return _joined(codegen_options.split_choices(self._texts(actions))[0])
+        return join_pipelines(codegen_options.split_choices(self._texts(actions))[0])
 
     def from_string(self, string: str) -> list[int]:
         """Return the actions of an ``opt`` command or of a bare pass pipeline.
@@ -125,8 +126,6 @@ class LlvmCommandLine(Commandline):
         index |= {name: i for i, name in reversed(list(enumerate(self.names))) if name not in index}
         actions: list[int] = []
         for part in parts:
-            if part == _CLEAR:
-                continue
             if part not in index:
                 raise InvalidActionError(
                     f"{part!r} is not an action of {self.name}: expected the pipeline text of one"
@@ -180,7 +179,7 @@ class _Flags(list[str]):
 
 
 class LlvmEnv(RunnableEnv):
-    """Optimise an LLVM module with passes of LLVM 22.
+    """Optimise an LLVM module with passes of LLVM.
 
     - Actions: passes; spaces ``Passes`` (default), ``PassesAll``, ``Pipelines``,
       ``PassesAndPipelines`` and ``CompilerGymV0``; ``Parameters``: passes and values for them;
@@ -406,7 +405,7 @@ class LlvmEnv(RunnableEnv):
             start.reset(benchmark=self.benchmark, action_space=name, observation_space=None)
             module, pipeline = _marked(start, actions)
         path.write_bytes(module)
-        return self._with_plugins(_opt_command(pipeline, shlex.quote(str(path))))
+        return self._with_plugins(opt_command(pipeline, shlex.quote(str(path))))
 
     def _with_plugins(self, command: str) -> str:
         """Return `command` with each run of ``opt`` in it loading the plug-ins first."""
@@ -479,8 +478,8 @@ class LlvmEnv(RunnableEnv):
     ) -> BugReport:
         """Write what LLVM's tracker needs to see what the actions of this episode do.
 
-        The folder gets the program, the ``opt-22`` command, what was expected and, where
-        ``llvm-reduce-22`` is installed, the smallest IR that still shows it. The episode
+        The folder gets the program, the ``opt`` command, what was expected and, where
+        ``llvm-reduce`` is installed, the smallest IR that still shows it. The episode
         may have ended in the failure.
         """
         benchmark, actions = self.benchmark, self.actions
@@ -525,17 +524,6 @@ class LlvmEnv(RunnableEnv):
         return f"{head}\n{self.ir}"
 
 
-def _opt_command(pipeline: str, program: str, output: str = "output.bc") -> str:
-    """Return the ``opt`` command that runs `pipeline` on `program`, in words of a shell."""
-    passes = f"-passes={shlex.quote(pipeline)} " if pipeline else ""
-    return f"opt -discard-value-names {passes}{program} -o {output}"
-
-
-def _joined(pipelines: Iterable[str]) -> str:
-    """Return one pipeline that runs several as they are run here: analyses are made anew."""
-    return f",{_CLEAR},".join(pipelines)
-
-
 def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
     """Go on in `start`, just reset, to the last mark; return its module and the pipeline then."""
     space: Any = start.action_space
@@ -553,7 +541,7 @@ def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
         if "error" in info:
             raise info["error"]
     flags = space.flags
-    pipeline = _joined(flags[action] for action in actions[first:])
+    pipeline = join_pipelines(flags[action] for action in actions[first:])
     return start.observation["Bitcode"].tobytes(), pipeline
 
 
@@ -605,41 +593,18 @@ def split_benchmark_by_function(
     return [source.user_benchmark(part, ()) for part in (*chosen, rest)]
 
 
-def _parts_of(commandline: str) -> list[str]:
-    """Return the actions that a command or a pipeline names, as text.
-
-    A command of CompilerGym 0.2.5 names each by an option of its own: ``opt -mem2reg``.
-    Beside them it has one file that is read and one that is written, and nothing else.
-    """
-    words = command_words(commandline)
-    if not words or not _OPT.fullmatch(words[0]):
-        return split_pipeline(commandline)
-    parts: list[str] = []
-    rest = iter(words[1:])
-    files = {"reads": "", "writes": ""}
-    for word in rest:
-        if word.lstrip("-").startswith("passes="):
-            parts += split_pipeline(word.partition("=")[2])
-        elif word.startswith("-") and word not in ("-", "-o"):
-            parts += [word] if word not in _OPT_OPTIONS and not _PLUGIN.match(word) else []
-        else:
-            use, name = ("writes", next(rest, "")) if word == "-o" else ("reads", word)
-            if files[use] or not is_file_name(name):
-                raise InvalidActionError(
-                    f"{name!r} is not an action and not the one file that opt {use}: expected "
-                    "opt, its passes, a file, -o and another file, and nothing behind"
-                )
-            files[use] = name
-    return parts
+def _parts_of(words: Sequence[str], text: str) -> list[str]:
+    """Return the actions that the words of a command, or the text of a pipeline, name."""
+    return opt_parts(words[1:]) if words and is_opt(words[0]) else split_passes(text)
 
 
 def _command(pipelines: Iterable[str], program: str = "input.bc") -> str:
     """Return the command that runs `pipelines`, and makes code where they choose how."""
     passes, chosen = codegen_options.split_choices(pipelines)
     if not chosen:
-        return _opt_command(_joined(passes), program)
-    words = shlex.join(["llc", "-filetype=obj", *codegen_options.llc_words(chosen)])
-    return f"{_opt_command(_joined(passes), program, '-')} | {words} -o output.o"
+        return opt_command(join_pipelines(passes), program)
+    optimise = opt_command(join_pipelines(passes), program, "-")
+    return f"{optimise} | {llc_command(codegen_options.llc_words(chosen))}"
 
 
 def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
@@ -649,10 +614,11 @@ def _read(commandline: str) -> tuple[list[str], dict[str, str]]:
     """
     words = command_words(commandline)
     if "|" not in words:
-        return codegen_options.split_choices(_parts_of(commandline))
+        return codegen_options.split_choices(_parts_of(words, commandline))
     at = words.index("|")
-    if words[at + 1 : at + 2] and _LLC.fullmatch(words[at + 1]):
-        return _parts_of(shlex.join(words[:at])), codegen_options.read_llc(words[at + 2 :])
+    if is_llc(*words[at + 1 : at + 2] or ("",)):
+        before = _parts_of(words[:at], shlex.join(words[:at]))
+        return before, codegen_options.read_llc(words[at + 2 :])
     raise InvalidActionError(
         f"{shlex.join(words[at:])!r:.200} is no llc command behind that of opt"
     )

@@ -10,12 +10,18 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.actions import ACTION_SPACES, CODEGEN, MARKS, NO_OP, PIPELINES
-from compiler_gym.envs.llvm.machine import codegen_options
-from compiler_gym.envs.llvm.machine.parameters import setting_of
-from compiler_gym.envs.llvm.marks.marking import Marking
+from compiler_gym.envs.llvm.actions import (
+    ACTION_SPACES,
+    CODEGEN,
+    MARKS,
+    NO_OP,
+    PIPELINES,
+    codegen_options,
+)
+from compiler_gym.envs.llvm.actions.marks.marking import Marking
+from compiler_gym.envs.llvm.actions.parameters import setting_of
 from compiler_gym.envs.llvm.observations.compute import COMPUTE, observation_specs
-from compiler_gym.envs.llvm.observations.subject import Subject
+from compiler_gym.envs.llvm.state.program import Program
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -77,26 +83,26 @@ class LlvmSession(CompilerSession):
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
         _llvm.let_assembly_read_files(is_own(benchmark.uri))
-        self.subject = Subject(benchmark, _goal(benchmark), working_dir)
+        self.program = Program(benchmark, _goal(benchmark), working_dir)
         """What is changed by actions and looked at by observations."""
-        self._initial_count = self.subject.module.instruction_count()
+        self._initial_count = self.program.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0
         self._is_codegen = action_space.name == CODEGEN
         self._pipelines, self._names = ((), ()) if self._is_codegen else _texts_of(action_space)
         self._flags = dict(zip(self._names, self._pipelines, strict=True))
         self._marking: Marking | None = None
         if action_space.name in MARKS:
-            self._marking = Marking(self.subject.module, action_space)
-            self.subject.has_ids = True
+            self._marking = Marking(self.program.module, action_space)
+            self.program.has_ids = True
             self.initial_action_space = self._marking.listing()
 
     def apply_action(self, action: Any) -> Step:
         """Run the pipeline of `action` on the module."""
-        return self._apply(action, self.subject.run)
+        return self._apply(action, self.program.run)
 
     def apply_further(self, action: Any) -> Step:
         """The same without looking for its effect, which costs as much as some passes."""
-        return self._apply(action, self.subject.apply)
+        return self._apply(action, self.program.apply)
 
     def _apply(self, action: Any, run: Callable[[str], bool]) -> Step:
         if isinstance(action, dict):
@@ -112,7 +118,7 @@ class LlvmSession(CompilerSession):
                 return False, None, not run(pipeline)
             raise InvalidActionError(f"{action!r} is not in [0, {len(self._pipelines)})") from None
         if pipeline == NO_OP:
-            self.subject.history.skip()
+            self.program.history.skip()
             return False, None, True
         try:
             changed = run(pipeline)
@@ -128,7 +134,7 @@ class LlvmSession(CompilerSession):
         """Run a pass with values for its parameters."""
         setting = setting_of(action, self._flags)
         try:
-            return False, None, not self.subject.run(setting.pipeline, setting.options)
+            return False, None, not self.program.run(setting.pipeline, setting.options)
         except ModuleTooLargeError as error:
             raise self._too_large(f"{action['pass']} of {setting}", error) from None
 
@@ -140,7 +146,7 @@ class LlvmSession(CompilerSession):
     def _mark(self, marking: Marking, action: int) -> Step:
         mark = marking.mark_of(action)
         changed = marking.choose(mark)
-        self.subject.history.note(mark, changed=changed)
+        self.program.history.note(mark, changed=changed)
         return False, marking.listing() if changed else None, not changed
 
     def get_observation(self, name: str) -> Any:
@@ -148,7 +154,7 @@ class LlvmSession(CompilerSession):
         compute = COMPUTE.get(name)
         if compute is None:
             raise UnknownNameError(f"no observation space {name!r}")
-        return compute(self.subject)
+        return compute(self.program)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
         """Handle ``limits.*``, ``llvm.apply_pipeline``, ``llvm.apply_baseline_optimizations``,
@@ -158,29 +164,29 @@ class LlvmSession(CompilerSession):
             return value
         if key == "llvm.apply_pipeline":
             _llvm.check_pipeline(value)
-            return "changed" if self.subject.run(value) else "unchanged"
+            return "changed" if self.program.run(value) else "unchanged"
         if key == "llvm.apply_baseline_optimizations":
-            return "changed" if self.subject.run(_level(value)) else "unchanged"
+            return "changed" if self.program.run(_level(value)) else "unchanged"
         if key == "llvm.verify":
-            self.subject.module.verify()
+            self.program.module.verify()
             return "valid"
         if key == "llvm.get_scope_pipeline":
-            return self.subject.scope_pipeline()
+            return self.program.scope_pipeline()
         if key in _RUN_SETTINGS:
-            return self.subject.program.set(_RUN_SETTINGS[key], value)
+            return self.program.executable.set(_RUN_SETTINGS[key], value)
         if key in _READ_SETTINGS:
-            return self.subject.program.setting(_READ_SETTINGS[key])
+            return self.program.executable.setting(_READ_SETTINGS[key])
         return None
 
     def time_parts(self, is_on: bool) -> None:
         """Note the time of passes, of their analyses and of telling changes."""
-        _llvm.time_passes(self.subject.module, is_on)
+        _llvm.time_passes(self.program.module, is_on)
 
     def timed_parts(self) -> list[TimedPart]:
         """Return the parts of what ran on the module since the last call."""
         parts: list[TimedPart] = []
         roots: list[TimedPart] = []
-        for parent, kind, name, calls, nanoseconds in _llvm.take_times(self.subject.module):
+        for parent, kind, name, calls, nanoseconds in _llvm.take_times(self.program.module):
             part = TimedPart(_LAYERS[kind], name, calls, nanoseconds)
             (roots if parent < 0 else parts[parent].parts).append(part)
             parts.append(part)
@@ -188,11 +194,11 @@ class LlvmSession(CompilerSession):
 
     def moved(self, working_dir: Path) -> None:
         """Write bitcode files into `working_dir` from now on."""
-        self.subject.moved(working_dir)
+        self.program.moved(working_dir)
 
     def close(self) -> None:
         """Free the module at once."""
-        self.subject.close()
+        self.program.close()
 
     def leave(self) -> None:
         """Leave the module to the end of the process."""
@@ -210,7 +216,7 @@ class LlvmSession(CompilerSession):
         self._limit_instructions(int(bound) if self._growth else 0)
 
     def _limit_instructions(self, most: int) -> None:
-        self.subject.module.limit_instructions(most)
+        self.program.module.limit_instructions(most)
 
 
 def _texts_of(action_space: ActionSpaceSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:

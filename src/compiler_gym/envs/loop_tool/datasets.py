@@ -11,10 +11,10 @@ from typing import ClassVar
 from urllib.parse import unquote
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
-from compiler_gym.envs.loop_tool.nests.descriptions import EINSUM, KINDS, describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.programs.drawn import draw
 from compiler_gym.envs.loop_tool.programs.layers import HELD_OUT, LAYERS
+from compiler_gym.envs.loop_tool.state.descriptions import EINSUM, KINDS, describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError, program_unreadable
 from compiler_gym.nearest import unknown_name
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 from compiler_gym.envs.loop_tool import VERSION
 from compiler_gym.envs.loop_tool.actions import ACTION_SPACES, TABLE
-from compiler_gym.envs.loop_tool.machine.measuring import Bench
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
-from compiler_gym.envs.loop_tool.nests.tree import MOST_LOOPS, initial_tree
 from compiler_gym.envs.loop_tool.observations import TABLE as OBSERVATIONS
 from compiler_gym.envs.loop_tool.observations.compute import COMPUTE
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.reading import parse_program
+from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, initial_tree
+from compiler_gym.envs.loop_tool.toolchain.measuring import Bench
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,

@@ -14,9 +14,9 @@ from compiler_gym.lazy import door
 from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
 
 if TYPE_CHECKING:
+    from compiler_gym.envs.mlir.actions.subactions import make_mlir_rl_wrapper_env
     from compiler_gym.envs.mlir.datasets import MatmulBenchmark, MatmulDataset, make_benchmark
     from compiler_gym.envs.mlir.environment import MlirEnv
-    from compiler_gym.envs.mlir.schedule.subactions import make_mlir_rl_wrapper_env
 
 __all__ = [
     "MatmulBenchmark",
@@ -40,11 +40,11 @@ mlir = Compiler(
     nondeterministic=True,
     starting_sequences="compiler_gym.envs.mlir:starting_sequences.txt",
     formats=(ProgramFormat("MLIR", (".mlir",)),),
-    version="compiler_gym.envs.mlir.machine.bindings:installed_version",
+    version="compiler_gym.envs.mlir.toolchain.bindings:installed_version",
 )
 """What the entry point names."""
 
-_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "schedule.subactions"}
+_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "actions.subactions"}
 
 __getattr__ = door(
     __name__,

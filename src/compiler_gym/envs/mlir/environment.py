@@ -70,7 +70,7 @@ class MlirEnv(RunnableEnv):
 
     def commandline(self) -> str:
         """Return the transform script of the episode: a module that
-        ``mlir-opt-22 --transform-interpreter`` runs on the observation `PayloadText`."""
+        ``mlir-opt --transform-interpreter`` runs on the observation `PayloadText`."""
         return self.observation["TransformScript"]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:

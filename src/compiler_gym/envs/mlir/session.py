@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.envs.mlir import actions
-from compiler_gym.envs.mlir.machine.bindings import load
-from compiler_gym.envs.mlir.machine.lowering import compiled
-from compiler_gym.envs.mlir.machine.measuring import Bench, bench_of
+from compiler_gym.envs.mlir.actions.matrix import tilings, vectors
+from compiler_gym.envs.mlir.actions.menu import MENU, NEXT, STOP, Loops, composed
+from compiler_gym.envs.mlir.actions.moves import Move, parse_move
 from compiler_gym.envs.mlir.observations import OBSERVATION_SPACES
 from compiler_gym.envs.mlir.observations.compute import COMPUTE
 from compiler_gym.envs.mlir.programs.builders import build
 from compiler_gym.envs.mlir.programs.reading import payload_bytes, retyped
-from compiler_gym.envs.mlir.schedule.matrix import tilings, vectors
-from compiler_gym.envs.mlir.schedule.menu import MENU, NEXT, STOP, Loops, composed
-from compiler_gym.envs.mlir.schedule.moves import Move, parse_move
-from compiler_gym.envs.mlir.schedule.program import Program
+from compiler_gym.envs.mlir.state.program import Program
+from compiler_gym.envs.mlir.toolchain.bindings import load
+from compiler_gym.envs.mlir.toolchain.lowering import compiled
+from compiler_gym.envs.mlir.toolchain.measuring import Bench, bench_of
 from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerDiagnosticError,

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import RunSpec, pack_run
-from compiler_gym.envs.gcc.machine.settings import Settings
-from compiler_gym.envs.gcc.machine.spec import get_spec
 from compiler_gym.envs.gcc.observations import TABLE
 from compiler_gym.envs.gcc.observations.compute import COMPUTE, ENGINE
-from compiler_gym.envs.gcc.observations.subject import Compiled
+from compiler_gym.envs.gcc.state.program import Program
+from compiler_gym.envs.gcc.state.settings import Settings
+from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.session import BenchmarkSpec
 
 from ..conftest import needed
@@ -24,11 +24,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path / "cache"))
 
 
-def compiled(
-    folder: Path, text: bytes = TEXT, *, gcc: str = "gcc-12", run: bytes = b""
-) -> Compiled:
+def compiled(folder: Path, text: bytes = TEXT, *, gcc: str = "gcc-12", run: bytes = b"") -> Program:
     benchmark = BenchmarkSpec("benchmark://own-v0/1", text, run=run)
-    return Compiled(get_spec(needed("gcc-12")), benchmark, folder / "work", width=600)
+    return Program(get_spec(needed("gcc-12")), benchmark, folder / "work", width=600)
 
 
 def test_the_engine_has_what_the_table_needs_and_no_more() -> None:

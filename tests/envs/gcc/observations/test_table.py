@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.envs.gcc.machine.options import GccFlagOption, GccOOption, Option
+from compiler_gym.envs.gcc.actions.options import GccFlagOption, GccOOption, Option
 from compiler_gym.envs.gcc.observations import LEVELS, TABLE, observation_spaces
 from compiler_gym.session import BoxSpec
 

@@ -5,12 +5,12 @@ import subprocess
 
 import pytest
 
-from compiler_gym.envs.gcc.machine.spec import get_spec
 from compiler_gym.envs.gcc.programs.macros import (
     query,
     seen_by_compiler_alone,
     seen_by_preprocessor,
 )
+from compiler_gym.envs.gcc.toolchain.spec import get_spec
 
 from ..conftest import needed
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which options may be changed: each of a GCC is allowed or refused, for a reason."""
 
-from compiler_gym.envs.gcc.machine.spec import get_spec
+from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.envs.gcc.tuning.flags import FLAGS, REFUSED, choices, option_of
 from tests.envs.gcc.tuning.projects import GCC, needed
 

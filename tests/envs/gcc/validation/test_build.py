@@ -8,8 +8,8 @@ import pytest
 
 from compiler_gym.datasets import Benchmark, RunCase, RunSpec
 from compiler_gym.envs.gcc import Gcc, make_benchmark_from_source
-from compiler_gym.envs.gcc.machine.build import Builder
 from compiler_gym.envs.gcc.programs.source import unpack
+from compiler_gym.envs.gcc.toolchain.build import Builder
 from compiler_gym.envs.gcc.validation.build import linked, reference_of
 from compiler_gym.errors import BenchmarkInitError
 

@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv, observation_spaces, reward_spaces
-from compiler_gym.envs.llvm.machine.build import Builder
 from compiler_gym.envs.llvm.observations.compute import COMPUTE
+from compiler_gym.envs.llvm.toolchain.build import Builder
 from compiler_gym.testing import worker_pid
 
 MakeEnv = Callable[..., LlvmEnv]

@@ -3,7 +3,6 @@
 
 import hashlib
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +22,7 @@ from compiler_gym.envs.llvm.observations import (
     TABLE,
 )
 from compiler_gym.spaces import Scalar
+from compiler_gym.testing import wait_until
 
 MakeEnv = Callable[..., LlvmEnv]
 Tool = Callable[..., bytes]
@@ -62,11 +62,7 @@ def test_hashes_and_bitcode_agree(env: LlvmEnv) -> None:
     assert path.read_bytes() == bitcode.tobytes()
     env.close()
     # The worker removes its files when it sees that its client has gone.
-    for _ in range(200):
-        if not path.exists():
-            break
-        time.sleep(0.01)
-    assert not path.exists()
+    assert wait_until(lambda: not path.exists())
 
 
 def test_features_have_their_documented_names(env: LlvmEnv) -> None:

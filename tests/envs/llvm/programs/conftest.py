@@ -12,7 +12,7 @@ Env = Callable[..., LlvmEnv]
 
 
 def status_of(program: Path) -> int:
-    return subprocess.run([program], check=False, timeout=10).returncode
+    return subprocess.run([program], check=False, timeout=120).returncode
 
 
 def functions_of(benchmark: Benchmark, make_env: Env) -> set[str]:

@@ -31,7 +31,7 @@ MODULE = (
 
 
 def status_of(program: Path) -> int:
-    return subprocess.run([program], check=False, timeout=10).returncode
+    return subprocess.run([program], check=False, timeout=120).returncode
 
 
 def test_a_program_is_there_while_it_is_lent() -> None:

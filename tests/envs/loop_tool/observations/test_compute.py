@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Every row has what computes it; a hash tells states apart and nothing else."""
 
-from compiler_gym.envs.loop_tool.machine.measuring import Bench
-from compiler_gym.envs.loop_tool.nests import changes
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
-from compiler_gym.envs.loop_tool.nests.tree import initial_tree
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.observations import TABLE, TIMED
 from compiler_gym.envs.loop_tool.observations.compute import COMPUTE
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.descriptions import describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
+from compiler_gym.envs.loop_tool.state.tree import initial_tree
+from compiler_gym.envs.loop_tool.toolchain.measuring import Bench
 
 
 def start(words: str = "m=4,n=4,k=4") -> Cursor:

@@ -6,10 +6,6 @@ import json
 import networkx as nx
 import numpy as np
 
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
-from compiler_gym.envs.loop_tool.nests.tree import initial_tree
 from compiler_gym.envs.loop_tool.observations.graph import (
     ARRAYS,
     CONTROL,
@@ -17,6 +13,10 @@ from compiler_gym.envs.loop_tool.observations.graph import (
     graph_arrays,
     graph_json,
 )
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.descriptions import describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
+from compiler_gym.envs.loop_tool.state.tree import initial_tree
 
 
 def cursor() -> Cursor:

@@ -6,11 +6,11 @@ import random
 import pytest
 
 from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.descriptions import KINDS, describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
-from compiler_gym.envs.loop_tool.nests.tree import initial_tree
 from compiler_gym.envs.loop_tool.observations.static_cost import estimated_cycles, estimated_gflops
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
+from compiler_gym.envs.loop_tool.state.tree import initial_tree
 
 ACTIONS = {action.name: action for action in TABLE[LOOPS]}
 

@@ -3,12 +3,12 @@
 
 import numpy as np
 
-from compiler_gym.envs.loop_tool.nests import changes
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
-from compiler_gym.envs.loop_tool.nests.tree import MOST_LOOPS, initial_tree
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.observations.vectors import COLUMNS, WIDTH, loop_vectors
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.descriptions import describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
+from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, initial_tree
 
 
 def test_the_rows_say_what_the_loops_are() -> None:

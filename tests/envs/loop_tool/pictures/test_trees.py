@@ -4,11 +4,11 @@
 from itertools import pairwise
 from xml.etree import ElementTree
 
-from compiler_gym.envs.loop_tool.nests import changes
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
-from compiler_gym.envs.loop_tool.nests.tree import initial_tree
+from compiler_gym.envs.loop_tool.actions import changes
 from compiler_gym.envs.loop_tool.pictures import tree_svg, tree_text
+from compiler_gym.envs.loop_tool.state.descriptions import describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
+from compiler_gym.envs.loop_tool.state.tree import initial_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 

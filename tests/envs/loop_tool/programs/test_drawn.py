@@ -3,8 +3,8 @@
 
 import hashlib
 
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.programs.drawn import draw
+from compiler_gym.envs.loop_tool.state.reading import parse_program
 
 
 def test_a_seed_always_writes_the_same_text() -> None:

@@ -3,9 +3,9 @@
 
 import pytest
 
-from compiler_gym.envs.loop_tool.nests.descriptions import describe
-from compiler_gym.envs.loop_tool.nests.reading import parse_program
 from compiler_gym.envs.loop_tool.programs.layers import HELD_OUT, LAYERS
+from compiler_gym.envs.loop_tool.state.descriptions import describe
+from compiler_gym.envs.loop_tool.state.reading import parse_program
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from compiler_gym.envs.mlir.machine.reference import evaluate
 from compiler_gym.envs.mlir.programs.description import describe_payload
+from compiler_gym.envs.mlir.toolchain.reference import evaluate
 from compiler_gym.errors import BenchmarkInitError
 
 A, B = np.random.default_rng(1).standard_normal((2, 4, 5)).astype("float32")

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import structs
 
 from compiler_gym.envs.gcc.actions import width_of
-from compiler_gym.envs.gcc.machine.options import ABSENT, Option
+from compiler_gym.envs.gcc.actions.options import ABSENT, Option
 from compiler_gym.session import (
     BoxSpec,
     ObservationSpec,

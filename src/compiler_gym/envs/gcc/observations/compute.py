@@ -7,36 +7,36 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from compiler_gym.envs.gcc.actions import values_of
-from compiler_gym.envs.gcc.machine.build import Builder
-from compiler_gym.envs.gcc.machine.products import digest, instruction_counts, text_size
-from compiler_gym.envs.gcc.machine.settings import Settings
 from compiler_gym.envs.gcc.observations import TABLE
-from compiler_gym.envs.gcc.observations.subject import Compiled, Finder, Words, text_of
 from compiler_gym.envs.gcc.programs.memo import Facts
+from compiler_gym.envs.gcc.state.program import Finder, Program, Words, text_of
+from compiler_gym.envs.gcc.state.settings import Settings
+from compiler_gym.envs.gcc.toolchain.build import Builder
+from compiler_gym.envs.gcc.toolchain.products import digest, instruction_counts, text_size
 from compiler_gym.errors import SessionError
 
 __all__ = ["COMPUTE", "ENGINE", "Computation"]
 
 
-def _asm_facts(compiled: Compiled, words: Words) -> Facts:
-    text = compiled.product(Builder.assembly, words)
+def _asm_facts(program: Program, words: Words) -> Facts:
+    text = program.product(Builder.assembly, words)
     return {"asm_size": len(text), "asm_hash": digest(text)}
 
 
-def _obj_facts(compiled: Compiled, words: Words) -> Facts:
-    data = compiled.product(Builder.object, words)
+def _obj_facts(program: Program, words: Words) -> Facts:
+    data = program.product(Builder.object, words)
     facts: Facts = {"obj_size": len(data), "obj_hash": digest(data)}
     with contextlib.suppress(SessionError):  # an object that is no ELF
         facts["text_size"] = text_size(data)
     return facts
 
 
-def _text_facts(compiled: Compiled, words: Words) -> Facts:
-    return {"text_size": text_size(compiled.product(Builder.object, words))}
+def _text_facts(program: Program, words: Words) -> Facts:
+    return {"text_size": text_size(program.product(Builder.object, words))}
 
 
-def _counts(compiled: Compiled, words: Words) -> Facts:
-    text = text_of(compiled.product(Builder.assembly, words))
+def _counts(program: Program, words: Words) -> Facts:
+    text = text_of(program.product(Builder.assembly, words))
     return {"instruction_counts": json.dumps(instruction_counts(text))}
 
 
@@ -52,31 +52,31 @@ _FACTS: Mapping[str, Finder] = {
 
 
 def _fact(name: str, find: Finder) -> "Computation":
-    return lambda compiled, settings: compiled.fact(name, settings.words, find)
+    return lambda program, settings: program.fact(name, settings.words, find)
 
 
-def _action_mask(compiled: Compiled, settings: Settings) -> bytes:
+def _action_mask(program: Program, settings: Settings) -> bytes:
     options = settings.options
     pending = settings.pending
     allowed = len(options) if pending is None else len(values_of(options[pending]))
-    return bytes([1] * allowed + [0] * (compiled.width - allowed))
+    return bytes([1] * allowed + [0] * (program.width - allowed))
 
 
-Computation = Callable[[Compiled, Settings], Any]
+Computation = Callable[[Program, Settings], Any]
 """Makes the plain value of an observation."""
 
 ENGINE: Mapping[str, Computation] = {
-    "source": lambda compiled, settings: compiled.source(settings.words),
-    "rtl": lambda compiled, settings: text_of(compiled.product(Builder.rtl, settings.words)),
-    "asm": lambda compiled, settings: text_of(compiled.product(Builder.assembly, settings.words)),
-    "obj": lambda compiled, settings: compiled.product(Builder.object, settings.words),
+    "source": lambda program, settings: program.source(settings.words),
+    "rtl": lambda program, settings: text_of(program.product(Builder.rtl, settings.words)),
+    "asm": lambda program, settings: text_of(program.product(Builder.assembly, settings.words)),
+    "obj": lambda program, settings: program.product(Builder.object, settings.words),
     **{name: _fact(name, find) for name, find in _FACTS.items()},
-    "choices": lambda compiled, settings: list(settings.choices),
-    "command_line": lambda compiled, settings: compiled.command_line(settings),
+    "choices": lambda program, settings: list(settings.choices),
+    "command_line": lambda program, settings: program.command_line(settings),
     "action_mask": _action_mask,
-    "runtime": lambda compiled, settings: compiled.running().times(settings.words),
-    "runtime_seconds": lambda compiled, settings: compiled.running().seconds(settings.words),
-    "runtime_instructions": lambda compiled, settings: compiled.instructions(settings.words),
+    "runtime": lambda program, settings: program.running().times(settings.words),
+    "runtime_seconds": lambda program, settings: program.running().seconds(settings.words),
+    "runtime_instructions": lambda program, settings: program.instructions(settings.words),
 }
 """What the rows of the table name."""
 

@@ -14,9 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from compiler_gym.envs.gcc.machine.build import check, macros_of, preprocess
-from compiler_gym.envs.gcc.machine.gcc import Gcc
-from compiler_gym.envs.gcc.machine.timeout import DEFAULT_SECONDS
 from compiler_gym.envs.gcc.programs.macros import (
     digest_of,
     query,
@@ -32,6 +29,9 @@ from compiler_gym.envs.gcc.programs.source import (
     suffix_of,
     unpack,
 )
+from compiler_gym.envs.gcc.toolchain.build import check, macros_of, preprocess
+from compiler_gym.envs.gcc.toolchain.gcc import Gcc
+from compiler_gym.envs.gcc.toolchain.timeout import DEFAULT_SECONDS
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerError
 from compiler_gym.files import keep
 from compiler_gym.paths import cache_path

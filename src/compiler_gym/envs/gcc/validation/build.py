@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, RunLimits, RunSpec
-from compiler_gym.envs.gcc.machine.build import Builder, preprocess
-from compiler_gym.envs.gcc.machine.gcc import Gcc
 from compiler_gym.envs.gcc.programs.source import is_cxx, unpack
+from compiler_gym.envs.gcc.toolchain.build import Builder, preprocess
+from compiler_gym.envs.gcc.toolchain.gcc import Gcc
 from compiler_gym.errors import BenchmarkInitError, BenchmarkTimeoutError, CompilerError
 from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.sandbox import is_own

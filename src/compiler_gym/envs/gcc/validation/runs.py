@@ -4,10 +4,10 @@
 from collections.abc import Callable
 
 from compiler_gym.datasets import Benchmark, RunLimits
-from compiler_gym.envs.gcc.machine.gcc import Gcc
-from compiler_gym.envs.gcc.machine.products import runs_here
-from compiler_gym.envs.gcc.machine.settings import CommandReader, words_of
-from compiler_gym.envs.gcc.machine.spec import get_spec
+from compiler_gym.envs.gcc.state.settings import CommandReader, words_of
+from compiler_gym.envs.gcc.toolchain.gcc import Gcc
+from compiler_gym.envs.gcc.toolchain.products import runs_here
+from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.envs.gcc.validation.build import linked, reference_of
 from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
 from compiler_gym.validation import (

@@ -19,6 +19,7 @@ from compiler_gym.envs.llvm.demonstration.display import Display
 from compiler_gym.envs.llvm.demonstration.plot import draw
 from compiler_gym.envs.llvm.demonstration.report import print_commands, print_table, write
 from compiler_gym.envs.llvm.demonstration.request import Interrupts
+from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import CacheError
 from compiler_gym.registration import make
 from compiler_gym.search import Budget, SearchResult, default_starts, level_sequences, run_search
@@ -28,7 +29,6 @@ __all__ = ["Demonstration"]
 
 _ENV = "llvm-v0"
 _OPTIONS = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
-_OPT = "opt-22"
 
 
 class Demonstration:
@@ -69,7 +69,8 @@ class Demonstration:
             self._console.print("Interrupted: this is what was found so far.", style="yellow")
         elif self.opt is None:
             self._console.print(
-                "Not checked with LLVM's own opt: it is not installed (apt install llvm-22).",
+                "Not checked with LLVM's own opt: it is not installed "
+                f"(apt install {package_of('opt')}).",
                 style="yellow",
             )
         self._console.print("Written: " + "  ".join(map(str, self._files)), soft_wrap=True)
@@ -156,7 +157,9 @@ class Demonstration:
         options = [word for word in shlex.split(commandline)[1:-3] if word.startswith("-")]
         words = [shlex.quote(option) for option in options]
         words = [re.sub(r"^'(-+[a-z-]+=)", r"\1'", word) for word in words]
-        return " ".join([self.opt or _OPT, *words, f"{name}.bc", "-o", f"{name}.found.bc"])
+        return " ".join(
+            [self.opt or tool_name("opt"), *words, f"{name}.bc", "-o", f"{name}.found.bc"]
+        )
 
     def _check(self, row: Comparison) -> None:
         try:

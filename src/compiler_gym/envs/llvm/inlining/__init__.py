@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inlining decided one call at a time, in the middle of a standard pipeline of LLVM 22.
+"""Inlining decided one call at a time, in the middle of a standard pipeline of LLVM.
 
 The same programs, engine, costs and rewards as those of the passes next door. ``session`` runs
 in workers, ``environment`` is what users hold, ``actions`` and ``observations`` are tables, and
@@ -9,6 +9,7 @@ in workers, ``environment`` is what users hold, ``actions`` and ``observations``
 from typing import TYPE_CHECKING
 
 from compiler_gym.envs.llvm import FORMATS
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR
 from compiler_gym.lazy import door
 from compiler_gym.registration import Compiler, EnvironmentId
 
@@ -19,7 +20,7 @@ __all__ = ["InlineCommandLine", "LlvmInlineEnv", "llvm_inline"]
 
 llvm_inline = Compiler(
     name="llvm-inline",
-    description="LLVM 22's inliner, which asks about each call",
+    description=f"LLVM {MAJOR}'s inliner, which asks about each call",
     environment="compiler_gym.envs.llvm.inlining.environment:LlvmInlineEnv",
     formats=FORMATS,
     version="compiler_gym._llvm:LLVM_VERSION",

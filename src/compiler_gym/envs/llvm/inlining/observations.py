@@ -25,7 +25,7 @@ INLINE_FEATURES = tuple(
     callee_conditionally_executed_blocks callee_users is_callee_avail_external
     is_caller_avail_external inlining_default""".split()
 )
-"""What LLVM 22 offers a learned inliner (MLGO): 38 features in its order, then its own choice."""
+"""What LLVM offers a learned inliner (MLGO): 38 features in its order, then its own choice."""
 
 _NUMBERS = (
     *("number", "block", "instruction", "arguments", "caller_blocks", "caller_instructions"),
@@ -38,7 +38,7 @@ OWN = (
     Observation(
         name="InlineFeatures",
         space=BoxSpec(-MOST, MOST, (len(INLINE_FEATURES),), "int64"),
-        description="What LLVM 22 tells a learned inliner of the call (MLGO), and as the last 1 "
+        description="What LLVM tells a learned inliner of the call (MLGO), and as the last 1 "
         "where its own inliner would inline: int64[39]; zeros when the pipeline is over.",
         compute="features",
         default=bytes(8 * len(INLINE_FEATURES)),

@@ -36,10 +36,10 @@ class LlvmInlineSession(LlvmSession):
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
         super().__init__(working_dir, action_space, benchmark)
-        self.inlining = _llvm.Inlining(self.subject.module, LEVEL_OF[self.subject.goal])
+        self.inlining = _llvm.Inlining(self.program.module, LEVEL_OF[self.program.goal])
         """The pipeline that is under way."""
         self._told = hashlib.sha256(benchmark.contents)
-        self._told.update(f"\0{self.subject.goal}\0{self.subject.target.key}".encode())
+        self._told.update(f"\0{self.program.goal}\0{self.program.target.key}".encode())
         self._own: dict[str, Callable[[], Any]] = {
             "InlineFeatures": self.inlining.features,
             "CallSite": self.inlining.call_site,

@@ -6,7 +6,7 @@ Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them. ``c
 worker, ``derived`` those that the client makes of others, and ``names`` what arrays hold.
 """
 
-from compiler_gym.envs.llvm.machine.codegen_options import OPTIONS
+from compiler_gym.envs.llvm.actions.codegen_options import OPTIONS
 from compiler_gym.envs.llvm.observations.costs import COSTS_OF_IR, COSTS_OF_PROGRAMS, LEVELS
 from compiler_gym.envs.llvm.observations.cpu import CPU_COUNTS
 from compiler_gym.envs.llvm.observations.names import AUTOPHASE_FEATURES, INST_COUNT_FEATURES

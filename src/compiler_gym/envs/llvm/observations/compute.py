@@ -16,12 +16,12 @@ from typing import Any
 from msgspec import structs
 
 from compiler_gym import _llvm
-from compiler_gym.envs.llvm.machine.codegen_options import numbers_of
+from compiler_gym.envs.llvm.actions.codegen_options import numbers_of
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.envs.llvm.observations.costs import AT_RESET
 from compiler_gym.envs.llvm.observations.cpu import cpu_info
 from compiler_gym.envs.llvm.observations.ir2vec import vocabulary_path
-from compiler_gym.envs.llvm.observations.subject import Subject
+from compiler_gym.envs.llvm.state.program import Program
 from compiler_gym.errors import TableError
 from compiler_gym.session import (
     BoxSpec,
@@ -34,7 +34,7 @@ from compiler_gym.tables import Observation
 
 __all__ = ["COMPUTE", "ENGINE", "Computation", "described", "mca_cycles", "observation_specs"]
 
-Computation = Callable[[Subject], Any]
+Computation = Callable[[Program], Any]
 
 _vocabularies: dict[str, _llvm.Ir2VecVocabulary] = {}
 _COLUMN = re.compile(r"`([a-z_]+)`")
@@ -94,15 +94,15 @@ def _rows(vectors: dict[str, Any]) -> dict[str, Any]:
     return {"names": vectors["names"], "vectors": vectors["functions"]}
 
 
-def _ir_sha1(subject: Subject) -> str:
-    return hashlib.sha1(subject.module.bitcode(), usedforsecurity=False).hexdigest()
+def _ir_sha1(program: Program) -> str:
+    return hashlib.sha1(program.module.bitcode(), usedforsecurity=False).hexdigest()
 
 
 def _of_the_engine() -> Iterator[tuple[str, Computation]]:
     """Yield the methods of a module and the functions that take one, by their own names."""
 
     def at_module(call: Callable[[_llvm.Module], Any]) -> Computation:
-        return lambda subject: call(subject.module)
+        return lambda program: call(program.module)
 
     for name, found in vars(_llvm.Module).items():
         if not name.startswith("_") and callable(found):
@@ -114,48 +114,48 @@ def _of_the_engine() -> Iterator[tuple[str, Computation]]:
 
 ENGINE: dict[str, Computation] = {
     **dict(_of_the_engine()),
-    "assembly": lambda s: s.module.assembly().decode(errors="replace"),
+    "assembly": lambda p: p.module.assembly().decode(errors="replace"),
     "ir_sha1": _ir_sha1,
-    "ir_hash": lambda s: s.module.ir_hash().hex(),
-    "bitcode_file": Subject.write_bitcode,
-    "codegen_choices": lambda s: numbers_of(s.module.chosen_options()),
-    "cpu_info": lambda s: cpu_info(),
-    "mca_cycles": lambda s: mca_cycles(s.module),
-    "pass_statistics": lambda s: s.history.last(),
-    "ir2vec.symbolic": lambda s: _vocabulary().symbolic(s.module)["program"],
-    "ir2vec.symbolic_functions": lambda s: _rows(_vocabulary().symbolic(s.module)),
-    "ir2vec.flow_aware": lambda s: _vocabulary().flow_aware(s.module)["program"],
-    "ir2vec.flow_aware_functions": lambda s: _rows(_vocabulary().flow_aware(s.module)),
-    "program.is_buildable": lambda s: s.program.is_buildable(s.module),
-    "program.is_runnable": lambda s: s.program.is_runnable(s.module),
-    "program.build_times": lambda s: s.program.build_times(s.module),
-    "program.times": lambda s: s.program.times(s.module),
-    "program.comparison": lambda s: s.program.comparison(s.module),
-    "program.text_size": lambda s: s.program.text_size(s.module),
-    "program.linked_text_size": lambda s: s.program.linked_text_size(s.module),
-    "program.linked_size": lambda s: s.program.linked_size(s.module),
-    "program.instructions": lambda s: s.program.instructions(s.module),
+    "ir_hash": lambda p: p.module.ir_hash().hex(),
+    "bitcode_file": Program.write_bitcode,
+    "codegen_choices": lambda p: numbers_of(p.module.chosen_options()),
+    "cpu_info": lambda p: cpu_info(),
+    "mca_cycles": lambda p: mca_cycles(p.module),
+    "pass_statistics": lambda p: p.history.last(),
+    "ir2vec.symbolic": lambda p: _vocabulary().symbolic(p.module)["program"],
+    "ir2vec.symbolic_functions": lambda p: _rows(_vocabulary().symbolic(p.module)),
+    "ir2vec.flow_aware": lambda p: _vocabulary().flow_aware(p.module)["program"],
+    "ir2vec.flow_aware_functions": lambda p: _rows(_vocabulary().flow_aware(p.module)),
+    "executable.is_buildable": lambda p: p.executable.is_buildable(p.module),
+    "executable.is_runnable": lambda p: p.executable.is_runnable(p.module),
+    "executable.build_times": lambda p: p.executable.build_times(p.module),
+    "executable.times": lambda p: p.executable.times(p.module),
+    "executable.comparison": lambda p: p.executable.comparison(p.module),
+    "executable.text_size": lambda p: p.executable.text_size(p.module),
+    "executable.linked_text_size": lambda p: p.executable.linked_text_size(p.module),
+    "executable.linked_size": lambda p: p.executable.linked_size(p.module),
+    "executable.instructions": lambda p: p.executable.instructions(p.module),
 }
 """From what a row of the table names to the plain value of its observation."""
 
 
-def _baseline(cost: str, level: str, of: str, compute: Computation, subject: Subject) -> float:
+def _baseline(cost: str, level: str, of: str, compute: Computation, program: Program) -> float:
     """Return what `compute` finds of the program at `level`; it is kept under the name `cost`."""
 
     def measure(module: _llvm.Module) -> float:
-        return compute(subject.other(module))
+        return compute(program.other(module))
 
     make: Callable[[], _llvm.Module] | None = None
     # What may not be optimised has no frequencies: the program at reset stands for -O0 there.
     if level == AT_RESET.option or (of, level) == ("mca_cycles", "O0"):
-        cost, make = f"{cost}-{subject.goal}", subject.load
-    elif subject.scope.is_program or subject.target.asked:
-        make = partial(subject.at_level, level)
-    cost += subject.scope.key + subject.target.key
-    if of.startswith("program."):
-        tools = subject.program.tools_of(of.removeprefix("program."))
+        cost, make = f"{cost}-{program.goal}", program.load
+    elif program.scope.is_program or program.target.asked:
+        make = partial(program.at_level, level)
+    cost += program.scope.key + program.target.key
+    if of.startswith("executable."):
+        tools = program.executable.tools_of(of.removeprefix("executable."))
         cost = f"{cost}-{hashlib.sha256(tools.encode()).hexdigest()[:16]}"
-    return subject.baselines.cost(subject.benchmark.contents, level, cost, measure, make=make)
+    return program.baselines.cost(program.benchmark.contents, level, cost, measure, make=make)
 
 
 def _bound() -> dict[str, Computation]:

@@ -83,7 +83,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
     *_cost(
         "TextSize",
         "TextSizeBytes",
-        "program.text_size",
+        "executable.text_size",
         "The bytes of machine code of the linked program. Start-up code counts; an error where "
         "the program does not link.",
         unit="bytes",
@@ -91,16 +91,16 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
     *_cost(
         "LinkedTextSize",
         "LinkedTextSizeBytes",
-        "program.linked_text_size",
+        "executable.linked_text_size",
         "The bytes of machine code of the stripped program that clang and lld link with "
         "``--gc-sections --icf=all``. Position-independent, as clang links by itself; an error "
-        "where the program does not link, or lld-22 is not installed.",
+        "where the program does not link, or lld is not installed.",
         unit="bytes",
     ),
     *_cost(
         "LinkedSize",
         "LinkedSizeBytes",
-        "program.linked_size",
+        "executable.linked_size",
         "The size in bytes of the file of the stripped program that clang and lld link with "
         "``--gc-sections --icf=all``: code, data, and what loads it.",
         unit="bytes",
@@ -127,7 +127,7 @@ COSTS_OF_PROGRAMS: tuple[Observation | Cost, ...] = (
     *_cost(
         "RuntimeInstructions",
         "RuntimeInstructions",
-        "program.instructions",
+        "executable.instructions",
         "The instructions that the program retires on a small case. Counted by perf, or by "
         "valgrind where the processor's counters are closed.",
         unit="instructions",

@@ -86,7 +86,7 @@ TOKEN_KINDS = {
         )
     ),
 }
-"""The names of those kinds of token in LLVM 22 that are not keywords."""
+"""The names of those kinds of token in this LLVM that are not keywords."""
 
 FUNCTION_FEATURES = (
     *INST_COUNT_FEATURES[3:],

@@ -15,7 +15,7 @@ RUNS: tuple[Observation, ...] = (
         name="IsBuildable",
         space=ScalarSpec(dtype="bool"),
         description="Whether the program links.",
-        compute="program.is_buildable",
+        compute="executable.is_buildable",
         platform_dependent=True,
         default=False,
     ),
@@ -23,7 +23,7 @@ RUNS: tuple[Observation, ...] = (
         name="IsRunnable",
         space=ScalarSpec(dtype="bool"),
         description="Whether the program links, says how to run it, and does its first case right.",
-        compute="program.is_runnable",
+        compute="executable.is_runnable",
         platform_dependent=True,
         default=False,
     ),
@@ -33,7 +33,7 @@ RUNS: tuple[Observation, ...] = (
         description="How long code generation and linking take, in seconds: an array of as many "
         "as ``llvm.set_buildtimes_per_observation_count`` says (1), and of none if it cannot be "
         "linked.",
-        compute="program.build_times",
+        compute="executable.build_times",
         deterministic=False,
         platform_dependent=True,
         default=[],
@@ -44,7 +44,7 @@ RUNS: tuple[Observation, ...] = (
         description="Wall-clock times of the program's largest case, in seconds: an array of as "
         "many as `runtime_observation_count` says, after `runtime_warmup_runs_count` runs, and of "
         "none if it cannot be run.",
-        compute="program.times",
+        compute="executable.times",
         deterministic=False,
         platform_dependent=True,
         default=[],
@@ -62,7 +62,7 @@ RUNS: tuple[Observation, ...] = (
         ),
         description="How many times as fast the program is as at reset, with its 95 % confidence "
         "interval: processor times of both, run in turns on one processor, outliers left out.",
-        compute="program.comparison",
+        compute="executable.comparison",
         deterministic=False,
         platform_dependent=True,
         default={"speedup": 1.0, "low": 0.0, "high": 0.0, "baseline": [], "candidate": []},

@@ -51,7 +51,7 @@ STRUCTURE: tuple[Observation, ...] = (
     _table(
         "LexedIrArrays",
         "lexed_ir",
-        "The IR text in the tokens of LLVM's lexer: `token_id` int32 (its kind in LLVM 22), "
+        "The IR text in the tokens of LLVM's lexer: `token_id` int32 (its kind in this LLVM), "
         "`token_category` int8 (an index into TOKEN_CATEGORIES), `token_start` and `token_end` "
         "int32 (bytes of `text`), `text` uint8.",
     ),

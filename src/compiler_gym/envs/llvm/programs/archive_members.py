@@ -7,7 +7,7 @@ what is not there, or define what the program has already.
 
 from collections.abc import Iterable, Sequence
 
-from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 
 __all__ = ["needed_members"]
 

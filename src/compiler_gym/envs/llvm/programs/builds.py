@@ -18,8 +18,6 @@ from typing import Any
 
 from compiler_gym.builds import CompilerCommand, Mode, Source, is_archive, is_shared_library
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
-from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
 from compiler_gym.envs.llvm.programs.objects import (
     modules_of,
@@ -31,6 +29,8 @@ from compiler_gym.envs.llvm.programs.source import (
     NO_SYSTEM_INCLUDES,
     ClangInvocation,
 )
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkNotFoundError,

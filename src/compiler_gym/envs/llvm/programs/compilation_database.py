@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.datasets import Benchmark
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.builds import read_command
 from compiler_gym.envs.llvm.programs.source import user_benchmark
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import BenchmarkInitError, program_unreadable
 
 __all__ = [

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from compiler_gym.builds import IR_SUFFIXES, SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, BenchmarkSource, RunSpec
-from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.envs.llvm.machine.engine import run_engine
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkTimeoutError,

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.builds import run_command as run
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import package_of, require_tool, tool_name
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import BinaryPlan
 
@@ -48,8 +49,7 @@ _BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32"
 
 def require_linker() -> None:
     """Raise `ProjectError` with what to install where lld is missing."""
-    if shutil.which("ld.lld-22") is None and shutil.which("ld.lld") is None:
-        raise ProjectError("expected lld to link the project with: `apt install lld-22`")
+    require_tool("ld.lld", "to link the project with", error=ProjectError, any_version=True)
 
 
 def refused_flags(unit: Unit) -> list[str]:
@@ -139,9 +139,11 @@ def _driver() -> Driver:
 
 
 def _strips() -> list[str]:
-    found = [path for path in map(shutil.which, ("llvm-strip-22", "strip")) if path]
+    found = [path for path in map(shutil.which, (tool_name("llvm-strip"), "strip")) if path]
     if not found:
-        raise ProjectError("expected llvm-strip-22 or strip: `apt install llvm-22`")
+        raise ProjectError(
+            f"expected {tool_name('llvm-strip')} or strip: `apt install {package_of('llvm-strip')}`"
+        )
     return found
 
 

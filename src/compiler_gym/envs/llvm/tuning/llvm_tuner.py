@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary, Unit, bytes_by_file, is_shared_library, sizes_of
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
@@ -19,7 +20,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
 )
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
-from compiler_gym.envs.llvm.tuning.script import CLEAR, script_of
+from compiler_gym.envs.llvm.tuning.script import script_of
 from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
@@ -39,7 +40,6 @@ from compiler_gym.tuning import (
 
 __all__ = ["LlvmTuner"]
 
-_BETWEEN = f",{CLEAR},"
 FAIR = "clang -Oz -flto, --gc-sections --icf=all"
 FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=all"
 
@@ -81,11 +81,11 @@ class LlvmTuner:
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return the passes of `plan`, as `opt` takes each."""
-        return tuple(plan.passes.split(_BETWEEN)) if plan.passes else ()
+        return tuple(split_passes(plan.passes))
 
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         """Return `plan` with the passes `steps`; with none, one that does nothing."""
-        return replace(plan, passes=_BETWEEN.join(steps) or CLEAR)
+        return replace(plan, passes=join_pipelines(steps) or CLEAR)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""

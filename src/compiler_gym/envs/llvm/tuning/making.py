@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.builds import Binary
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.tuning.linking import QUIET, Linker, run
 from compiler_gym.envs.llvm.tuning.whole import Whole
 from compiler_gym.errors import CompilerGymError, PlanError

@@ -9,10 +9,9 @@ import re
 from functools import cache
 
 from compiler_gym.envs.llvm.actions import ACTION_SPACES
-from compiler_gym.envs.llvm.machine.codegen_options import DEFAULT, OPTIONS, is_choice
-from compiler_gym.envs.llvm.machine.pipelines import split_pipeline
+from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
+from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, PROGRAM, SMALL
-from compiler_gym.envs.llvm.tuning.script import CLEAR
 from compiler_gym.envs.llvm.tuning.size import SPACE
 from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.session import CommandlineSpec

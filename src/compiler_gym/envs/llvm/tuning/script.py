@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A plan as a shell script of clang-22, llvm-link-22, opt-22 and lld: no part of this library.
+"""A plan as a shell script of clang, llvm-link, opt and lld: no part of this library.
 
 It reads the sources of a tree in which the project was built, and ends with the binary whose
 bytes the plan was measured with.
@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary, Input, Unit, shell_comment, shell_text
+from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
+from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     SMALL,
@@ -21,14 +23,12 @@ from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
 from compiler_gym.envs.llvm.tuning.whole import FRONT_END
 from compiler_gym.tuning import BinaryPlan
 
-__all__ = ["CLEAR", "script_of"]
+__all__ = ["script_of"]
 
 _OUT = "/@OUT@"
 """Stands for the folder of what is made until all words are quoted."""
 _HERE = "/@HERE@"
 """Stands for the folder of the script."""
-CLEAR = "invalidate<all>"
-"""What runs between two passes, so that each sees the program as it is."""
 
 
 def script_of(binary: Binary, plan: BinaryPlan) -> str:
@@ -71,9 +71,11 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     if len(modules) == 1:
         linked = modules[0]
     else:
-        lines.append(_shell(["llvm-link-22", *map(str, modules), "-o", str(linked)], binary))
-    pipeline = f",{CLEAR},".join(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
-    optimise = ["opt-22", "-discard-value-names", f"-passes={pipeline}", str(linked)]
+        lines.append(
+            _shell([tool_name("llvm-link"), *map(str, modules), "-o", str(linked)], binary)
+        )
+    pipeline = join_pipelines(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
+    optimise = [tool_name("opt"), "-discard-value-names", f"-passes={pipeline}", str(linked)]
     lines.append(_shell([*optimise, "-o", str(module)], binary))
     lines.append(_shell(code_words(binary, plan.options, module, code), binary))
     first = next(input for input in binary.inputs if input.units)
@@ -97,4 +99,5 @@ def _shell(words: Sequence[str], binary: Binary) -> str:
 
 
 def _tool(word: str) -> str:
-    return Path(word).name if word.startswith("/") and Path(word).name == "clang-22" else word
+    name = Path(word).name
+    return name if word.startswith("/") and name == tool_name("clang") else word

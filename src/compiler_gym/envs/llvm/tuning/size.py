@@ -15,7 +15,7 @@ from typing import Any
 
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.actions import LINK_TIME
-from compiler_gym.envs.llvm.machine.codegen_options import DEFAULT, OPTIONS
+from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
 from compiler_gym.search import Budget, Improvement, Progress, known_sequences, run_search

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from compiler_gym.envs.llvm.toolchain.tools import require_tool
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, Linker, link_time_flags, run
 from compiler_gym.errors import ProjectError
 from compiler_gym.timing import Comparison
@@ -382,10 +383,9 @@ def plan_of(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
 
 
 def _profdata() -> str:
-    found = next(filter(None, map(shutil.which, ("llvm-profdata-22", "llvm-profdata"))), None)
-    if found is None:
-        raise ProjectError("expected llvm-profdata-22 to learn from a run: `apt install llvm-22`")
-    return found
+    return require_tool(
+        "llvm-profdata", "to learn from a run", error=ProjectError, any_version=True
+    )
 
 
 def _digest(path: Path) -> str:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from compiler_gym.builds import Binary, Unit, exported_symbols, needed_symbols
 from compiler_gym.datasets import Benchmark
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.archive_members import needed_members
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.envs.llvm.tuning.linking import compile_words, run
 from compiler_gym.files import scratch_directory
 

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Literal
 
 from compiler_gym.datasets import RunCase
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, tool_name
 from compiler_gym.errors import CacheError
 
 __all__ = ["BugReport", "write_bug_report"]
 
-_OPT = "opt-22"
-_REDUCE = "llvm-reduce-22"
+_OPT = tool_name("opt")
+_REDUCE = tool_name("llvm-reduce")
 _SECONDS = 60
 _REDUCE_SECONDS = 900.0
 
@@ -213,7 +214,7 @@ def _reduce(folder: Path, script: Path) -> Path | None:
 
 def _as_text(folder: Path, module: Path) -> Path:
     """Write `module` as text beside it, where a disassembler is installed, and return the file."""
-    tool = shutil.which("llvm-dis-22")
+    tool = find_tool("llvm-dis")
     if tool is None:
         return module
     target = module.with_suffix(".ll")
@@ -229,7 +230,7 @@ def _describe(report: BugReport, kind: str, symptom: str) -> None:
     }[kind]
     shown = "" if report.is_shown else "LLVM's own tools did not show it when this was written.\n"
     (report.folder / "README.md").write_text(
-        f"# LLVM 22: {kind}\n\n"
+        f"# LLVM {MAJOR}: {kind}\n\n"
         f"Version: {_version()}\n\n"
         f"Command:\n\n```\n{report.command}\n```\n\n"
         f"Expected: {expected}.\n\nFound: {symptom.strip() or 'see interesting.sh'}\n{shown}\n"

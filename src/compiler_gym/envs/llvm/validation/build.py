@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, RunLimits, RunSpec
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import require_tool
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkTimeoutError,
-    EnvironmentNotSupported,
 )
 from compiler_gym.files import KeptDirectory, scratch_directory
 from compiler_gym.sandbox import run_tool_boxed
@@ -117,10 +117,7 @@ def _paths_in(link: Sequence[str]) -> list[str]:
 
 def find_opt() -> str:
     """Return LLVM's own ``opt``; raise `EnvironmentNotSupported` with what to install."""
-    found = shutil.which("opt-22")
-    if found is None:
-        raise EnvironmentNotSupported("needs opt-22: install it with `apt install llvm-22`")
-    return found
+    return require_tool("opt")
 
 
 def other_machine(benchmark: Benchmark) -> str:

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunReport, run_contained
-from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.source import EMIT_FLAGS
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
+from compiler_gym.envs.llvm.toolchain.tools import package_of
 from compiler_gym.envs.llvm.validation.build import built, find_opt, run_tool
 from compiler_gym.envs.llvm.validation.runs import module_of
 from compiler_gym.errors import BenchmarkInitError, CompilerGymError, EnvironmentNotSupported
@@ -91,7 +92,7 @@ def runtime_needed() -> Generator[None]:
         words = str(error).strip().splitlines()[-1]
         raise EnvironmentNotSupported(
             "needs clang's run-time libraries: install them with "
-            f"`apt install libclang-rt-22-dev`: {words}"
+            f"`apt install {package_of('clang_rt')}`: {words}"
         ) from error
 
 

@@ -8,9 +8,9 @@ what is measured is measured by ``machine``. All run in a worker, so a row names
 
 from typing import Any
 
-from compiler_gym.envs.loop_tool.nests.tree import MOST_LOOPS
 from compiler_gym.envs.loop_tool.observations.graph import ARRAYS
 from compiler_gym.envs.loop_tool.observations.vectors import BINS, COLUMNS, WIDTH
+from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS
 from compiler_gym.session import BoxSpec, DictSpec, OpaqueSpec, ScalarSpec, TextSpec
 from compiler_gym.tables import Observation, Table
 

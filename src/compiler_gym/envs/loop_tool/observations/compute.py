@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
 from compiler_gym.envs.loop_tool.observations import TABLE
 from compiler_gym.envs.loop_tool.observations.graph import graph_arrays, graph_json
 from compiler_gym.envs.loop_tool.observations.static_cost import estimated_gflops
 from compiler_gym.envs.loop_tool.observations.vectors import loop_vectors
 from compiler_gym.envs.loop_tool.pictures import roofline_text, tree_text
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.loop_tool.machine.measuring import Bench
+    from compiler_gym.envs.loop_tool.toolchain.measuring import Bench
 
 __all__ = ["COMPUTE", "ENGINE", "Computation"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.program import written
-from compiler_gym.envs.loop_tool.nests.tree import Loop, leaves_of
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.program import written
+from compiler_gym.envs.loop_tool.state.tree import Loop, leaves_of
 
 __all__ = [
     "ARRAYS",

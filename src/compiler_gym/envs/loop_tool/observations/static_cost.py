@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
-from compiler_gym.envs.loop_tool.nests.changes import packable
-from compiler_gym.envs.loop_tool.nests.program import Access, Statement, operators
-from compiler_gym.envs.loop_tool.nests.tree import Loop, Path, Tree, leaves_of
+from compiler_gym.envs.loop_tool.actions.changes import packable
+from compiler_gym.envs.loop_tool.state.program import Access, Statement, operators
+from compiler_gym.envs.loop_tool.state.tree import Loop, Path, Tree, leaves_of
 
 __all__ = ["CORES", "estimated_cycles", "estimated_gflops", "forks"]
 

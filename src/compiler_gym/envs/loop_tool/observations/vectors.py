@@ -6,8 +6,8 @@ The histogram is that of LoopTune: a bin for each power of two that a step may g
 
 from array import array
 
-from compiler_gym.envs.loop_tool.nests.cursor import Cursor
-from compiler_gym.envs.loop_tool.nests.tree import MOST_LOOPS, leaves_of
+from compiler_gym.envs.loop_tool.state.cursor import Cursor
+from compiler_gym.envs.loop_tool.state.tree import MOST_LOOPS, leaves_of
 
 __all__ = ["BINS", "COLUMNS", "WIDTH", "loop_vectors"]
 

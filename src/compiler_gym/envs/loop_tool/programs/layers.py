@@ -57,7 +57,7 @@ LAYERS: Mapping[str, tuple[str, str]] = {
     "mlp-mixer-tokens": ("dense", "m=768,n=384,k=196"),
     "mlp-mixer-channels": ("dense", "m=196,n=3072,k=768"),
 }
-"""Kind and words of `compiler_gym.envs.loop_tool.nests.descriptions.describe`, by name."""
+"""Kind and words of `compiler_gym.envs.loop_tool.state.descriptions.describe`, by name."""
 
 HELD_OUT = (
     "64x240x64 80x176x224 96x160x256 96x224x240 96x240x128 112x208x256 112x224x128 112x256x64 "

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from compiler_gym.envs.mlir.actions import MOST_OPERATIONS
-from compiler_gym.envs.mlir.machine.lowering import lowered
-from compiler_gym.envs.mlir.machine.measuring import Bench
-from compiler_gym.envs.mlir.machine.peak import peak_gflops
 from compiler_gym.envs.mlir.observations.cost import static_cost
 from compiler_gym.envs.mlir.observations.features import features_of, table_of
 from compiler_gym.envs.mlir.observations.graph import graph_of
-from compiler_gym.envs.mlir.schedule.program import Program
+from compiler_gym.envs.mlir.state.program import Program
+from compiler_gym.envs.mlir.toolchain.lowering import lowered
+from compiler_gym.envs.mlir.toolchain.measuring import Bench
+from compiler_gym.envs.mlir.toolchain.peak import peak_gflops
 from compiler_gym.errors import CompilerError
 
 __all__ = ["COMPUTE", "Observed"]

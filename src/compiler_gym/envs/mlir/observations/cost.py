@@ -4,8 +4,8 @@
 import re
 from typing import Any
 
-from compiler_gym.envs.mlir.machine.bindings import load
-from compiler_gym.envs.mlir.schedule.operations import describe
+from compiler_gym.envs.mlir.state.operations import describe
+from compiler_gym.envs.mlir.toolchain.bindings import load
 
 __all__ = ["static_cost"]
 

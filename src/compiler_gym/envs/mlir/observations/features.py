@@ -4,7 +4,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from compiler_gym.envs.mlir.schedule.operations import Access, Operation
+from compiler_gym.envs.mlir.state.operations import Access, Operation
 
 __all__ = ["LOOPS", "WIDTH", "features_of", "table_of"]
 

@@ -3,8 +3,8 @@
 
 from typing import Any
 
-from compiler_gym.envs.mlir.machine.bindings import load
-from compiler_gym.envs.mlir.schedule.operations import tag_of
+from compiler_gym.envs.mlir.state.operations import tag_of
+from compiler_gym.envs.mlir.toolchain.bindings import load
 
 __all__ = ["graph_of"]
 

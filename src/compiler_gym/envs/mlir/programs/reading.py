@@ -4,8 +4,8 @@
 import re
 from typing import Any
 
-from compiler_gym.envs.mlir.machine.bindings import diagnosed, load
-from compiler_gym.envs.mlir.schedule.operations import handles_in, tag_of
+from compiler_gym.envs.mlir.state.operations import handles_in, tag_of
+from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
 from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError
 
 __all__ = ["ELEMENT_TYPES", "entry_of", "payload_bytes", "read_payload", "retyped"]

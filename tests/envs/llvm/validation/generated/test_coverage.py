@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
 def test_more_rounds_and_other_ways_are_more_to_reach() -> None:
     with counted(program(SOURCE).contents) as one:
         runs = {
-            words: one.run(RunCase(words), seconds=10)
+            words: one.run(RunCase(words), seconds=60)
             for words in ((), ("x",), ("4242",), ("--loop", "1"), ("--loop", "50"))
         }
         reached = {words: bits for words, (_, bits) in runs.items()}
@@ -45,9 +45,9 @@ def test_more_rounds_and_other_ways_are_more_to_reach() -> None:
 def test_a_run_that_is_ended_reaches_nothing() -> None:
     source = "#include <stdlib.h>\nint main(int n, char **v) { if (n > 1) abort(); return 0; }"
     with counted(program(source).contents) as one:
-        ran, reached = one.run(RunCase(("x",)), seconds=10)
+        ran, reached = one.run(RunCase(("x",)), seconds=60)
         assert (ran.exit_status, reached) == (-6, 0)
-        assert one.run(RunCase(), seconds=10)[1] > 0
+        assert one.run(RunCase(), seconds=60)[1] > 0
 
 
 def test_what_the_program_compares_with_is_known() -> None:

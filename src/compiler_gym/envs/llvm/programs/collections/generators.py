@@ -9,9 +9,10 @@ import shutil
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, CsmithBenchmark, CsmithPrograms, SeededDataset
-from compiler_gym.envs.llvm.machine.clang import clang_command
 from compiler_gym.envs.llvm.programs.kept import kept
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.files import tool_identity
 
 __all__ = ["CsmithBenchmark", "CsmithDataset", "LlvmStressDataset"]
@@ -45,8 +46,8 @@ class LlvmStressDataset(SeededDataset):
     another program for a seed.
     """
 
-    tool = "llvm-stress-22"
-    install_command = "apt install llvm-22"
+    tool = tool_name("llvm-stress")
+    install_command = f"apt install {package_of('llvm-stress')}"
     _suffix = ".ll"
 
     def __init__(

@@ -20,11 +20,11 @@ from compiler_gym.datasets import (
     PublishedDataset,
     published_archives,
 )
-from compiler_gym.envs.llvm.machine.clang import clang_command
-from compiler_gym.envs.llvm.machine.engine import run_engine
 from compiler_gym.envs.llvm.programs.collections import archives
 from compiler_gym.envs.llvm.programs.kept import kept
 from compiler_gym.envs.llvm.programs.source import ClangInvocation
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.files import tool_identity
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs from an imported corpus: IR as it is, source compiled when it is asked for.
 
-A corpus may hold what LLVM 22's front end for C cannot read; that is an error of the
+A corpus may hold what today's front end for C cannot read; that is an error of the
 program, not of the corpus.
 """
 

@@ -25,7 +25,7 @@ from compiler_gym.datasets import (
     pack_run,
     unpack_run,
 )
-from compiler_gym.envs.llvm.machine.clang import clang_command
+from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.validation.build import find_opt
 from compiler_gym.envs.llvm.validation.generated.coverage import Counted, counted
 from compiler_gym.envs.llvm.validation.generated.soundness import Judge, judge_of

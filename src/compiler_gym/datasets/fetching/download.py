@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""Fetch a file from the first address that serves it whole.
+
+Addresses are tried in order. A transfer that breaks is tried again after a pause
+and goes on where it ended; a file is accepted only if its sha256 is the expected
+one. Nothing is unpacked here.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import urlsplit
+
+from compiler_gym.datasets.fetching.install import as_dataset_errors, locked
+from compiler_gym.datasets.fetching.progress import Report, transfer_bar
+from compiler_gym.datasets.fetching.reachable import unreachable
+from compiler_gym.errors import DownloadFailed, TooManyRequests
+from compiler_gym.files import scratch_directory
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["DownloadOptions", "download", "download_file"]
+
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_ATTEMPTS_PER_RETRY = 20
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadOptions:
+    """How patient a download is."""
+
+    max_retries: int = 5
+    """How often one address is tried again after a passing failure."""
+    stall_timeout: float = 30.0
+    """Seconds without a byte after which a transfer counts as broken."""
+    backoff: float = 0.5
+    """Seconds before the first retry; each further one waits twice as long."""
+    max_backoff: float = 60.0
+    """The longest wait, also where a server asks for a longer one."""
+    max_bytes: int = 1 << 38
+    """The size above which a file is refused."""
+    sleep: Callable[[float], None] = time.sleep
+    """What waits."""
+
+
+def download(urls: str | Iterable[str], sha256: str | None = None, max_retries: int = 5) -> bytes:
+    """Return the contents of the first of `urls` that can be fetched.
+
+    Raises `DownloadFailed`, or `TooManyRequests` if a server asked to come back
+    later.
+    """
+    options = DownloadOptions(max_retries=max_retries)
+    with scratch_directory("download") as directory:
+        path = Path(directory) / "file"
+        return download_file(urls, path, sha256=sha256, options=options).read_bytes()
+
+
+def download_file(
+    urls: str | Iterable[str],
+    path: Path,
+    *,
+    sha256: str | None = None,
+    options: DownloadOptions | None = None,
+    report: Report | None = None,
+) -> Path:
+    """Fetch `path` from the first of `urls` that serves it, and return it.
+
+    A file that is there and has the right hash is not fetched again. With a
+    hash, an interrupted download is continued by the next call, from any of the
+    addresses.
+    """
+    addresses = [urls] if isinstance(urls, str) else list(urls)
+    with locked(path):
+        if sha256 is not None and path.is_file() and _sha256_of(path) == sha256:
+            return path
+        if report is not None:
+            _fetch_any(addresses, path, sha256, options or DownloadOptions(), report)
+        else:
+            with transfer_bar(f"Downloading {_basename(addresses)}") as bar:
+                _fetch_any(addresses, path, sha256, options or DownloadOptions(), bar)
+    return path
+
+
+class _Refused(Exception):
+    """This address will not do; the next one may."""
+
+
+class _Broken(Exception):
+    """The transfer failed in a way that may pass."""
+
+    def __init__(self, reason: str, *, wait: float = 0.0, status: int = 0) -> None:
+        super().__init__(reason)
+        self.wait = wait
+        self.status = status
+
+
+def _fetch_any(
+    urls: list[str], path: Path, sha256: str | None, options: DownloadOptions, report: Report
+) -> None:
+    import httpx
+
+    silent = unreachable(urls)
+    if len(silent) == len(urls):
+        _give_up(path, silent, busy=False)
+    reasons: list[str] = []
+    busy = False
+    timeout = httpx.Timeout(options.stall_timeout)
+    with httpx.Client(follow_redirects=True, timeout=timeout) as client:
+        for url in urls:
+            transfer = _Transfer(client, url, path, sha256, options, report)
+            try:
+                transfer.run()
+                return
+            except (_Refused, _Broken) as error:
+                reasons.append(f"{url}: {error}")
+                busy = busy or getattr(error, "status", 0) == 429
+    _give_up(path, reasons, busy)
+
+
+def _give_up(path: Path, reasons: list[str], busy: bool) -> NoReturn:
+    what = "\n  ".join(
+        [f"cannot fetch {path.name}:", *reasons] if reasons else ["no address given"]
+    )
+    raise (TooManyRequests if busy else DownloadFailed)(what)
+
+
+@dataclass(slots=True)
+class _Transfer:
+    """One file from one address, tried until it is whole or hopeless."""
+
+    client: "httpx.Client"
+    url: str
+    path: Path
+    sha256: str | None
+    options: DownloadOptions
+    report: Report
+    resumed: bool = False
+
+    def run(self) -> None:
+        """Fetch the file, or raise `_Refused` or `_Broken`."""
+        if self.sha256 is None:
+            # Without a hash nothing says that an old part belongs to this file.
+            self.part.unlink(missing_ok=True)
+        failures = 0
+        furthest = self._have()
+        for _ in range(_ATTEMPTS_PER_RETRY * (self.options.max_retries + 1)):
+            try:
+                self._attempt()
+                return self._accept()
+            except _Broken as error:
+                # A transfer that moves is not failing: only attempts without gain count.
+                failures = 1 if self._have() > furthest else failures + 1
+                furthest = max(furthest, self._have())
+                if failures > self.options.max_retries:
+                    raise
+                wait = error.wait or self.options.backoff * 2 ** (failures - 1)
+                self.options.sleep(min(wait, self.options.max_backoff))
+        raise _Refused("the transfer broke too often")
+
+    @property
+    def part(self) -> Path:
+        return self.path.parent / f"{self.path.name}.part"
+
+    def _have(self) -> int:
+        return self.part.stat().st_size if self.part.exists() else 0
+
+    def _attempt(self) -> None:
+        import httpx
+
+        have = self._have()
+        headers = {"Accept-Encoding": "identity", "User-Agent": "compiler_gym"}
+        if have:
+            headers["Range"] = f"bytes={have}-"
+        try:
+            with self.client.stream("GET", self.url, headers=headers) as response:
+                if response.status_code == 416:
+                    return self._past_the_end(response, have)
+                self._require_success(response)
+                self._receive(response, self._start(response, have))
+        except httpx.TimeoutException as error:
+            seconds = self.options.stall_timeout
+            raise _Broken(f"no byte arrived for {seconds} seconds") from error
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            raise _Broken(f"{type(error).__name__}: {error}") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise _Refused(f"{type(error).__name__}: {error}") from error
+
+    def _past_the_end(self, response: "httpx.Response", have: int) -> None:
+        if response.headers.get("Content-Range", "").rpartition("/")[2] != str(have):
+            self.part.unlink(missing_ok=True)
+            raise _Broken("the part that was kept is longer than the file")
+
+    def _require_success(self, response: "httpx.Response") -> None:
+        status = response.status_code
+        if status in _TRANSIENT:
+            wait = _seconds(response.headers.get("Retry-After", ""))
+            raise _Broken(f"HTTP {status} {response.reason_phrase}", wait=wait, status=status)
+        if status not in (200, 206):
+            raise _Refused(f"HTTP {status} {response.reason_phrase}")
+
+    def _start(self, response: "httpx.Response", have: int) -> int:
+        if response.status_code == 200:
+            return 0
+        if response.headers.get("Content-Range", "").startswith(f"bytes {have}-"):
+            self.resumed = True
+            return have
+        self.part.unlink(missing_ok=True)
+        raise _Broken("the server sent another part than was asked for")
+
+    def _receive(self, response: "httpx.Response", start: int) -> None:
+        length = response.headers.get("Content-Length", "")
+        total = start + int(length) if length.isdecimal() else None
+        if (total or 0) > self.options.max_bytes:
+            raise _Refused(f"{total} bytes are more than the {self.options.max_bytes} accepted")
+        with as_dataset_errors(f"cannot write {self.part}"):
+            self._write(response, start, total)
+
+    def _write(self, response: "httpx.Response", start: int, total: int | None) -> None:
+        done = start
+        try:
+            with self.part.open("ab" if start else "wb") as file:
+                for chunk in response.iter_raw():
+                    file.write(chunk)
+                    done += len(chunk)
+                    if done > self.options.max_bytes:
+                        raise _Refused(f"more than the {self.options.max_bytes} bytes accepted")
+                    self.report(done, total)
+        except (OSError, _Refused):
+            # A full disk is not helped by keeping what filled it.
+            self.part.unlink(missing_ok=True)
+            raise
+
+    def _accept(self) -> None:
+        with as_dataset_errors(f"cannot write {self.path}"):
+            found = None if self.sha256 is None else _sha256_of(self.part)
+            if found == self.sha256:
+                self.part.replace(self.path)
+                return
+            self.part.unlink()
+        reason = f"its sha256 is {found}, expected {self.sha256}"
+        if self.resumed:
+            # The part may have been of another file: once more, from the start.
+            self.resumed = False
+            raise _Broken(reason)
+        raise _Refused(reason)
+
+
+def _seconds(text: str) -> float:
+    return float(text) if text.isdecimal() else 0.0
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _basename(urls: list[str]) -> str:
+    return os.path.basename(urlsplit(urls[0]).path) if urls else "nothing"

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: MIT
+"""Find the programs in what people have: folders, archives, tables and lists.
+
+Every reader yields candidates in a fixed order, so that an import can go on where
+it ended. What cannot be read is yielded with the reason instead of being dropped.
+Nothing is stored and nothing is compiled here.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+from urllib.parse import unquote
+
+from compiler_gym.datasets.fetching.archive import (
+    ArchiveLimits,
+    Member,
+    compression_of,
+    open_compressed,
+    read_archive,
+)
+from compiler_gym.datasets.files import walk_files
+from compiler_gym.errors import DatasetInitError
+from compiler_gym.version import install_hint
+
+__all__ = ["Candidate", "ReadOptions", "reader_of"]
+
+_SUFFIXES = (".bc", ".c", ".cc", ".cl", ".cpp", ".cxx", ".f90", ".ll", ".mlir", ".rs", ".swift")
+_LANGUAGES = {
+    ".c": "c",
+    ".cc": "c++",
+    ".cl": "opencl",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".f90": "fortran",
+    ".rs": "rust",
+    ".swift": "swift",
+}
+_POJ104 = re.compile(r"(.*/)?\d+/\d+\.txt")
+_SPDX = re.compile(rb"SPDX-License-Identifier:[ \t]*([A-Za-z0-9.+() -]+)")
+_LICENSE_FILE = re.compile(r"(licen[sc]e|copying)([._-].*)?", re.IGNORECASE)
+_LICENSE_TEXTS = (
+    (b"Apache License", "Apache-2.0"),
+    (b"GNU AFFERO GENERAL PUBLIC LICENSE", "AGPL-3.0-only"),
+    (b"GNU LESSER GENERAL PUBLIC LICENSE", "LGPL"),
+    (b"GNU GENERAL PUBLIC LICENSE", "GPL"),
+    (b"Mozilla Public License", "MPL-2.0"),
+    (b"Permission is hereby granted, free of charge", "MIT"),
+    (b"Redistribution and use in source and binary forms", "BSD"),
+)
+_PARQUET_TEXT = ("license_expression", "license_source", "package_source", "language")
+_PARQUET_ROWS = 64
+_SHORT_TARS = (".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
+_LINE_BYTES = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What counts as a program, and what is known of all of them."""
+
+    suffixes: tuple[str, ...] = _SUFFIXES
+    """The names of files in folders and archives that are programs; an empty one takes all."""
+    max_bytes: int = 1 << 28
+    """The size above which a program is not read."""
+    license: str = ""
+    """The licence of programs that do not name their own."""
+    source: str = ""
+    """Where the programs come from; their path or file if empty."""
+    language: str = ""
+    """The language of programs that do not name their own."""
+    limits: ArchiveLimits = field(default_factory=ArchiveLimits)
+    """What an archive may hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One program that was found, or the reason why it cannot be read."""
+
+    key: str
+    """The relative name; empty if it has none."""
+    contents: bytes = b""
+    """The program, or as much of it as could be read."""
+    suffix: str = ""
+    """What kind of file it is."""
+    license: str = ""
+    """Its licence."""
+    source: str = ""
+    """Where it comes from."""
+    license_files: str = ""
+    """Files that state the licence, as JSON."""
+    language: str = ""
+    """The language it is written in."""
+    problem: str | None = None
+    """Why it cannot be used, or None."""
+
+
+Found = Iterator[Candidate | None]
+"""Candidates; None stands for one that was skipped because it had been handled before."""
+ReadFunction = Callable[[Path, ReadOptions, int], Found]
+"""Reads a path, leaving out the given number of candidates at its start."""
+
+
+def reader_of(path: Path) -> ReadFunction:
+    """Return what reads `path`; raise `DatasetInitError` if nothing does."""
+    name = path.name.lower()
+    if path.is_dir():
+        holds_tables = any(path.rglob("*.parquet"))
+        return _read_tables if holds_tables else _read_directory
+    if not path.is_file():
+        raise DatasetInitError(f"nothing to import at {path}: no such file or directory")
+    stem = name.removesuffix(f".{name.rpartition('.')[2]}") if compression_of(name) else name
+    if name.endswith(".parquet"):
+        return _read_tables
+    if stem.endswith((".jsonl", ".ndjson", ".json")):
+        return _read_lines
+    if name.endswith(".zip") or stem.endswith(".tar") or name.endswith(_SHORT_TARS):
+        return _read_members
+    raise DatasetInitError(
+        f"cannot tell what {path.name} is: expected a directory, or a name ending in .tar(.gz|.bz2"
+        "|.xz|.zst), .zip, .parquet or .jsonl(.zst)"
+    )
+
+
+def _read_directory(path: Path, options: ReadOptions, start: int) -> Found:
+    licenses = _Licenses(path, options.license)
+    position = 0
+    for name in walk_files(path):
+        suffix = _suffix_of(name, options)
+        if suffix is None:
+            continue
+        position += 1
+        yield _read_file(path, name, suffix, options, licenses) if position > start else None
+
+
+def _read_file(
+    root: Path, name: str, suffix: str, options: ReadOptions, licenses: "_Licenses"
+) -> Candidate:
+    source = options.source or str(root)
+    try:
+        size = (root / name).stat().st_size
+        if size > options.max_bytes:
+            return Candidate(name, source=source, problem=f"{size} bytes are too many")
+        contents = (root / name).read_bytes()
+    except OSError as error:
+        return Candidate(name, source=source, problem=f"cannot be read: {error.strerror}")
+    license = _spdx_of(contents) or licenses.of(name)
+    return _judged(_named(name, contents, suffix, license, source, options))
+
+
+def _read_members(path: Path, options: ReadOptions, start: int) -> Found:
+    source = options.source or path.name
+    position = 0
+    for member in read_archive(path, limits=options.limits):
+        suffix = _suffix_of(member.name, options)
+        if suffix is None or member.link is not None:
+            continue
+        position += 1
+        yield _read_member(member, suffix, source, options) if position > start else None
+
+
+def _read_member(member: Member, suffix: str, source: str, options: ReadOptions) -> Candidate:
+    problem = member.problem
+    if problem is None and member.size > options.max_bytes:
+        problem = f"{member.size} bytes are too many"
+    if problem is not None:
+        return Candidate(member.name, source=source, problem=problem)
+    target = io.BytesIO()
+    try:
+        member.copy_to(target)
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        # One entry of a zip is damaged or packed in an unknown way: the others may be sound.
+        return Candidate(member.name, target.getvalue(), source=source, problem=str(error))
+    contents = target.getvalue()
+    license = _spdx_of(contents) or options.license or "unknown"
+    return _judged(_named(member.name, contents, suffix, license, source, options))
+
+
+def _read_tables(path: Path, options: ReadOptions, start: int) -> Found:
+    tables = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    position = 0
+    for table in tables:
+        found = _read_table(table, options, max(0, start - position), alone=table == path)
+        for candidate in found:
+            position += 1
+            yield candidate
+
+
+def _read_table(path: Path, options: ReadOptions, start: int, *, alone: bool) -> Found:
+    parquet = _parquet()
+    try:
+        file = parquet.ParquetFile(path)
+    except Exception as error:
+        yield Candidate(path.name, source=str(path), problem=f"no Parquet file: {error}")
+        return
+    with file:
+        names = set(file.schema_arrow.names)
+        if "content" not in names:
+            problem = f"{path.name} has no column 'content': found {', '.join(sorted(names))}"
+            if alone:
+                raise DatasetInitError(problem)
+            yield Candidate(path.name, source=str(path), problem=problem)
+            return
+        columns = [*_PARQUET_TEXT, "content", "license_files", "key", "suffix"]
+        wanted = [name for name in columns if name in names]
+        position = 0
+        for group in range(file.num_row_groups):
+            rows = file.metadata.row_group(group).num_rows
+            if position + rows <= start:
+                yield from (None for _ in range(rows))
+            else:
+                yield from _read_group(file, group, wanted, options, path, start - position)
+            position += rows
+
+
+def _read_group(
+    file: Any, group: int, columns: list[str], options: ReadOptions, path: Path, start: int
+) -> Found:
+    done = 0
+    try:
+        batches = file.iter_batches(_PARQUET_ROWS, row_groups=[group], columns=columns)
+        for batch in batches:
+            for row in batch.to_pylist():
+                done += 1
+                yield _of_row(row, options, path) if done > start else None
+    except (OSError, ValueError) as error:
+        # pyarrow's errors derive from these; the other row groups may be sound.
+        for _ in range(file.metadata.row_group(group).num_rows - done):
+            done += 1
+            name = f"{path.name}/group-{group}/row-{done}"
+            yield Candidate(name, source=str(path), problem=f"damaged: {error}")
+
+
+def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
+    contents = row.get("content")
+    text = {name: str(row.get(name) or "") for name in (*_PARQUET_TEXT, "key", "suffix")}
+    key = _relative(unquote(text["key"], errors="surrogateescape"))
+    source = text["package_source"] or text["license_source"] or options.source or path.name
+    if isinstance(contents, str):
+        contents = contents.encode("utf-8", "surrogateescape")
+    if not isinstance(contents, bytes) or len(contents) > options.max_bytes:
+        return Candidate(key, source=source, problem="no contents, or too many bytes")
+    files = row.get("license_files")
+    return _judged(
+        Candidate(
+            key,
+            contents,
+            text["suffix"] or ".bc",
+            text["license_expression"] or options.license or "unknown",
+            source,
+            files if isinstance(files, str) else json.dumps(files, default=str) if files else "",
+            text["language"] or options.language,
+        )
+    )
+
+
+def _read_lines(path: Path, options: ReadOptions, start: int) -> Found:
+    compression = compression_of(path.name)
+    with open_compressed(path, compression, limits=options.limits) as file:
+        number = 0
+        while line := file.readline(_LINE_BYTES):
+            number += 1
+            if number <= start:
+                yield None
+            elif line.strip():
+                yield _of_line(line, number, options, path)
+            else:
+                yield None
+
+
+def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Candidate:
+    name = f"line-{number}"
+    source = options.source or path.name
+    try:
+        record: Any = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Candidate(name, line, source=source, problem=f"no JSON: {error}")
+    record = (
+        cast("dict[str, Any]", record).get("text", record) if isinstance(record, dict) else None
+    )
+    if isinstance(record, str):
+        record = {"code": record}
+    code = _code_of(cast("dict[str, Any]", record)) if isinstance(record, dict) else None
+    if not code:
+        return Candidate(name, line, source=source, problem="no func_def, code, content or source")
+    record = cast("dict[str, Any]", record)
+    suffix = str(record.get("suffix") or ".c")
+    return _judged(
+        Candidate(
+            _relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
+            code.encode("utf-8", "surrogatepass"),
+            suffix,
+            str(record.get("license") or options.license or "unknown"),
+            str(record.get("ref") or record.get("repo") or source),
+            "",
+            str(record.get("language") or options.language or _LANGUAGES.get(suffix, "")),
+        )
+    )
+
+
+def _code_of(record: dict[str, Any]) -> str | None:
+    """Return a function with what it needs to compile, as ExeBench and its kin spell it."""
+    function = record.get("func_def")
+    if isinstance(function, str):
+        needs = record.get("real_deps") or record.get("synth_deps") or ""
+        return f"{needs}\n{function}\n" if isinstance(needs, str) and needs else function
+    texts = (record.get(key) for key in ("code", "content", "source"))
+    return next((text for text in texts if isinstance(text, str)), None)
+
+
+def _named(
+    name: str, contents: bytes, suffix: str, license: str, source: str, options: ReadOptions
+) -> Candidate:
+    language = options.language or _LANGUAGES.get(suffix, "")
+    return Candidate(name, contents, suffix, license, source, "", language)
+
+
+def _relative(name: str) -> str:
+    """Return a name that a table gives, without what would lead out of a directory."""
+    return "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
+
+
+def _judged(candidate: Candidate) -> Candidate:
+    if candidate.contents:
+        return candidate
+    return Candidate(candidate.key, source=candidate.source, problem="it is empty")
+
+
+def _suffix_of(name: str, options: ReadOptions) -> str | None:
+    """Return what kind of program the file is; None if it is none."""
+    if _POJ104.fullmatch(name):
+        return ".cpp"
+    suffix = PurePosixPath(name).suffix.lower()
+    hidden = any(part.startswith(".") for part in name.split("/") if part not in (".", ".."))
+    return suffix if not hidden and ("" in options.suffixes or suffix in options.suffixes) else None
+
+
+def _spdx_of(contents: bytes) -> str:
+    found = _SPDX.search(contents, 0, 4096)
+    return found[1].decode().strip() if found else ""
+
+
+class _Licenses:
+    """The licence of a file by the nearest licence file above it."""
+
+    def __init__(self, root: Path, given: str) -> None:
+        self._root = root
+        self._given = given
+        self._known: dict[str, str] = {}
+
+    def of(self, name: str) -> str:
+        """Return the licence of the file `name`; ``unknown`` without one."""
+        if self._given:
+            return self._given
+        folder = name.rpartition("/")[0]
+        return self._of_folder(folder) or "unknown"
+
+    def _of_folder(self, folder: str) -> str:
+        if folder not in self._known:
+            own = self._stated_in(self._root / folder)
+            above = "" if not folder else self._of_folder(folder.rpartition("/")[0])
+            self._known[folder] = own or above
+        return self._known[folder]
+
+    def _stated_in(self, folder: Path) -> str:
+        for path in sorted(folder.iterdir()):
+            if _LICENSE_FILE.fullmatch(path.name) and path.is_file():
+                text = b" ".join(path.read_bytes()[:20_000].split())
+                known = (name for words, name in _LICENSE_TEXTS if words in text)
+                return _spdx_of(text) or next(known, f"see {path.name}")
+        return ""
+
+
+def _parquet() -> Any:
+    try:
+        import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]  # it has none
+    except ImportError as error:
+        raise DatasetInitError(f"Parquet needs pyarrow: {install_hint('parquet')}") from error
+    return pyarrow.parquet

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""Run a program that may do anything: hang, fork, fill the disk, print without end.
+
+The program sees an empty directory with its inputs, a short environment and no
+terminal, in the sandbox that was chosen (``compiler_gym.sandbox``). It is ended at the
+first limit it passes, and what it started ends with it. What came out is returned as it
+is: judging it is not done here.
+"""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase
+from compiler_gym.errors import BenchmarkInitError, SandboxError
+from compiler_gym.files import process_prefix, sweep
+from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, chosen, run_boxed
+
+__all__ = ["RunLimits", "RunReport", "run_contained"]
+
+_KEPT_ERRORS = 1 << 16
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_KIND = "compiler_gym-run"
+_REMOVE = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What one run left behind."""
+
+    exit_status: int
+    """The status it exited with, or minus the signal that ended it."""
+    seconds: float
+    """Wall time, from the start of the program; making the sandbox is not included."""
+    stdout: bytes
+    stderr: bytes
+    """The last 64 KiB."""
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    """Those of the case's outputs that were written."""
+    stopped_by: str | None = None
+    """The limit it was ended at: ``time``, ``output``, ``memory`` or ``processes``."""
+    cpu_seconds: float = 0.0
+    """Processor time of the program and the children it waited for."""
+    sandbox: str = Sandbox.NONE.value
+    """What it was kept from: the name of a `Sandbox`."""
+
+    @property
+    def outcome(self) -> ExpectedOutput:
+        """What a run must repeat to be the same."""
+        return ExpectedOutput.of(self.exit_status, stdout=self.stdout, files=self.files)
+
+
+def run_contained(
+    command: Sequence[str | os.PathLike[str]],
+    case: RunCase | None = None,
+    *,
+    limits: RunLimits | None = None,
+    environment: Mapping[str, str] | None = None,
+    sandbox: str | Sandbox | None = None,
+    visible: Sequence[str | os.PathLike[str]] = (),
+) -> RunReport:
+    """Run `command` with the arguments and files of `case` and return what it did.
+
+    `sandbox` names what it is kept from, by default the strongest that this machine offers;
+    `visible` are files and folders that it may read besides those of the system. Raises
+    `BenchmarkInitError` where the program cannot be started, `UnknownNameError` for a
+    sandbox that there is not, and `SandboxError` for one that does not work here.
+    """
+    case, limits = case or RunCase(), limits or RunLimits()
+    tier, words = chosen(sandbox), _found(command)
+    with (
+        _scratch_directory() as directory,
+        tempfile.TemporaryFile() as stdin,
+        tempfile.TemporaryFile() as stdout,
+        tempfile.TemporaryFile() as stderr,
+    ):
+        is_apart = tier is Sandbox.NAMESPACES
+        scratch, collected = _folders(Path(directory), is_apart)
+        case.write_files(scratch)
+        stdin.write(case.stdin)
+        stdin.seek(0)
+        inside = FOLDER if is_apart else str(scratch)
+        try:
+            report = run_boxed(
+                [*words, *(word.replace("{dir}", inside) for word in case.argv)],
+                sandbox=tier,
+                folder=scratch,
+                limits=limits,
+                environment=_environment(inside) | dict(environment or {}),
+                streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
+                outputs=collected,
+                collect=case.outputs,
+                visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
+            )
+        except SandboxError:
+            raise
+        except OSError as error:
+            raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
+        printed = _contents(stdout)
+        return RunReport(
+            report.exit_status,
+            report.seconds,
+            printed,
+            _contents(stderr)[-_KEPT_ERRORS:],
+            dict(_outputs(scratch, collected, case)),
+            _stopped_by(report, printed, limits),
+            report.cpu_seconds,
+            report.sandbox.value,
+        )
+
+
+def _folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
+    """Return where the input files are put, and where outputs are if that is another place."""
+    if not is_apart:
+        return directory, None
+    for name in ("in", "out"):
+        (directory / name).mkdir()
+    return directory / "in", directory / "out"
+
+
+def _found(command: Sequence[str | os.PathLike[str]]) -> list[str]:
+    words = [os.fspath(word) for word in command]
+    found = shutil.which(words[0])
+    if found is None:
+        raise BenchmarkInitError(f"cannot run {words[0]}: no such program, or not executable")
+    return [os.path.abspath(found), *words[1:]]
+
+
+def _stopped_by(report: BoxReport, printed: bytes, limits: RunLimits) -> str | None:
+    if report.exit_status == -signal.SIGXFSZ or len(printed) >= max(limits.output_bytes, 512):
+        return "output"
+    if report.exit_status == -signal.SIGXCPU:
+        return "time"
+    return report.stopped_by
+
+
+@contextmanager
+def _scratch_directory() -> Generator[str]:
+    """Make a directory and remove it; those of processes that were killed go too."""
+    sweep(Path(tempfile.gettempdir()), _KIND, _remove)
+    directory = tempfile.mkdtemp(prefix=process_prefix(_KIND))
+    try:
+        yield directory
+    finally:
+        _remove(directory)
+
+
+def _remove(directory: str | Path) -> None:
+    try:
+        shutil.rmtree(directory)
+    except FileNotFoundError:
+        pass
+    except (OSError, RecursionError):  # closed to its owner, or nested too deeply for Python
+        subprocess.run(["/bin/sh", "-c", _REMOVE, "sh", directory], check=False)
+
+
+def _environment(directory: str) -> dict[str, str]:
+    path = os.environ.get("PATH", os.defpath)
+    fixed = {"LC_ALL": "C", "TZ": "UTC", "HOME": directory, "TMPDIR": directory}
+    return {"PATH": path, **fixed}
+
+
+def _contents(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _outputs(scratch: Path, collected: Path | None, case: RunCase) -> Iterator[tuple[str, bytes]]:
+    for number, name in enumerate(case.outputs):
+        parts = Path(name).parts if collected is None else (str(number),)
+        contents = _contents_below(scratch if collected is None else collected, parts)
+        if contents is not None:
+            yield name, contents
+
+
+def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
+    """Return the contents of a plain file, or None: no link that a program made is followed."""
+    if ".." in parts:
+        return None
+    with ExitStack() as stack:
+        try:
+            at = os.open(folder, _FOLDER)
+            stack.callback(os.close, at)
+            for part in parts[:-1]:
+                at = os.open(part, _FOLDER, dir_fd=at)
+                stack.callback(os.close, at)
+            descriptor = os.open(parts[-1], _PLAIN, dir_fd=at)
+            with os.fdopen(descriptor, "rb") as file:
+                is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+                return file.read() if is_plain else None
+        except OSError:
+            return None

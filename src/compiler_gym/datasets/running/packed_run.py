@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""How to run a program, as bytes that cross the border to a worker.
+
+What is sent are the fields of the records of `run`, in their order: arrays in MessagePack.
+"""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from msgspec import msgpack
+
+from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase, RunSpec
+
+__all__ = ["pack_run", "unpack_run"]
+
+
+def pack_run(spec: RunSpec) -> bytes:
+    """Return `spec` as bytes, input files included; every case is made for that.
+
+    >>> unpack_run(pack_run(RunSpec.single(argv=("7",)))).cases[0].argv
+    ('7',)
+    """
+    cases = [_row(case) for case in spec.cases]
+    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_plain)
+
+
+@lru_cache(maxsize=8)
+def unpack_run(data: bytes) -> RunSpec:
+    """Return what `pack_run` made bytes of; raise `ValueError` for other bytes."""
+    cases, link, time_limit = _decoder.decode(data)
+    return RunSpec(tuple(map(_case, cases)), link=link, time_limit=time_limit)
+
+
+def _row(record: RunCase | ExpectedOutput) -> list[Any]:
+    values = (getattr(record, field.name) for field in fields(record))
+    return [_row(value) if isinstance(value, ExpectedOutput) else value for value in values]
+
+
+def _plain(value: object) -> Any:
+    """Return what is sent for a value that MessagePack has no word for."""
+    if isinstance(value, Path):
+        return value.read_bytes()
+    if isinstance(value, Mapping):
+        return dict(value)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]  # any mapping
+    raise TypeError(f"a run cannot hold {value!r}")
+
+
+def _case(row: tuple[Any, ...]) -> RunCase:
+    values = {field.name: value for field, value in zip(fields(RunCase), row, strict=True)}
+    expected = values.pop("expected")
+    return RunCase(expected=None if expected is None else ExpectedOutput(*expected), **values)
+
+
+_Expected = tuple[*get_type_hints(ExpectedOutput).values()]
+_AS_SENT = {"files": dict[str, bytes], "expected": _Expected | None}
+"""The fields of a case that are another type on the way: a file's bytes, not its path."""
+_Case = tuple[*(get_type_hints(RunCase) | _AS_SENT).values()]
+_decoder: "msgpack.Decoder[Any]" = msgpack.Decoder(tuple[list[_Case], tuple[str, ...], float])

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""What can be done: three ways to choose settings, made from the options of a compiler.
+
+``Categorical`` sets or bumps one option at a time, ``Choices`` sets all of them at
+once, ``OptionThenValue`` chooses an option and then its value. Each changes the
+same choices; none compiles anything. `Replay` goes from actions to choices and back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from compiler_gym.envs.gcc.actions.options import ABSENT, Option
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.session import (
+    ActionSpaceSpec,
+    CommandlineSpec,
+    DiscreteSpec,
+    FlagSpec,
+    MultiDiscreteSpec,
+    PartSpec,
+)
+
+__all__ = [
+    "CATEGORICAL",
+    "CHOICES",
+    "OPTION_THEN_VALUE",
+    "Bump",
+    "OutOfReachError",
+    "Replay",
+    "Set",
+    "action_spaces",
+    "apply_move",
+    "moves",
+    "values_of",
+    "width_of",
+]
+
+CATEGORICAL, CHOICES, OPTION_THEN_VALUE = "Categorical", "Choices", "OptionThenValue"
+
+SMALL = 10
+"""Options with up to this many settings are set directly, larger ones are bumped."""
+
+STEPS = (1, 10, 100, 1000)
+
+_MOST_BUMPS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Set:
+    """Choose the setting `index` of an option; -1 leaves it to the compiler."""
+
+    option: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """Count an option's number up or down from what the compiler would do.
+
+    Up ends at the largest number; down from the smallest leaves it to the compiler.
+    """
+
+    option: int
+    step: int
+
+
+def moves(options: Sequence[Option]) -> tuple[Set | Bump, ...]:
+    """Return what each categorical action does, in order."""
+    found: list[Set | Bump] = []
+    for at, option in enumerate(options):
+        if len(option) <= SMALL:
+            found += [Set(at, index) for index in (*range(len(option)), ABSENT)]
+        else:
+            steps = [step for step in STEPS if step < len(option)]
+            found += [Bump(at, sign * step) for step in steps for sign in (1, -1)]
+    return tuple(found)
+
+
+def apply_move(options: Sequence[Option], choices: list[int], move: Set | Bump) -> bool:
+    """Change `choices` by `move` and return whether that changed anything."""
+    before = choices[move.option]
+    if isinstance(move, Set):
+        choices[move.option] = move.index
+    else:
+        choices[move.option] = _bumped(options[move.option], before, move.step)
+    return choices[move.option] != before
+
+
+def values_of(option: Option) -> tuple[int, ...]:
+    """Return the choices that `OptionThenValue` offers for an option: none first."""
+    return (ABSENT, *option.candidates())
+
+
+def width_of(options: Sequence[Option]) -> int:
+    """Return how many actions `OptionThenValue` has: one for each option or for each value."""
+    return max(len(options), max((len(values_of(option)) for option in options), default=1))
+
+
+def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
+    """Return the action spaces of a compiler with these options."""
+    items = tuple(_flag(options, move) for move in moves(options))
+    return (
+        ActionSpaceSpec(
+            CATEGORICAL,
+            CommandlineSpec(items),
+            f"Set an option that has up to {SMALL} settings, bump another by 1, 10, 100 or 1000",
+            sets=tuple(move.option for move in moves(options)),
+        ),
+        ActionSpaceSpec(
+            CHOICES,
+            MultiDiscreteSpec(
+                tuple(len(option) + 1 for option in options),
+                parts=tuple(_part(option) for option in options),
+            ),
+            "Every option at once: 0 leaves it to the compiler, n is its setting number n - 1",
+        ),
+        ActionSpaceSpec(
+            OPTION_THEN_VALUE,
+            DiscreteSpec(width_of(options)),
+            "The number of an option, then that of a value; `action_mask` says which there are",
+        ),
+    )
+
+
+class OutOfReachError(InvalidActionError):
+    """The actions of a space do not reach some choices, or not in a sensible number."""
+
+
+class Replay:
+    """Actions of one action space over the options of a compiler.
+
+    The worker applies actions one by one; a client that shows or reads a command line
+    must know where they lead.
+    """
+
+    def __init__(self, options: Sequence[Option], action_space: str) -> None:
+        self._options = options
+        self._space = action_space
+        self._moves = moves(options)
+
+    def choices(self, actions: Sequence[Any]) -> tuple[list[int], str | None]:
+        """Return where `actions` lead, and the option whose value is to be chosen next."""
+        choices = [ABSENT] * len(self._options)
+        pending: int | None = None
+        for action in actions:
+            if isinstance(action, list):
+                choices, pending = [number - 1 for number in cast("list[int]", action)], None
+            elif self._space == CATEGORICAL:
+                apply_move(self._options, choices, self._moves[cast("int", action)])
+            elif pending is None:
+                pending = action if action < len(self._options) else None
+            elif action < len(values := values_of(self._options[pending])):
+                choices[pending], pending = values[action], None
+        return choices, None if pending is None else self._options[pending].name
+
+    def actions(self, choices: Sequence[int], pending: str | None = None) -> list[Any]:
+        """Return actions that lead to `choices` from the start of an episode."""
+        if self._space == CHOICES:
+            return [[choice + 1 for choice in choices]] if any(c >= 0 for c in choices) else []
+        chosen = [(at, choice) for at, choice in enumerate(choices) if choice != ABSENT]
+        if self._space == CATEGORICAL:
+            return [number for at, choice in chosen for number in self._bumps_to(at, choice)]
+        found = [n for at, choice in chosen for n in (at, self._value(at, choice))]
+        return found if pending is None else [*found, self.number(pending)]
+
+    def number(self, name: str) -> int:
+        """Return the number of the option called `name`."""
+        for number, option in enumerate(self._options):
+            if option.name == name:
+                return number
+        raise InvalidActionError(f"no option is called {name!r}: see env.gcc_spec.options")
+
+    def _value(self, at: int, choice: int) -> int:
+        values = values_of(self._options[at])
+        if choice not in values:
+            raise OutOfReachError(
+                f"{self._options[at][choice]} is not among the values that OptionThenValue offers"
+            )
+        return values.index(choice)
+
+    def _bumps_to(self, at: int, choice: int) -> list[int]:
+        numbers = {move: number for number, move in enumerate(self._moves)}
+        if Set(at, choice) in numbers:
+            return [numbers[Set(at, choice)]]
+        option = self._options[at]
+        start = getattr(option, "start", 0)
+        steps = [step for step in STEPS if Bump(at, step) in numbers]
+        found: list[int] = []
+        if choice == start:  # up and down again: the compiler's own number, but stated
+            steps_to = [1, -1] if start + 1 < len(option) else [-1, 1]
+            return [numbers[Bump(at, step)] for step in steps_to]
+        sign, left = (1, choice - start) if choice > start else (-1, start - choice)
+        for step in reversed(steps):
+            count, left = divmod(left, step)
+            if len(found) + count > _MOST_BUMPS:
+                raise OutOfReachError(
+                    f"{option[choice]} is too far from {option[start]} to count to: set env.choices"
+                )
+            found += [numbers[Bump(at, sign * step)]] * count
+        return found
+
+
+def _bumped(option: Option, choice: int, step: int) -> int:
+    start = getattr(option, "start", 0) if choice == ABSENT else choice
+    if step < 0 and choice == 0:
+        return ABSENT
+    return min(max(start + step, 0), len(option) - 1)
+
+
+def _part(option: Option) -> PartSpec:
+    count = len(option)
+    shown = ", ".join(option) if count <= SMALL else f"{option[0]}, ..., {option[count - 1]}"
+    return PartSpec(option.name, shown, f"{count} settings")
+
+
+def _flag(options: Sequence[Option], move: Set | Bump) -> FlagSpec:
+    option = options[move.option]
+    if isinstance(move, Bump):
+        text = f"{option.name}{move.step:+}"
+        return FlagSpec(text, text, f"Add {move.step} to {option.name.rstrip('=')}")
+    if move.index == ABSENT:
+        text = f"unset:{option.name}"
+        return FlagSpec(text, text, f"Leave {option.name.rstrip('=')} to the compiler")
+    text = option[move.index]
+    return FlagSpec(text, text, f"Set {text}")

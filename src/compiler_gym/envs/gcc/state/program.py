@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""The state of an episode: one program, and what is known of it under any settings.
+
+Runs in a worker. Nothing is compiled before somebody looks, and the same command line
+is never compiled twice: what is known of a program is kept, its errors too.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.envs.gcc.programs.memo import Facts, Memo, memo_of
+from compiler_gym.envs.gcc.programs.preprocessed import Preprocessed, Sources
+from compiler_gym.envs.gcc.programs.source import compile_flags, is_cxx, unpack
+from compiler_gym.envs.gcc.state.settings import Settings, command_line
+from compiler_gym.envs.gcc.toolchain.build import Builder, is_lasting
+from compiler_gym.envs.gcc.toolchain.gcc import Gcc
+from compiler_gym.envs.gcc.toolchain.spec import GccSpec
+from compiler_gym.errors import BenchmarkInitError, CompilerDiagnosticError, CompilerGymError
+from compiler_gym.sandbox import is_own
+from compiler_gym.session import BenchmarkSpec
+
+if TYPE_CHECKING:
+    from compiler_gym.envs.gcc.toolchain.running import Running
+
+__all__ = ["Finder", "Program", "Words", "text_of"]
+
+Words = Sequence[str]
+"""The settings that a program is compiled with."""
+
+
+class Program:
+    """One program under one compiler, compiled with whatever settings are asked about."""
+
+    def __init__(
+        self, spec: GccSpec, benchmark: BenchmarkSpec, directory: Path, *, width: int
+    ) -> None:
+        self.spec = spec
+        self.width = width
+        """How many actions `OptionThenValue` has: counting them takes a millisecond."""
+        self._benchmark = benchmark
+        gcc = Gcc(spec.gcc.bin, is_boxed=not is_own(benchmark.uri))
+        self._sources = Sources(gcc, spec.identity, unpack(benchmark.contents), directory)
+        self._sources.start()
+        self._builder = Builder(gcc, lambda words: self._read(words).compiled, directory)
+        self._running: Running | None = None
+        self._run_counts: dict[str, str] = {}
+
+    @property
+    def timeout(self) -> float:
+        """Seconds that one run of GCC may take."""
+        return self._builder.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float) -> None:
+        self._builder.timeout = seconds
+
+    def set_run_count(self, name: str, value: str) -> None:
+        """Set how often the program is run; see `Running.counts`."""
+        self._run_counts[name] = value
+        if self._running is not None:
+            self._running.set(name, value)
+
+    def moved(self, directory: Path) -> None:
+        """Compile in `directory` from now on."""
+        self._builder.moved(directory)
+        self._sources.moved(directory)
+
+    def source(self, words: Words) -> str:
+        """Return the preprocessed source."""
+        text = self._read(words).text
+        return text_of(b"".join(text.files[unit] for unit in text.units))
+
+    def command_line(self, settings: Settings) -> str:
+        """Return the command that compiles the program."""
+        pending = None if settings.pending is None else settings.options[settings.pending].name
+        program = self._sources.program
+        return command_line(
+            self.spec.gcc.program,
+            settings.words,
+            compile_flags(program),
+            suffix=".ii" if is_cxx(program) else ".i",
+            pending=pending,
+        )
+
+    def product(self, make: Callable[[Builder, Words], bytes], words: Words) -> bytes:
+        """Return what `make` makes; raise the error of the compiler, which is remembered."""
+        command, memo = " ".join(words), self._memo(words)
+        facts = memo.facts(command)
+        if "error" in facts:
+            raise _blamed(facts["error"], words)
+        try:
+            return make(self._builder, words)
+        except CompilerDiagnosticError as error:
+            if is_lasting(error):
+                memo.add(command, {"error": str(error)})
+            raise _blamed(str(error), words) from error
+
+    def fact(self, name: str, words: Words, find: "Finder") -> Any:
+        """Return the fact `name`, from the memo if it is known; `find` may find others too."""
+        command, memo = " ".join(words), self._memo(words)
+        facts = memo.facts(command)
+        if name in facts:
+            return facts[name]
+        if "error" in facts:
+            raise _blamed(facts["error"], words)
+        computed = find(self, words)
+        memo.add(command, computed)
+        return computed[name]
+
+    def instructions(self, words: Words) -> int:
+        """Return the instructions that a run retires, from the memo if they were counted."""
+        running = self.running()
+        fact = f"runtime_instructions {running.identity()}"
+        command, memo = " ".join(words), self._memo(words)
+        known = memo.facts(command).get(fact)
+        if known is None:
+            known = running.instructions(words)
+            memo.add(command, {fact: known})
+        return known
+
+    def running(self) -> "Running":
+        """Return what runs the program."""
+        if self._running is None:
+            # Loads what only runs need.
+            from compiler_gym.envs.gcc.toolchain.running import Running
+
+            self._running = Running(self._benchmark, lambda: self._builder)
+            for key, value in self._run_counts.items():
+                self._running.set(key, value)
+        return self._running
+
+    def _read(self, words: Words) -> Preprocessed:
+        return self._sources.read(words, self._builder.timeout)
+
+    def _memo(self, words: Words) -> Memo:
+        """Return what is known of the program as it is preprocessed under `words`."""
+        return memo_of(self._sources.facts_path(self._read(words).digest))
+
+
+Finder = Callable[[Program, Words], Facts]
+"""Finds facts of the program compiled with some settings."""
+
+
+def text_of(data: bytes) -> str:
+    """Return `data` as text, whatever bytes it holds."""
+    return data.decode(errors="replace")
+
+
+def _blamed(message: str, words: Words) -> CompilerGymError:
+    """Return the error of a compilation: the program's where no setting can have caused it."""
+    if words:
+        return CompilerDiagnosticError(message)
+    return BenchmarkInitError(f"the program does not compile:\n{message}")

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Reads the option space of a GCC from what it prints about itself.
+
+GCC 5 to 9 list parameters by bare names and state default, minimum and maximum;
+from 10 on a parameter is an option with its range in angle brackets. This file
+reads both and runs nothing.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from compiler_gym.envs.gcc.actions.options import (
+    GccFlagAlignOption,
+    GccFlagEnumOption,
+    GccFlagIntOption,
+    GccFlagOption,
+    GccOOption,
+    GccParamEnumOption,
+    GccParamIntOption,
+    Option,
+    negative,
+)
+
+__all__ = ["read_optimizers", "read_params", "refused_settings", "without_refused"]
+
+MOST = 2**31 - 1
+"""The largest value of a number whose range the compiler does not state."""
+
+_ITEM = re.compile(r"^ {1,4}(-\S+|[a-z][\w-]*)(?:\s+(.*))?$")
+_WORDS = re.compile(r"^(?P<name>\S+=)\[(?P<words>[^]]+)\]$")
+_RANGE = re.compile(r"^(?P<name>\S+=)<(?P<low>-?\d+),(?P<high>-?\d+)>$")
+_NUMBER = re.compile(r"^(?P<name>\S+=)<\w+>$")
+_BOUNDS = re.compile(
+    r"^default (?P<default>\S+)(?: minimum (?P<low>-?\d+) maximum (?P<high>-?\d+))?"
+)
+_MISPLACED = re.compile(r"^  [A-Z][\w ]*\. (?=-f\S+=)")
+"""What GCC 7 and 8 print before the name of ``-fvect-cost-model``."""
+_KNOWN = re.compile(r"^\s*Known valid arguments for (\S+) option:\s*$")
+_MOST_LISTED = 64
+_ALIASES = {"-fhandle-exceptions": "-fexceptions"}
+"""Old names that the compiler would take for the new ones."""
+_NEEDS_A_FILE = ("-fauto-profile", "-fauto-profile=")
+"""Switches that fail without a file that an earlier run of the program has written."""
+_POWERS_OF_TWO = {
+    "-fpack-struct=": ("1", "2", "4", "8", "16"),
+    "-fmin-function-alignment=": ("1", "2", "4", "8", "16", "32", "64"),
+}
+"""Flags that the help says take any number, while the compiler takes few."""
+_BOUNDED = {"-flifetime-dse=": (0, 2)}
+"""Flags whose range GCC 6 to 8 do not state."""
+_ASKED = "?"
+"""A word that no flag takes: a compiler that refuses it says which it takes."""
+_UNRECOGNIZED = re.compile(r"error: unrecognized command[- ]line option '([^']+)'")
+_VALID = re.compile(r"valid arguments to '([^']+)' are: (.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One line of help: what is written first, and the rest."""
+
+    text: str
+    rest: str
+
+
+def read_optimizers(help_text: str, values_text: str = "") -> list[Option]:
+    """Return the options in ``gcc --help=optimizers``.
+
+    `values_text` is what ``gcc -Q --help=optimizers`` prints: the values at present.
+    """
+    items = list(_items(help_text))
+    values = {item.text: item.rest for item in _items(values_text)}
+    words = _known_arguments(help_text) | _known_arguments(values_text)
+    levels = _levels(item.text for item in items)
+    found: dict[str, Option] = {}
+    for item in items:
+        option = _flag(item.text, values.get(item.text, ""), words)
+        if option is None or option.name in found or negative(option.name) in found:
+            continue  # GCC 14 and newer list a switch and its opposite
+        found[option.name] = option
+    aligned = {name for name, o in found.items() if isinstance(o, GccFlagAlignOption)}
+    options = [o for n, o in found.items() if n.rstrip("=") not in aligned or n in aligned]
+    return ([GccOOption(levels)] if levels else []) + options
+
+
+def read_params(help_text: str, values_text: str = "") -> list[Option]:
+    """Return the parameters in ``gcc --help=params`` and ``gcc -Q --help=params``."""
+    listed = [item for item in _items(help_text) if item.text.startswith("--param=")]
+    if listed:
+        values = {item.text: item.rest for item in _items(values_text)}
+        words = _known_arguments(help_text) | _known_arguments(values_text)
+        read = (_param(item.text, values.get(item.text, ""), words) for item in listed)
+    else:
+        read = (_old_param(item) for item in _items(values_text))
+    found: dict[str, Option] = {}
+    for option in read:
+        if option is not None:
+            found.setdefault(option.name, option)
+    return list(found.values())
+
+
+def refused_settings(options: Iterable[Option]) -> list[str]:
+    """Return the words with which to ask a compiler what it accepts: see `without_refused`."""
+    words: list[str] = []
+    for option in options:
+        ends = (0, len(option) - 1)
+        words += list(option) if len(option) < _MOST_LISTED else [option[i] for i in ends]
+    return words
+
+
+def without_refused(options: Iterable[Option], errors: str) -> list[Option]:
+    """Return `options` less what the compiler said in `errors` that it does not know.
+
+    A number may turn out to be one of some words, a switch to have no opposite, and a
+    flag whose words are not listed is told them here.
+    """
+    unknown = set(_UNRECOGNIZED.findall(errors))
+    words = {name: tuple(text.split(";")[0].split()) for name, text in _VALID.findall(errors)}
+    kept = (_without(option, unknown, words) for option in options)
+    return [option for option in kept if option is not None]
+
+
+def _without(option: Option, unknown: set[str], words: dict[str, tuple[str, ...]]) -> Option | None:
+    if isinstance(option, GccParamIntOption) and option.name in words:
+        return GccParamEnumOption(option.name, words[option.name])
+    if isinstance(option, GccFlagOption):
+        accepted = [setting for setting in option if setting not in unknown]
+        one = len(accepted) < len(option)
+        return (GccFlagOption(accepted[0], no_fno=True) if one else option) if accepted else None
+    if isinstance(option, GccFlagEnumOption) and option.values == (_ASKED,):
+        return GccFlagEnumOption(option.name, words[option.name]) if option.name in words else None
+    if isinstance(option, (GccFlagEnumOption, GccParamEnumOption)):
+        values = tuple(v for v in option.values if option.name + v not in unknown)
+        return replace(option, values=values) if values else None
+    if isinstance(option, GccOOption):
+        return GccOOption(tuple(level for level in option.levels if f"-O{level}" not in unknown))
+    return None if unknown.intersection((option[0], option[len(option) - 1])) else option
+
+
+def _items(text: str) -> Iterator[_Item]:
+    """Yield each line that starts an entry, with the lines that go on with it."""
+    current: list[str] = []
+    for printed in text.splitlines():
+        line = _MISPLACED.sub("  ", printed)
+        if _ITEM.match(line):
+            if current:
+                yield _item(current)
+            current = [line]
+        elif line.startswith("     ") and current:
+            current.append(line.strip())
+        elif current:
+            yield _item(current)
+            current = []
+    if current:
+        yield _item(current)
+
+
+def _item(lines: list[str]) -> _Item:
+    match = _ITEM.match(" ".join(lines))
+    assert match is not None
+    return _Item(match[1], " ".join((match[2] or "").split()))
+
+
+def _known_arguments(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the words that follow "Known valid arguments for ... option:"."""
+    found: dict[str, tuple[str, ...]] = {}
+    lines = text.splitlines()
+    for heading, values in itertools.pairwise(lines):
+        match = _KNOWN.match(heading)
+        if match:
+            found[match[1]] = tuple(values.split())
+    return found
+
+
+def _levels(names: Iterable[str]) -> tuple[str, ...]:
+    found: list[str] = []
+    for name in names:
+        if name == "-O<number>":
+            found += ["0", "1", "2", "3"]
+        elif re.fullmatch(r"-O[a-z]+", name):
+            found.append(name[2:])
+    return tuple(dict.fromkeys(found))
+
+
+def _flag(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
+    if not text.startswith("-f") or text in _NEEDS_A_FILE or text in _ALIASES:
+        return None
+    if text.startswith("-falign-"):
+        return GccFlagAlignOption(text.partition("=")[0])
+    if match := _WORDS.match(text):
+        return GccFlagEnumOption(match["name"], tuple(match["words"].split("|")))
+    if match := _RANGE.match(text):
+        bounds = max(int(match["low"]), 0), int(match["high"])
+        return GccFlagIntOption(match["name"], *bounds, _integer(value))
+    if match := _NUMBER.match(text):
+        return _numbered(match["name"], _integer(value))
+    if text.endswith("="):
+        if text not in words and _integer(value) is not None:
+            return _numbered(text, _integer(value))
+        return GccFlagEnumOption(text, words.get(text, (_ASKED,)))
+    return GccFlagOption(text)
+
+
+def _numbered(name: str, default: int | None) -> Option:
+    if name in _POWERS_OF_TWO:
+        return GccFlagEnumOption(name, _POWERS_OF_TWO[name])
+    return GccFlagIntOption(name, *_BOUNDED.get(name, (0, MOST)), default)
+
+
+def _param(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
+    if match := _WORDS.match(text):
+        return GccParamEnumOption(match["name"], tuple(match["words"].split("|")))
+    if match := _RANGE.match(text):
+        # A range may start below 0, but no version takes a negative number.
+        bounds = max(int(match["low"]), 0), int(match["high"])
+        return GccParamIntOption(match["name"], *bounds, _integer(value))
+    name = match["name"] if (match := _NUMBER.match(text)) else text
+    if not name.endswith("="):
+        return None
+    if name in words:
+        return GccParamEnumOption(name, words[name])
+    return GccParamIntOption(name, 0, MOST, _integer(value))
+
+
+def _old_param(item: _Item) -> Option | None:
+    match = _BOUNDS.match(item.rest)
+    name = f"--param={item.text}="
+    if match is None or match["low"] is None:
+        return None
+    low, high = max(int(match["low"]), 0), int(match["high"])
+    # A maximum below the minimum is how these versions write that there is none.
+    return GccParamIntOption(name, low, high if high > low else MOST, _integer(match["default"]))
+
+
+def _integer(text: str) -> int | None:
+    return int(text, 0) if re.fullmatch(r"-?(?:0x[\da-f]+|[1-9]\d*|0)", text) else None

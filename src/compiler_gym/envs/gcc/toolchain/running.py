@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Build and run the program of an episode, and say how long it took. Runs in a worker."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+from compiler_gym.datasets import MeasuredRuns, counter_identity, known_run
+from compiler_gym.envs.gcc.toolchain.build import Builder
+from compiler_gym.errors import CompilerDiagnosticError, InvalidParameterError, ObservationError
+from compiler_gym.session import BenchmarkSpec
+
+__all__ = ["Running"]
+
+
+class Running:
+    """The runs of one program with whatever settings it is compiled."""
+
+    def __init__(self, benchmark: BenchmarkSpec, builder: Callable[[], Builder]) -> None:
+        self._runs = MeasuredRuns(known_run(benchmark.uri, benchmark.run))
+        self._source = (benchmark.uri.partition("?")[0], benchmark.run)
+        self._builder = builder
+        self.counts = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
+        """How many times ``runtime`` holds, and how many runs come before them."""
+
+    def set(self, key: str, value: str) -> None:
+        """Set one of `counts`."""
+        least = 1 if key == "runtime_observation_count" else 0
+        try:
+            number = int(float(value))
+        except ValueError:
+            number = -1
+        if number < least:
+            raise InvalidParameterError(
+                f"{key} is {value!r}: expected a whole number of at least {least}"
+            )
+        self.counts[key] = number
+
+    def times(self, words: Sequence[str]) -> list[float]:
+        """Return the wall-clock times of the program's largest case, in seconds."""
+        count, warmups = self.counts.values()
+        return self._runs.seconds(self._program(words), count=count, warmups=warmups)
+
+    def seconds(self, words: Sequence[str]) -> float:
+        """Return the median of `times`."""
+        return median(self.times(words))
+
+    def instructions(self, words: Sequence[str]) -> int:
+        """Return the instructions that the program retires on a small case."""
+        return self._runs.instructions(self._program(words))
+
+    def identity(self) -> str:
+        """Return a text that changes when counted instructions may."""
+        uri, run = self._source
+        known_by = run if run else uri.encode()
+        return hashlib.sha256(counter_identity().encode() + b"\0" + known_by).hexdigest()[:12]
+
+    def _program(self, words: Sequence[str]) -> Path:
+        try:
+            return self._builder().program(words, self._runs.link_flags)
+        except CompilerDiagnosticError as error:
+            raise ObservationError(f"the program does not link: {error}") from error

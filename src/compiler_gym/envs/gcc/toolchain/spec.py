@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""What a GCC can be told: its version and its options, read once per compiler.
+
+The compiler itself is asked, and what it says is kept in the cache under its
+hash. A cache that cannot be written costs time, never a result.
+"""
+
+import json
+import math
+from dataclasses import astuple
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from compiler_gym.envs.gcc.actions import options as kinds
+from compiler_gym.envs.gcc.actions.options import GccOOption, Option
+from compiler_gym.envs.gcc.toolchain.gcc import Gcc, words_of
+from compiler_gym.envs.gcc.toolchain.help import (
+    read_optimizers,
+    read_params,
+    refused_settings,
+    without_refused,
+)
+from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.files import keep
+from compiler_gym.paths import cache_path
+
+__all__ = ["GccSpec", "get_spec"]
+
+_FORMAT = 2
+"""Changes when the same help is read in another way."""
+
+
+class GccSpec(NamedTuple):
+    """A GCC, its version and every option that it has."""
+
+    gcc: Gcc
+    version: str
+    """The first line of ``gcc --version``."""
+    options: list[Option]
+    """The levels, then the flags, then the parameters, as the compiler lists them."""
+    identity: str = ""
+    """Hexadecimal digits that change when the compiler is replaced."""
+
+    @property
+    def size(self) -> int:
+        """How many configurations there are: an option may also be left alone."""
+        return math.prod(len(option) + 1 for option in self.options)
+
+
+@cache
+def get_spec(gcc_bin: str) -> GccSpec:
+    """Return the spec of the compiler `gcc_bin`.
+
+    Raises `EnvironmentNotSupported` when it is missing, no GCC, or fails.
+    """
+    gcc = Gcc(gcc_bin)
+    version, identity = gcc.version_text(), gcc.identity()
+    path = cache_path("gcc-options") / f"{identity}-{_FORMAT}.json"
+    options = _read(path)
+    if options is None:
+        options = _ask(gcc)
+        _write(path, options)
+    return GccSpec(gcc, version, options, identity)
+
+
+def _ask(gcc: Gcc) -> list[Option]:
+    def help_of(*words: str) -> str:
+        return gcc.answer(*words).stdout.decode(errors="replace")
+
+    listed = gcc.answer("--help=optimizers")
+    text = listed.stdout.decode(errors="replace")
+    found = read_optimizers(text, help_of("-Q", "--help=optimizers"))
+    if not any(isinstance(option, GccOOption) for option in found):
+        raise EnvironmentNotSupported(
+            f"{gcc.bin} --help=optimizers lists no options: expected what GCC prints, "
+            f"found status {listed.returncode} ({words_of(listed)})"
+        )
+    found += read_params(help_of("--help=params"), help_of("-Q", "--help=params"))
+    words = refused_settings(found)
+    done = gcc.answer("-###", *words, "-x", "c", "-c", "/dev/null")
+    return without_refused(found, done.stderr.decode(errors="replace"))
+
+
+def _read(path: Path) -> list[Option] | None:
+    try:
+        rows = json.loads(path.read_bytes())
+        return [_option(*row) for row in rows] or None
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def _option(kind: str, *fields: object) -> Option:
+    values = [tuple(cast("list[str]", f)) if isinstance(f, list) else f for f in fields]
+    if kind not in kinds.__all__:
+        raise ValueError(f"no kind of option is called {kind}")
+    return getattr(kinds, kind)(*values)
+
+
+def _write(path: Path, options: list[Option]) -> None:
+    rows = [[type(option).__name__, *astuple(option)] for option in options]  # type: ignore[call-overload]  # every kind is a dataclass
+    keep(path, json.dumps(rows).encode())

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What a worker does in an episode of ``Marks``: it numbers, lists and marks."""
+
+from msgspec import structs
+
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm.actions.marks.choices import KINDS, mark_at
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
+
+__all__ = ["MarkedPoint", "Marking", "choose"]
+
+MarkedPoint = tuple[int, int, int]
+"""A kind, an id and a choice, as the engine takes them."""
+
+
+def choose(module: _llvm.Module, mark: MarkedPoint) -> bool:
+    """Mark `module` as in an episode, and return whether that changed it."""
+    return _llvm.Marks(module).choose(*mark)
+
+
+class Marking:
+    """The decisions of one module, which gets ids where it has none."""
+
+    def __init__(self, module: _llvm.Module, declared: ActionSpaceSpec) -> None:
+        assert isinstance(declared.space, CommandlineSpec)
+        self._declared = declared
+        self._steps = declared.space
+        self._marks = _llvm.Marks(module)
+        self._marks.number()
+        self._ids = max(self._marks.ids(kind) for kind in range(len(KINDS)))
+        self._listed: list[tuple[int, int, int, str]] = []
+
+    def listing(self) -> ActionSpaceSpec | None:
+        """Return the actions that there are now; None if they are those of the last call."""
+        points = self._marks.points()
+        if points == self._listed:
+            return None
+        self._listed = points
+        items = [FlagSpec(f"{KINDS[k]}:{id}", "", f"{a} {label}") for k, id, a, label in points]
+        ids = FlagSpec(f"ids:{self._ids}", "", "")
+        space = structs.replace(self._steps, items=(*self._steps.items, ids, *items))
+        return structs.replace(self._declared, space=space)
+
+    def mark_of(self, action: int) -> MarkedPoint:
+        """Return the mark that `action` is, or raise `InvalidActionError`."""
+        number = action - len(self._steps.items)
+        mark = mark_at(max(number, 0))
+        if number < 0 or mark.id >= self._ids:
+            raise InvalidActionError(
+                f"{action} is no action of this program: its ids end at {self._ids - 1}"
+            )
+        return KINDS.index(mark.kind), mark.id, mark.choice
+
+    def choose(self, mark: MarkedPoint) -> bool:
+        """Mark the module and return whether that changed it.
+
+        Raises `InvalidActionError`, and changes nothing, where that is no longer possible.
+        """
+        return self._marks.choose(*mark)

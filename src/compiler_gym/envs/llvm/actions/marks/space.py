@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: MIT
+"""The action space ``Marks``: passes, levels, and what can be decided in the program now."""
+
+import copy
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any, Self, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.envs.llvm.actions import codegen_options
+from compiler_gym.envs.llvm.actions.marks.choices import (
+    BLOCK,
+    CHOICES,
+    KINDS,
+    Mark,
+    mark_at,
+    mark_named,
+)
+from compiler_gym.errors import InvalidActionError
+from compiler_gym.spaces import ActionPart, CommandlineFlag, Decision, Discrete, NamedDiscrete
+
+__all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
+
+_COMMAND = ("compiler-gym", "run", "--action-space")
+_OUTPUT = ("--write-bitcode", "output.bc", "--")
+_SHOWN = 3
+
+
+class DecisionPoint:
+    """A call site, a loop or a function of the program as it is now."""
+
+    __slots__ = ("allowed", "id", "kind", "label")
+
+    def __init__(self, kind: str, id: int, allowed: int, label: str) -> None:
+        self.kind = kind
+        """``call``, ``loop`` or ``function``."""
+        self.id = id
+        """Its number among those of its kind: it stays the same."""
+        self.allowed = allowed
+        """A bit for each choice that there is."""
+        self.label = label
+        """What it is: ``caller -> callee``, a loop's function and place, a function's name."""
+
+    @property
+    def name(self) -> str:
+        """How it is written: ``call:17``."""
+        return f"{self.kind}:{self.id}"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What can be chosen."""
+        return tuple(n for i, n in enumerate(CHOICES[self.kind]) if self.allowed >> i & 1)
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks it can get, the default first."""
+        size = len(CHOICES[self.kind])
+        return [Mark(self.kind, self.id, i) for i in range(size) if self.allowed >> i & 1]
+
+    def __repr__(self) -> str:
+        return f"{self.name} ({self.label}): {', '.join(self.choices)}"
+
+
+class MarksSpace(Discrete):
+    """Numbers of passes and levels, then of marks, of which those there are now are members.
+
+    The number of a mark follows from its kind, its id and its choice, so that it means the
+    same in the whole episode and in other programs. Before a reset there are no marks.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[CommandlineFlag],
+        name: str,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        given = list(items)
+        self.items = [item for item in given if item.flag]
+        """The passes and levels, then options of the code generator if it has them, by number."""
+        self._ids, self._listed = _read(item for item in given if not item.flag)
+        self._passes = NamedDiscrete((item.name for item in self.items), name)
+        self._legal: NDArray[np.int64] | None = None
+        chosen = [n for n, i in enumerate(self.items) if codegen_options.is_choice(i.flag)]
+        self.options = range(chosen[0], chosen[-1] + 1) if chosen else range(0)
+        """The actions that set an option of the code generator: they are decisions as well."""
+        super().__init__(len(self.items) + BLOCK * self._ids, name, seed=seed)
+
+    @property
+    def dense(self) -> int:
+        """How many actions are numbers from 0 on without a gap: all but marks."""
+        return len(self.items)
+
+    @property
+    def points(self) -> list[DecisionPoint]:
+        """What can be decided now: call sites, loops, functions, each by id."""
+        return list(self._listed.values())
+
+    @property
+    def parts(self) -> list[ActionPart]:
+        """What can be decided now, for people."""
+        return [ActionPart(p.name, ", ".join(p.choices), p.label) for p in self.points]
+
+    @property
+    def calls(self) -> list[DecisionPoint]:
+        """The call sites of functions that the program defines."""
+        return [point for point in self.points if point.kind == "call"]
+
+    @property
+    def loops(self) -> list[DecisionPoint]:
+        """The loops."""
+        return [point for point in self.points if point.kind == "loop"]
+
+    @property
+    def functions(self) -> list[DecisionPoint]:
+        """The functions that the program defines."""
+        return [point for point in self.points if point.kind == "function"]
+
+    @property
+    def names(self) -> "Sequence[str]":
+        """The name of each number, whether or not it is a member now."""
+        return _Names(self)
+
+    @property
+    def flags(self) -> list[str]:
+        """The pass pipeline of each pass and level."""
+        return [item.flag for item in self.items]
+
+    @property
+    def descriptions(self) -> list[str]:
+        """What each pass and level does."""
+        return [item.description for item in self.items]
+
+    def mark_of(self, action: SupportsIndex) -> Mark | None:
+        """Return the mark that `action` is; None for a pass or level."""
+        number = int(action.__index__()) - len(self.items)
+        return mark_at(number) if number >= 0 else None
+
+    def action_of(self, mark: Mark) -> int:
+        """Return the number of `mark`."""
+        return len(self.items) + mark.number
+
+    def find(self, name: str) -> int | None:
+        """Return the number of a pass, level or mark, a member now or not; None if it is none."""
+        mark = mark_named(name)
+        if mark is not None:
+            return self.action_of(mark)
+        return self._passes[name] if name in self._passes.names else None
+
+    def name_of(self, action: int) -> str:
+        """Return what `action` is called."""
+        mark = self.mark_of(action)
+        return self.items[action].name if mark is None else str(mark)
+
+    def __getitem__(self, name: str) -> int:
+        """Return the number of a pass, level or mark, or raise `UnknownNameError`."""
+        found = self.find(name)
+        return self._passes[name] if found is None else found
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` is a pass or level, or a mark that can be made now."""
+        return super().contains(x) and self._refusal(int(x)) is None
+
+    def check_sequence(self, actions: Sequence[Any]) -> None:
+        """Raise `InvalidActionError` unless `actions` can be tried one after another.
+
+        Behind a pass nobody knows yet what will be there: the engine then refuses.
+        """
+        is_known = True
+        for action in actions:
+            if not super().contains(action):
+                raise InvalidActionError(
+                    f"{action!r} ({type(action).__name__}) is not an action of {self!r}"
+                )
+            refusal = self._refusal(int(action)) if is_known else None
+            if refusal:
+                raise InvalidActionError(refusal)
+            is_known = is_known and int(action) >= len(self.items)
+
+    def decisions(self) -> tuple[Decision, ...]:
+        """Return what can be decided now, for a search: those that have a choice.
+
+        Options of the code generator come last. Peeling is none: it is done at once, and
+        nothing takes it back.
+        """
+        found: list[Decision] = []
+        for point in self.points:
+            marks = [m for m in point.marks if not CHOICES[m.kind][m.choice].startswith("peel")]
+            names = tuple(f"{m.kind} {CHOICES[m.kind][m.choice]}" for m in marks)
+            choices = tuple(self.action_of(mark) for mark in marks)
+            found.append(Decision(point.name, choices, names, _groups(point)))
+        return (*(decision for decision in found if len(decision.choices) > 1), *self._settings())
+
+    def _settings(self) -> Iterator[Decision]:
+        """Yield a decision for each option of the code generator."""
+        options = groupby(self.options, lambda action: self.items[action].name.partition("=")[0])
+        for option, actions in options:
+            choices = tuple(actions)  # the table has the default first
+            kinds = tuple(self.items[action].name for action in choices)
+            yield Decision(option, choices, kinds, ("codegen",))
+
+    def legal(self) -> NDArray[np.int64]:
+        """Return the numbers of all actions that there are now, in order."""
+        if self._legal is None:
+            marks = [self.action_of(m) for p in self._listed.values() for m in p.marks]
+            self._legal = np.array([*range(len(self.items)), *sorted(marks)], np.int64)
+        return self._legal
+
+    def mask(self) -> NDArray[np.int8]:
+        """Return 1 for each number that is an action now, 0 for the others."""
+        mask = np.zeros(int(self.n), np.int8)
+        mask[self.legal()] = 1
+        return mask
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """Return a pass, a level or a mark: marks half of the time, as far as there are some.
+
+        A `mask` or `probability` is Gymnasium's, over all numbers; what is no action now counts
+        as masked.
+        """
+        if probability is not None:
+            weights = np.asarray(probability, np.float64) * self.mask()
+            return super().sample(probability=weights / weights.sum())
+        if mask is not None:
+            return super().sample(mask=np.asarray(mask, np.int8) & self.mask())
+        legal, passes = self.legal(), len(self.items)
+        if len(legal) == passes or self.np_random.random() < 0.5:
+            return np.int64(self.np_random.integers(passes))
+        return legal[self.np_random.integers(passes, len(legal))]
+
+    def to_string(
+        self, actions: SupportsIndex | Iterable[SupportsIndex], *, program: str = "input.bc"
+    ) -> str:
+        """Return the command that applies `actions` to `program`; see `LlvmEnv.write_marked`
+        for one of ``opt``."""
+        several = [actions] if isinstance(actions, SupportsIndex) else list(actions)
+        words = [self.name_of(int(action.__index__())) for action in several]
+        return shlex.join([*_COMMAND, self.name, *_OUTPUT, program, *words])
+
+    def from_string(self, string: str) -> list[int]:
+        """Return the actions of a command, or of names alone.
+
+        Whether the program has what is marked shows when they are applied. Raises
+        `UnknownNameError` for a name that nothing has.
+        """
+        return [self[word] for word in command_words_of(string)]
+
+    def _refusal(self, action: int) -> str | None:
+        """Return why `action`, a number in the range, is no member now."""
+        mark = self.mark_of(action)
+        if mark is None:
+            return None
+        point = self._listed.get(mark.point)
+        if point is None:
+            listed = ", ".join([p.name for p in self.points if p.kind == mark.kind][:_SHOWN])
+            there = f"expected one that is listed: {listed}, ..." if listed else "there is none"
+            return (
+                f"{mark}: there is no {mark.point} in the program now, it never had one or a pass "
+                f"removed it: {there}"
+            )
+        if not point.allowed >> mark.choice & 1:
+            return f"{mark}: {point.label} cannot be that: expected one of {point.choices}"
+        return None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a copy with a random generator of its own; what the actions are is shared."""
+        twin = copy.copy(self)
+        twin._np_random = copy.deepcopy(self._np_random, memo)
+        memo[id(self)] = twin
+        return twin
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, MarksSpace)
+            and (self.items, self._ids) == (other.items, other._ids)
+            and list(map(repr, self.points)) == list(map(repr, other.points))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # as of other spaces that are compared
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{sum(p.kind == k for p in self.points)} {k}s" for k in KINDS)
+        return f"MarksSpace({len(self.items)} passes and levels; {counts})"
+
+
+class _Names(Sequence[str]):
+    """The names of numbers, made as they are asked for: there are a hundred thousand."""
+
+    def __init__(self, space: MarksSpace) -> None:
+        self._space = space
+
+    def __len__(self) -> int:
+        return int(self._space.n)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self._space.name_of(number) for number in range(*index.indices(len(self)))]
+        return self._space.name_of(index)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._space.name_of, range(len(self)))
+
+    def __contains__(self, value: object) -> bool:
+        found = self._space.find(value) if isinstance(value, str) else None
+        return found is not None and found < len(self)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of a name, or raise `ValueError`."""
+        found = self._space.find(value) if isinstance(value, str) else None
+        if found is None or not start <= found < (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is no action")
+        return found
+
+
+def command_words_of(text: str) -> list[str]:
+    """Return the actions that a command, or names alone, spell.
+
+    >>> command_words_of("compiler-gym run --action-space Marks -- main.bc call:1=never -Oz")
+    ['call:1=never', '-Oz']
+    """
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+        raise InvalidActionError(f"expected text, found {text!r} ({type(text).__name__})")
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InvalidActionError(f"cannot read {text!r:.80}: {error}") from error
+    if not words or words[0] != _COMMAND[0]:
+        return words
+    if "--" not in words:
+        raise InvalidActionError(
+            f"expected {' '.join((*_COMMAND, 'SPACE', *_OUTPUT))} PROGRAM ACTIONS, "
+            f"found {text!r:.80}"
+        )
+    return words[words.index("--") + 2 :]
+
+
+def _groups(point: DecisionPoint) -> tuple[str, ...]:
+    """Return the kind of a point, and the functions that it has to do with."""
+    if point.kind == "call":
+        caller, _, callee = point.label.partition(" -> ")
+        return "call", f"caller {caller}", f"callee {callee}"
+    function = point.label.partition(", ")[0]
+    return point.kind, f"{point.kind}s of {function}"
+
+
+def _read(items: Iterable[CommandlineFlag]) -> tuple[int, dict[str, DecisionPoint]]:
+    """Return how many ids there are, and the points, from what `marking` wrote."""
+    ids, points = 0, dict[str, DecisionPoint]()
+    for name, _, text in items:
+        kind, _, id = name.partition(":")
+        if kind == "ids":
+            ids = int(id)
+            continue
+        allowed, _, label = text.partition(" ")
+        points[name] = DecisionPoint(kind, int(id), int(allowed), label)
+    return ids, points

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Work on whole modules outside any episode: link them, split them, clean them.
+
+The engine never runs in the user's process, so this file is two halves: a
+function that starts a short-lived process, and what that process does.
+"""
+
+import subprocess
+import sys
+
+import msgspec
+
+from compiler_gym.envs.llvm.toolchain.symbols import symbols_of
+from compiler_gym.errors import (
+    BenchmarkInitError,
+    BenchmarkTimeoutError,
+    error_from_name,
+)
+
+__all__ = ["run_engine"]
+
+
+class _Answer(msgspec.Struct):
+    modules: list[bytes]
+    error: str = ""
+    message: str = ""
+
+
+def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) -> list[bytes]:
+    """Return what `operation` makes of `modules`: ``link``, ``split``, ``strip`` or ``symbols``.
+
+    The last gives a text for each: what it defines, a zero byte, and what it needs.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "compiler_gym.envs.llvm.toolchain.engine", operation],
+            input=msgspec.msgpack.encode(modules),
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise BenchmarkTimeoutError(f"cannot {operation}: no answer within {timeout:g} s") from None
+    try:
+        answer = msgspec.msgpack.decode(done.stdout, type=_Answer)
+    except msgspec.DecodeError:
+        raise BenchmarkInitError(
+            f"cannot {operation}: the process ended with status {done.returncode}"
+        ) from None
+    if answer.error:
+        raise error_from_name(answer.error, answer.message)
+    return answer.modules
+
+
+def _symbols(text: str) -> bytes:
+    return "\0".join("\n".join(sorted(names)) for names in symbols_of(text)).encode()
+
+
+def main() -> None:
+    """Run one operation: its name is the argument, the modules are on standard input."""
+    from compiler_gym import _llvm
+
+    modules = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=list[bytes])
+    try:
+        if sys.argv[1] == "link":
+            answer = _Answer([_llvm.link_modules(modules)])
+        elif sys.argv[1] == "strip":
+            answer = _Answer([_llvm.strip_noop_bitcasts(module) for module in modules])
+        elif sys.argv[1] == "symbols":
+            answer = _Answer([_symbols(_llvm.Module(module).text()) for module in modules])
+        else:
+            answer = _Answer([part for _, part in _llvm.split_functions(modules[0])])
+    except Exception as error:  # the border of a process: every error becomes an answer
+        answer = _Answer([], error=type(error).__name__, message=str(error))
+    sys.stdout.buffer.write(msgspec.msgpack.encode(answer))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""LLVM's own programs: their names in this version, where they are, and what installs them.
+
+The one file of the LLVM environments that says which LLVM they are of: docs/another-llvm.md
+lists what else changes with it.
+"""
+
+import shutil
+
+from compiler_gym.errors import EnvironmentNotSupported
+
+__all__ = ["MAJOR", "find_tool", "package_of", "require_tool", "tool_name"]
+
+MAJOR = 22
+"""The version of LLVM whose tools, packages and bitcode the environments expect."""
+
+_PACKAGES = {
+    "clang": "clang",
+    "clang++": "clang",
+    "clang_rt": "libclang-rt-{}-dev",
+    "dev": "llvm-{}-dev",
+    "ld.lld": "lld",
+}
+"""Debian's packages of what is not in ``llvm-MAJOR``."""
+
+
+def tool_name(tool: str) -> str:
+    """Return what `tool` of this version is called.
+
+    >>> tool_name("opt") == f"opt-{MAJOR}"
+    True
+    """
+    return f"{tool}-{MAJOR}"
+
+
+def package_of(tool: str) -> str:
+    """Return the Debian package that has `tool` of this version."""
+    name = _PACKAGES.get(tool, "llvm")
+    return name.format(MAJOR) if "{}" in name else f"{name}-{MAJOR}"
+
+
+def find_tool(tool: str, *, any_version: bool = False) -> str | None:
+    """Return the path of `tool` of this version, or None.
+
+    With `any_version` the plain name is good enough: for a tool that reads what every version
+    writes.
+    """
+    plain = (tool,) if any_version else ()
+    return next(filter(None, map(shutil.which, (tool_name(tool), *plain))), None)
+
+
+def require_tool(
+    tool: str, purpose: str = "", *, error: type[Exception] = EnvironmentNotSupported,
+    any_version: bool = False,
+) -> str:  # fmt: skip
+    """Return the path of `tool`, or raise `error` with what it is for and what installs it."""
+    found = find_tool(tool, any_version=any_version)
+    if found is None:
+        raise error(
+            f"needs {' '.join(filter(None, (tool_name(tool), purpose)))}: install it with "
+            f"`apt install {package_of(tool)}`"
+        )
+    return found

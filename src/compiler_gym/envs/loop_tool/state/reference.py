@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""numpy's answer: random inputs, what a program makes of them, and how near is near enough."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from compiler_gym.envs.loop_tool.state.program import (
+    Access,
+    Expression,
+    Program,
+    Statement,
+    operators,
+)
+
+__all__ = ["Mismatch", "compare", "random_inputs", "reference_outputs"]
+
+Floats = NDArray[np.float32]
+
+_MOST_AT_ONCE = 2**22
+"""How many points are computed at once: 32 MiB an operand."""
+_EPSILON = float(np.finfo(np.float32).eps)
+
+_NUMPY: Mapping[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
+    "exp": np.exp,
+    "sqrt": np.sqrt,
+    "neg": np.negative,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The worst element of an output that is not what numpy says."""
+
+    tensor: str
+    place: tuple[int, ...]
+    expected: float
+    found: float
+    count: int
+    """How many elements of the tensor are wrong."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.tensor}{list(self.place)} is {self.found!r}, and numpy says {self.expected!r} "
+            f"({self.count} such elements)"
+        )
+
+
+def random_inputs(program: Program, seed: int = 0) -> dict[str, Floats]:
+    """Return inputs between -1 and 1; between 0.5 and 1.5 where a quotient or root is taken.
+
+    They depend on the program and `seed` alone.
+    """
+    draw = np.random.default_rng(seed)
+    used = {op for statement in program.statements for op in operators(statement.value)}
+    low, high = (0.5, 1.5) if used & {"div", "sqrt"} else (-1.0, 1.0)
+    return {
+        tensor.name: (low + (high - low) * draw.random(tensor.shape, np.float32)).astype(np.float32)
+        for tensor in program.inputs
+    }
+
+
+def reference_outputs(program: Program, inputs: Mapping[str, Floats]) -> dict[str, NDArray[Any]]:
+    """Return what `program` makes of `inputs`, computed by numpy in float64."""
+    memory: dict[str, NDArray[np.float64]] = {
+        name: np.ascontiguousarray(array, np.float64) for name, array in inputs.items()
+    }
+    for statement in program.statements:
+        memory[statement.out.tensor] = _computed(statement, program, memory)
+    return {tensor.name: memory[tensor.name] for tensor in program.outputs}
+
+
+def compare(
+    program: Program, expected: Mapping[str, NDArray[Any]], found: Mapping[str, Floats]
+) -> tuple[Mismatch, ...]:
+    """Return what is wrong in `found`: at most one element of each output.
+
+    A sum of k products may be off by what k roundings of float32 are, in either direction.
+    """
+    terms = max(
+        (prod(program.dims[dim] for dim in statement.over) for statement in program.statements),
+        default=1,
+    )
+    slack = _EPSILON * (16 + terms)
+    wrong: list[Mismatch] = []
+    for tensor in program.outputs:
+        wanted, got = expected[tensor.name], np.asarray(found[tensor.name], np.float64)
+        distance = np.abs(got - wanted)
+        bad = ~(distance <= slack * (1 + np.abs(wanted)) + 2e-5 * np.abs(wanted))
+        bad &= ~(got == wanted)  # infinities
+        if bad.any():
+            worst = np.unravel_index(
+                np.argmax(np.where(bad, np.nan_to_num(distance, nan=np.inf), -1)), wanted.shape
+            )
+            place = tuple(int(p) for p in worst)
+            wrong.append(
+                Mismatch(
+                    tensor.name, place, float(wanted[place]), float(got[place]), int(bad.sum())
+                )
+            )
+    return tuple(wrong)
+
+
+def _computed(
+    statement: Statement, program: Program, memory: Mapping[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the whole result of `statement`, its axes as they lie in memory."""
+    dims = statement.dims
+    factors = _factors(statement.value)
+    if statement.reduction == "sum" and factors is not None:
+        return _contracted(statement, factors, program, memory)
+    shape = tuple(program.dims[dim] for dim in statement.out.dims)
+    result = np.empty(shape)
+    over = tuple(range(len(statement.out.dims), len(dims)))
+    for window in _windows(statement, program):
+        sizes = {dim: window.get(dim, (0, program.dims[dim])) for dim in dims}
+        value = _value(statement.value, dims, sizes, memory)
+        full = np.broadcast_to(value, tuple(size for _, size in sizes.values()))
+        place = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
+        result[place] = _reduced(statement.reduction, full, over)
+    return result
+
+
+def _reduced(
+    reduction: str, values: NDArray[np.float64], over: tuple[int, ...]
+) -> NDArray[np.float64]:
+    if reduction == "sum":
+        return values.sum(over)
+    return values.max(over) if reduction == "max" else values
+
+
+def _windows(statement: Statement, program: Program) -> list[dict[str, tuple[int, int]]]:
+    """Return ranges of the first dimension of the result that together are all of it."""
+    points = program.points(statement)
+    if not statement.out.dims or points <= _MOST_AT_ONCE:
+        return [{}]
+    first = statement.out.dims[0]
+    size = program.dims[first]
+    rows = max(1, _MOST_AT_ONCE * size // points)
+    return [{first: (at, min(rows, size - at))} for at in range(0, size, rows)]
+
+
+def _value(
+    value: Expression,
+    dims: tuple[str, ...],
+    sizes: Mapping[str, tuple[int, int]],
+    memory: Mapping[str, NDArray[np.float64]],
+) -> Any:
+    if isinstance(value, float | int):
+        return value
+    if isinstance(value, Access):
+        return _view(value, dims, sizes, memory[value.tensor])
+    operands = [_value(operand, dims, sizes, memory) for operand in value.operands]
+    return _NUMPY[value.op](*operands)
+
+
+def _view(
+    access: Access,
+    dims: tuple[str, ...],
+    sizes: Mapping[str, tuple[int, int]],
+    array: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the elements of `array` with an axis for each of `dims`."""
+    strides = dict(access.strides)
+    offset = sum(sizes[dim][0] * stride for dim, stride in access.strides)
+    return as_strided(
+        array.reshape(-1)[offset:],
+        tuple(sizes[dim][1] if dim in strides else 1 for dim in dims),
+        tuple(array.itemsize * strides.get(dim, 0) for dim in dims),
+        writeable=False,
+    )
+
+
+def _factors(value: Expression) -> list[Expression] | None:
+    """Return the accesses and numbers whose product `value` is, or None."""
+    if isinstance(value, Access | float | int):
+        return [value]
+    if value.op != "mul":
+        return None
+    found: list[Expression] = []
+    for operand in value.operands:
+        part = _factors(operand)
+        if part is None:
+            return None
+        found.extend(part)
+    return found
+
+
+def _contracted(
+    statement: Statement,
+    factors: list[Expression],
+    program: Program,
+    memory: Mapping[str, NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    numbers = {dim: at for at, dim in enumerate(statement.dims)}
+    operands: list[Any] = []
+    factor = 1.0
+    seen: set[str] = set()
+    for part in factors:
+        if isinstance(part, float | int):
+            factor *= part
+            continue
+        assert isinstance(part, Access)
+        sizes = {dim: (0, program.dims[dim]) for dim in part.dims}
+        operands += [
+            _view(part, part.dims, sizes, memory[part.tensor]),
+            [numbers[dim] for dim in part.dims],
+        ]
+        seen |= set(part.dims)
+    out = [numbers[dim] for dim in statement.out.dims]
+    result: Any = np.einsum(*operands, out, optimize=True)
+    return np.ascontiguousarray(result) * factor

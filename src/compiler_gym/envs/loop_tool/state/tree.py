@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""Loop trees: in which order the points of a program's statements run, and with what.
+
+A tree is immutable. What a loop covers is a range of its dimension: all of it, or what one
+iteration of the next loop outside over the same dimension covers. It goes through the range in
+steps; elements left over make one shorter iteration, the tail, in which the loops inside over
+the same dimension see a shorter range. So every tree visits every point once.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TypeAlias
+
+from compiler_gym.envs.loop_tool.state.program import Program
+
+__all__ = ["MOST_LOOPS", "Loop", "Node", "Path", "Tree", "initial_tree", "leaves_of", "settled"]
+
+MOST_LOOPS = 32
+"""How many loops a tree may have: actions that would make more do nothing."""
+
+Node: TypeAlias = "Loop | int"
+"""A loop, or the number of a statement."""
+Path = tuple[int, ...]
+"""Where a node is: its place among the roots, among that node's children, and so on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop over a range of a dimension."""
+
+    dim: str
+    extent: int
+    """How many elements of the dimension it covers, where it is not itself in a tail."""
+    step: int
+    """How many elements one iteration covers: what loops inside over the dimension cover, or 1."""
+    body: "tuple[Loop | int, ...]"
+    """What each iteration runs, in order: loops, and numbers of statements."""
+    unroll: bool = False
+    vectorise: bool = False
+    """Only where the body has no loops."""
+    parallel: bool = False
+    """CPU: the outermost such loop is spread over threads. CUDA: the outermost such loop is
+    spread over blocks, those inside over the threads of a block; alone, over both."""
+    packs: tuple[str, ...] = ()
+    """The inputs whose part that the body reads is copied before the body, in the order in which
+    the loops of the body go through it, so that it lies without gaps."""
+
+    @property
+    def size(self) -> int:
+        """How many whole iterations it has."""
+        return self.extent // self.step
+
+    @property
+    def tail(self) -> int:
+        """How many elements are left after them: less than a step."""
+        return self.extent % self.step
+
+    @property
+    def is_innermost(self) -> bool:
+        """Whether the body has no loops."""
+        return all(isinstance(node, int) for node in self.body)
+
+    @property
+    def only_loop(self) -> "Loop | None":
+        """The body, where it is one loop and nothing else."""
+        if len(self.body) != 1 or isinstance(self.body[0], int):
+            return None
+        return self.body[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The words of its annotations, as they are written."""
+        words = {"unroll": self.unroll, "vectorise": self.vectorise, "thread": self.parallel}
+        return (
+            *(word for word, is_set in words.items() if is_set),
+            *(f"pack {tensor}" for tensor in self.packs),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A program and the order in which it runs."""
+
+    program: Program
+    roots: tuple[Loop | int, ...]
+
+    def loops(self) -> tuple[tuple[Path, Loop], ...]:
+        """Return every loop with its path, from top to bottom as the text shows them."""
+        return tuple(_loops(self.roots, ()))
+
+    def at(self, path: Path) -> Loop | int:
+        """Return the node at `path`."""
+        nodes = self.roots
+        node: Loop | int = nodes[path[0]]
+        for place in path[1:]:
+            assert isinstance(node, Loop)
+            node = node.body[place]
+        return node
+
+    def loop(self, path: Path) -> Loop:
+        """Return the loop at `path`."""
+        node = self.at(path)
+        assert isinstance(node, Loop)
+        return node
+
+    def around(self, path: Path) -> tuple[Loop, ...]:
+        """Return the loops outside of the node at `path`, the outermost first."""
+        return tuple(self.loop(path[:depth]) for depth in range(1, len(path)))
+
+    def siblings(self, path: Path) -> tuple[Loop | int, ...]:
+        """Return the nodes of the same body, the node at `path` among them."""
+        return self.roots if len(path) == 1 else self.loop(path[:-1]).body
+
+    def replaced(self, path: Path, *nodes: Loop | int, count: int = 1) -> "Tree":
+        """Return the tree with `nodes` in place of `count` nodes from `path` on."""
+        return Tree(self.program, _replaced(self.roots, path, nodes, count))
+
+    def settled(self) -> "Tree":
+        """Return the tree with each loop's extent as the loops outside of it say."""
+        return Tree(self.program, settled(self.roots, self.program.dims))
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self, self.roots, {}, 0, count()))
+
+
+def initial_tree(program: Program) -> Tree:
+    """Return the tree that a program begins with: a nest for each statement, in order.
+
+    Loops are in the order of the result's axes, then of the reduced dimensions.
+    """
+    roots: list[Loop | int] = []
+    for number, statement in enumerate(program.statements):
+        node: Loop | int = number
+        for dim in reversed(statement.dims):
+            for inner in range(program.splits - 1, -1, -1):
+                extent = 1 if inner else program.dims[dim]
+                node = Loop(dim, extent, 1, (node,), parallel=program.splits > 1 and inner == 0)
+        roots.append(node)
+    tree = Tree(program, tuple(roots))
+    return tree if program.splits == 1 else _without_unlawful_threads(tree)
+
+
+def settled(nodes: tuple[Loop | int, ...], covered: Mapping[str, int]) -> tuple[Loop | int, ...]:
+    """Return `nodes` with the extents that follow from what is `covered` by the loops outside."""
+    return tuple(
+        node
+        if isinstance(node, int)
+        else replace(
+            node,
+            extent=covered[node.dim],
+            body=settled(node.body, {**covered, node.dim: node.step}),
+        )
+        for node in nodes
+    )
+
+
+def leaves_of(node: Loop | int) -> tuple[int, ...]:
+    """Return the numbers of the statements that a node runs, in order."""
+    if isinstance(node, int):
+        return (node,)
+    return tuple(leaf for child in node.body for leaf in leaves_of(child))
+
+
+def _without_unlawful_threads(tree: Tree) -> Tree:
+    """Keep threads only on loops that reduce nothing and have none outside, as at a reset."""
+    for path, loop in tree.loops():
+        reduced = {d for leaf in leaves_of(loop) for d in tree.program.statements[leaf].over}
+        inside = any(outer.parallel for outer in tree.around(path))
+        if loop.parallel and (loop.dim in reduced or inside):
+            tree = tree.replaced(path, replace(tree.loop(path), parallel=False))
+    return tree
+
+
+def _loops(nodes: tuple[Loop | int, ...], above: Path) -> Iterator[tuple[Path, Loop]]:
+    for place, node in enumerate(nodes):
+        if isinstance(node, Loop):
+            path = (*above, place)
+            yield path, node
+            yield from _loops(node.body, path)
+
+
+def _replaced(
+    nodes: tuple[Loop | int, ...], path: Path, new: tuple[Loop | int, ...], count: int
+) -> tuple[Loop | int, ...]:
+    at = path[0]
+    if len(path) == 1:
+        return (*nodes[:at], *new, *nodes[at + count :])
+    node = nodes[at]
+    assert isinstance(node, Loop)
+    inside = replace(node, body=_replaced(node.body, path[1:], new, count))
+    return (*nodes[:at], inside, *nodes[at + 1 :])
+
+
+def _lines(
+    tree: Tree,
+    nodes: tuple[Loop | int, ...],
+    levels: Mapping[str, int],
+    depth: int,
+    number: Iterator[int],
+) -> Iterator[str]:
+    """Yield the lines that show `nodes`, as loop_tool writes them: a level's primes, its tail."""
+    for node in nodes:
+        indent = " " * depth
+        if isinstance(node, int):
+            yield f"{indent}{tree.program.statements[node]}"
+            continue
+        level = levels.get(node.dim, 0)
+        tail = f" r {node.tail}" if node.tail else ""
+        notes = "".join(f" [{note}]" for note in node.notes)
+        name = node.dim + "'" * level
+        yield f"{indent}for {name} in {node.size}{tail} : L{next(number)}{notes}"
+        yield from _lines(tree, node.body, {**levels, node.dim: level + 1}, depth + 1, number)

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""What is run of a tree: compiled, checked against numpy once, and timed when asked.
+
+What was found right is kept, see ``proven``; a tree that was not changed is not compiled again.
+The run that is checked is also the one that warms up.
+"""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.envs.loop_tool.observations.static_cost import CORES, estimated_cycles, forks
+from compiler_gym.envs.loop_tool.state.interpreter import interpret
+from compiler_gym.envs.loop_tool.state.reference import (
+    compare,
+    random_inputs,
+    reference_outputs,
+)
+from compiler_gym.envs.loop_tool.state.tree import Tree
+from compiler_gym.envs.loop_tool.toolchain.code.carded import (
+    CardedNest,
+    card_nest,
+    card_seconds,
+    time_carded,
+)
+from compiler_gym.envs.loop_tool.toolchain.code.compiled import (
+    compile_nest,
+    nest_ir,
+    tensor_memory,
+)
+from compiler_gym.envs.loop_tool.toolchain.code.gpu import lower_gpu, ptx
+from compiler_gym.envs.loop_tool.toolchain.proven import Nest, Proven, proven
+from compiler_gym.envs.loop_tool.toolchain.timing import Timing
+from compiler_gym.errors import ObservationError, WrongResultError
+from compiler_gym.jit import Estimate, estimate_in_turns, first_run, measured_peak, threads
+
+__all__ = ["MOST_SECONDS", "Bench", "most_seconds"]
+
+MOST_SECONDS = 20.0
+"""A nest that would run longer than this is not run."""
+_NOISE = 0.02
+"""A timing ends once half its interval is this share of it."""
+_MODEL_HZ = 3e9
+_SLOWER = 2.0
+"""How much slower than the model a machine may be: most are several times as fast."""
+_FORK_SECONDS = 2e-5
+"""What a machine may take to hand work to its threads."""
+_MOST_INTERPRETED = 200_000
+"""How many points a program may have that the interpreter runs."""
+
+
+class Bench:
+    """Runs the trees of one program. What a tree computes is checked before it is timed."""
+
+    def __init__(self, start: Tree, known: Proven | None = None) -> None:
+        self.start = start
+        """The tree before any action."""
+        self.seconds = 0.006
+        """What one timing may take."""
+        self.actions = 0
+        """How many actions were taken: who asks twice for a gain between two gets the same."""
+        self._proven = proven(start.program) if known is None else known
+        self._memory: dict[str, NDArray[np.float32]] = {}
+        self._last: tuple[Tree, Timing] | None = None
+        self._measured_at = -1
+        self._is_new = False
+        self._gained_from = start
+        self._gain = 0.0
+        self._gained_at = 0
+
+    def measured(self, tree: Tree) -> Timing:
+        """Return a timing of `tree`: a new one, unless actions since the last left it the same."""
+        if self._is_last(tree) and self._measured_at != self.actions:
+            self._measured_at = self.actions
+            return self.timing(tree)
+        self._measured_at = self.actions
+        (timing,) = self._timed([tree])
+        return timing
+
+    def timing(self, tree: Tree) -> Timing:
+        """Return the last timing of `tree`, or the first."""
+        if self._last is not None and self._is_last(tree):
+            return self._last[1]
+        return self.measured(tree)
+
+    def last_facts(self) -> str:
+        """Return the last timing as JSON, once; empty where nothing was timed since."""
+        if self._last is None or not self._is_new:
+            return ""
+        self._is_new = False
+        return json.dumps(self._last[1].facts())
+
+    def gain(self, tree: Tree) -> float:
+        """Return the GFLOPS of `tree` less those of the tree when this was last asked.
+
+        Both are timed in turns. A tree that is the same gains 0 and is not run.
+        """
+        if self._gained_at == self.actions:
+            return self._gain
+        before, self._gained_from, self._gained_at = self._gained_from, tree, self.actions
+        self._gain = 0.0
+        if before.roots != tree.roots:
+            was, now = self._timed([before, tree])
+            self._gain = now.gflops - was.gflops
+        return self._gain
+
+    def peak(self) -> float:
+        """Return the GFLOPS that one thread of this machine reaches at most.
+
+        `ObservationError` for a program for a card, whose peak is not measured.
+        """
+        self._require_known_peak()
+        return measured_peak().gflops
+
+    def roofline(self, tree: Tree) -> dict[str, float]:
+        """Return what the tree reaches and what its operations for a byte allow."""
+        self._require_known_peak()
+        peak = measured_peak()
+        timing = self.timing(tree)
+        most = peak.gflops * timing.threads
+        intensity = tree.program.flops / tree.program.bytes
+        return {
+            "gflops": timing.gflops,
+            "peak": most,
+            "bandwidth": peak.bandwidth,
+            "intensity": intensity,
+            "roof": min(most, peak.bandwidth * intensity),
+        }
+
+    def llvm_ir(self, tree: Tree) -> str:
+        """Return the text that LLVM compiles, for a card where the program is for one."""
+        return lower_gpu(tree).ir if _is_for_card(tree) else nest_ir(tree)
+
+    def ptx(self, tree: Tree) -> str:
+        """Return what a card would run, whatever the program is for. No card is needed."""
+        return ptx(lower_gpu(tree))
+
+    def check(self, tree: Tree, way: str, seed: int) -> dict[str, Any]:
+        """Return what is wrong with what `tree` computes of the random inputs of `seed`.
+
+        `way` is ``compiled`` or ``interpreted``. The reply is JSON: ``wrong``, a list, or
+        ``unknown``, why it could not be told.
+        """
+        program = tree.program
+        if (
+            way == "interpreted"
+            and sum(map(program.points, program.statements)) > _MOST_INTERPRETED
+        ):
+            return {"unknown": f"more than {_MOST_INTERPRETED} points: they would take long"}
+        inputs = random_inputs(program, seed)
+        expected = reference_outputs(program, inputs)
+        found = interpret(tree, inputs) if way == "interpreted" else self._nest(tree)[0].run(inputs)
+        return {"wrong": [asdict(one) for one in compare(program, expected, found)]}
+
+    def _is_last(self, tree: Tree) -> bool:
+        """Return whether `tree` is what was timed last."""
+        return self._last is not None and self._last[0].roots == tree.roots
+
+    def _timed(self, trees: list[Tree]) -> list[Timing]:
+        found = [self._nest(tree) for tree in trees]
+        nests = [nest for nest, _ in found]
+        estimates = self._estimates(nests, [first for _, first in found])
+        timings = [
+            Timing(tree.program.flops, estimate, _threads_of(nest))
+            for tree, nest, estimate in zip(trees, nests, estimates, strict=True)
+        ]
+        self._last, self._is_new = (trees[-1], timings[-1]), True
+        return timings
+
+    def _estimates(self, nests: list[Nest], firsts: list[float | None]) -> list[Estimate]:
+        carded = [nest for nest in nests if isinstance(nest, CardedNest)]
+        if carded:
+            return time_carded(carded, seconds=self.seconds, noise=_NOISE)
+        compiled = [nest for nest in nests if not isinstance(nest, CardedNest)]
+        # A nest that was timed before needs no run to find out how often one fits.
+        known = [
+            nest.seconds if first is None and nest.seconds < self.seconds else first
+            for nest, first in zip(compiled, firsts, strict=True)
+        ]
+        found = estimate_in_turns(
+            [nest.on(self._arrays()) for nest in compiled],
+            seconds=self.seconds,
+            noise=_NOISE,
+            threaded=any(nest.is_threaded for nest in compiled),
+            first=known,
+        )
+        for nest, estimate in zip(compiled, found, strict=True):
+            nest.seconds = estimate.seconds
+        return found
+
+    def _require_known_peak(self) -> None:
+        if _is_for_card(self.start):
+            raise ObservationError(
+                "the peak of a card is not measured: expected a program without `target cuda`, "
+                "or `flops` and `flops_gain` for one with it"
+            )
+
+    def _nest(self, tree: Tree) -> tuple[Nest, float | None]:
+        """Return `tree` compiled and checked once, and what the run took if that was just now."""
+        nest = self._proven.get(tree)
+        if nest is not None:
+            return nest, None
+        self._require_short(tree)
+        nest = card_nest(tree) if _is_for_card(tree) else compile_nest(tree)
+        seconds = self._require_right(tree, nest)
+        self._proven.add(tree, nest)
+        return nest, seconds
+
+    def _require_short(self, tree: Tree) -> None:
+        if _is_for_card(tree):
+            seconds, advice = card_seconds(tree), "parallelise the outer loops"
+        else:
+            seconds = most_seconds(tree)
+            advice = "vectorise the innermost loop"
+        if seconds > MOST_SECONDS:
+            raise ObservationError(
+                f"one run would take about {seconds:.0f} s, expected at most {MOST_SECONDS:g} s: "
+                f"{advice}, or choose a smaller program"
+            )
+
+    def _require_right(self, tree: Tree, nest: Nest) -> float | None:
+        """Run `nest` once and compare with numpy; return the seconds, where a clock was read."""
+        inputs, seconds = self._proven.inputs, None
+        if isinstance(nest, CardedNest):
+            found = nest.run(inputs)
+        else:
+            found = self._arrays()
+            for tensor in tree.program.tensors.values():
+                found[tensor.name][...] = inputs.get(tensor.name, np.nan)
+            seconds = first_run(nest.on(found), threaded=nest.is_threaded)
+        wrong = compare(tree.program, self._proven.expected, found)
+        if wrong:
+            raise WrongResultError(
+                f"the compiled nest computes something else than numpy: {wrong[0]}. This is a bug "
+                f"of this library; the nest is\n{tree}"
+            )
+        return seconds
+
+    def _arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Return the memory on which every nest of the program runs."""
+        if not self._memory:
+            self._memory = tensor_memory(self.start.program, self._proven.inputs)
+        return self._memory
+
+
+def most_seconds(tree: Tree) -> float:
+    """Return a bound of what one run takes on this machine."""
+    seconds, handed = estimated_cycles(tree) / _MODEL_HZ * _SLOWER, forks(tree)
+    if handed:
+        seconds *= CORES / min(CORES, threads())
+    return seconds + handed * _FORK_SECONDS
+
+
+def _is_for_card(tree: Tree) -> bool:
+    return tree.program.target == "cuda"
+
+
+def _threads_of(nest: Nest) -> int:
+    if isinstance(nest, CardedNest):
+        return nest.threads
+    return threads() if nest.is_threaded else 1

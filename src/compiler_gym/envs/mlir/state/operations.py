@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""What a payload's operations are: loops, accesses and arithmetic, read from the IR.
+
+An operation is known by its attribute ``tag``, which survives tiling and is written again
+where a transformation drops it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from compiler_gym.envs.mlir.toolchain.bindings import load
+
+__all__ = ["DYNAMIC", "Access", "Operation", "handles_in", "operations_in", "tag_of"]
+
+DYNAMIC = -1
+"""The length of a loop that has no fixed one."""
+
+_WITHOUT_LOOPS = frozenset({"linalg.yield", "linalg.index", "linalg.pack", "linalg.unpack"})
+_NO_INTERFACE = frozenset({"linalg.softmax"})
+_ARITHMETIC = ("add", "sub", "mul", "div", "exp", "max", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How an operand is read or written: its matrix has a row for each of its dimensions."""
+
+    shape: tuple[int, ...]
+    matrix: tuple[tuple[int, ...], ...]
+    """The factor of each loop's counter; a dimension that is no sum of those has only zeros."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a payload."""
+
+    tag: str
+    name: str
+    bounds: tuple[int, ...]
+    """The length of each loop, `DYNAMIC` where it is not fixed."""
+    iterators: tuple[str, ...]
+    """``parallel`` or ``reduction`` for each loop."""
+    inputs: tuple[Access, ...]
+    outputs: tuple[Access, ...]
+    arithmetic: tuple[tuple[str, int], ...]
+    """How often each kind of arithmetic is done in the innermost loop."""
+    depth: int
+    """How many loops are around it."""
+    handle: Any
+    """The operation itself."""
+
+    @cached_property
+    def iterations(self) -> int:
+        """How often the innermost body runs, where a dynamic loop counts as one."""
+        total = 1
+        for bound in self.bounds:
+            total *= max(bound, 1)
+        return total
+
+    @property
+    def flops(self) -> int:
+        """Arithmetic operations of the whole nest."""
+        return self.iterations * sum(count for _, count in self.arithmetic)
+
+    @property
+    def is_dynamic(self) -> bool:
+        """Whether a loop's length is not fixed."""
+        return DYNAMIC in self.bounds
+
+
+def tag_of(operation: Any) -> str:
+    """Return the tag of an operation, or nothing."""
+    attributes = operation.attributes
+    if "tag" not in attributes:
+        return ""
+    value = attributes["tag"]
+    return str(value.value) if isinstance(value, load().ir.StringAttr) else ""
+
+
+def handles_in(root: Any, *, of_interface: bool = False) -> list[Any]:
+    """Return the handles of structured operations in the order in which MLIR matches them."""
+    found: list[Any] = []
+    none: frozenset[str] = frozenset()
+    _walk(root, found, _WITHOUT_LOOPS | (_NO_INTERFACE if of_interface else none))
+    return found
+
+
+def operations_in(module: Any) -> dict[str, Operation]:
+    """Return every structured operation by its tag; of several with one, the first."""
+    found: dict[str, Operation] = {}
+    for handle in handles_in(module.operation):
+        tag = tag_of(handle)
+        if tag and tag not in found:
+            found[tag] = describe(handle, tag)
+    return found
+
+
+def describe(handle: Any, tag: str) -> Operation:
+    """Return what there is to know of one operation."""
+    loaded = load()
+    count = len(handle.results)
+    operands = list(handle.operands)
+    if handle.name in _NO_INTERFACE:
+        shape = _shape(operands[0])
+        summed = int(handle.attributes["dimension"].value)
+        iterators = tuple("reduction" if i == summed else "parallel" for i in range(len(shape)))
+        access = Access(shape, tuple(_row(i, len(shape)) for i in range(len(shape))))
+        return Operation(
+            tag, handle.name, shape, iterators, (access,), (access,),
+            (("add", 1), ("div", 1), ("exp", 1), ("max", 1), ("sub", 1)), _depth(handle), handle,
+        )  # fmt: skip
+    maps = [one.value for one in loaded.linalg.get_indexing_maps(handle)]
+    loops = int(maps[0].n_dims)
+    accesses = [
+        Access(_shape(operand), tuple(_factors(e, loops) for e in one.results))
+        for operand, one in zip(operands, maps, strict=True)
+    ]
+    inputs, outputs = accesses[: len(accesses) - count], accesses[len(accesses) - count :]
+    written = set[int]()
+    for access in outputs:
+        written |= {d for row in access.matrix for d, factor in enumerate(row) if factor}
+    return Operation(
+        tag,
+        handle.name,
+        _bounds(accesses, loops),
+        tuple("parallel" if loop in written else "reduction" for loop in range(loops)),
+        tuple(inputs),
+        tuple(outputs),
+        _arithmetic(handle),
+        _depth(handle),
+        handle,
+    )
+
+
+def _walk(operation: Any, found: list[Any], skipped: frozenset[str]) -> None:
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                op = inner.operation
+                if op.name.startswith("linalg."):
+                    if op.name not in skipped:
+                        found.append(op)
+                else:
+                    _walk(op, found, skipped)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    ir = load().ir
+    if not isinstance(value.type, ir.ShapedType):
+        return ()
+    shaped = ir.ShapedType(value.type)
+    return tuple(
+        DYNAMIC if shaped.is_dynamic_dim(i) else int(shaped.get_dim_size(i))
+        for i in range(shaped.rank)
+    )
+
+
+def _row(at: int, count: int) -> tuple[int, ...]:
+    return tuple(int(i == at) for i in range(count))
+
+
+def _factors(expression: Any, loops: int) -> tuple[int, ...]:
+    """Return the factor of each loop in a sum of them; zeros where it is another expression."""
+    factors = [0] * loops
+    for factor, loop in _terms(expression):
+        if loop >= 0:
+            factors[loop] += factor
+    return tuple(factors)
+
+
+def _terms(expression: Any) -> Iterator[tuple[int, int]]:
+    ir = load().ir
+    if isinstance(expression, ir.AffineDimExpr):
+        yield 1, int(ir.AffineDimExpr(expression).position)
+    elif isinstance(expression, ir.AffineAddExpr):
+        both = ir.AffineAddExpr(expression)
+        yield from _terms(both.lhs)
+        yield from _terms(both.rhs)
+    elif isinstance(expression, ir.AffineMulExpr):
+        both = ir.AffineMulExpr(expression)
+        for one, other in ((both.lhs, both.rhs), (both.rhs, both.lhs)):
+            if isinstance(other, ir.AffineConstantExpr):
+                factor = int(ir.AffineConstantExpr(other).value)
+                for inner, loop in _terms(one):
+                    yield factor * inner, loop
+                return
+
+
+def _bounds(accesses: list[Access], loops: int) -> tuple[int, ...]:
+    bounds = [DYNAMIC] * loops
+    for access in accesses:
+        for size, row in zip(access.shape, access.matrix, strict=True):
+            if sorted(row) == [0] * (loops - 1) + [1]:
+                loop = row.index(1)
+                bounds[loop] = size if bounds[loop] == DYNAMIC else bounds[loop]
+    return tuple(bounds)
+
+
+def _arithmetic(handle: Any) -> tuple[tuple[str, int], ...]:
+    counts: dict[str, int] = dict.fromkeys(_ARITHMETIC, 0)
+    for region in handle.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                dialect, _, word = inner.operation.name.partition(".")
+                if dialect in ("arith", "math") and word not in ("constant", "index_cast"):
+                    kind = next((k for k in _ARITHMETIC if word.startswith(k)), "other")
+                    counts["max" if word.startswith("min") else kind] += 1
+    return tuple((kind, count) for kind, count in counts.items() if count)
+
+
+def _depth(handle: Any) -> int:
+    depth, parent = 0, handle.parent
+    while parent is not None and parent.operation.name != "func.func":
+        depth += parent.operation.name in ("scf.for", "scf.forall")
+        parent = parent.operation.parent
+    return depth

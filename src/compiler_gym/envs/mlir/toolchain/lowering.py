@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: E501 - lines of the transform dialect
+"""From a payload on tensors to machine code, always by the same way.
+
+Whatever the moves left undone is done here in the plainest manner: loops for what is still a
+linalg operation, outer products for what is still a contraction. An equal module is never
+compiled twice in a process.
+"""
+
+import hashlib
+import re
+from collections import OrderedDict
+from functools import cache
+from typing import Any
+
+from compiler_gym.envs.mlir.state.pieces import module_of
+from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
+from compiler_gym.envs.mlir.toolchain.running import Kernel, signature_of
+
+__all__ = ["LEVEL", "bufferized", "compiled", "lowered", "shortened"]
+
+_KEPT = 64
+LEVEL = 2
+"""The level of LLVM's pipeline: 3 makes nothing faster here that 2 does not."""
+
+_BUFFERS = (
+    "canonicalize,cse,eliminate-empty-tensors,"
+    "one-shot-bufferize{bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map buffer-alignment=64},"
+    "scf-forall-to-for,canonicalize,cse,buffer-results-to-out-params{hoist-static-allocs modify-public-functions},"
+    "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack{max-alloc-size-in-bytes=4096}),"
+    "buffer-deallocation-pipeline,canonicalize,cse"
+)
+_CODE = (
+    "func.func(llvm-request-c-wrappers,convert-linalg-to-loops),func.func(canonicalize,cse),"
+    "expand-strided-metadata,lower-affine,func.func(lower-vector-mask),convert-vector-to-scf,"
+    "convert-scf-to-cf,convert-vector-to-llvm{vector-contract-lowering=outerproduct},"
+    "lower-affine,convert-math-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
+    "convert-ub-to-llvm,convert-index-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,"
+    "reconcile-unrealized-casts,canonicalize,cse"
+)
+
+_PACKS = """%p = transform.structured.match ops{["linalg.pack"]} in %root : (!transform.any_op) -> !transform.op<"linalg.pack">
+%u = transform.structured.match ops{["linalg.unpack"]} in %root : (!transform.any_op) -> !transform.op<"linalg.unpack">
+%0, %1, %2 = transform.structured.lower_pack %p : (!transform.op<"linalg.pack">) -> (!transform.op<"tensor.pad">, !transform.op<"tensor.expand_shape">, !transform.op<"linalg.transpose">)
+%3, %4, %5, %6 = transform.structured.lower_unpack %u : (!transform.op<"linalg.unpack">) -> (!transform.op<"tensor.empty">, !transform.op<"linalg.transpose">, !transform.op<"tensor.collapse_shape">, !transform.op<"tensor.extract_slice">)
+"""
+_SOFTMAX = """%m = transform.structured.match ops{["linalg.softmax"]} in %root : (!transform.any_op) -> !transform.any_op
+%d = transform.structured.decompose_interface %m : (!transform.any_op) -> !transform.any_op
+"""
+# In one set the patterns of `lower_transpose` and `lower_shape_cast` undo each other for ever.
+_VECTORS = """%f = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+transform.apply_patterns to %f {
+  transform.apply_patterns.vector.lower_masked_transfers
+  transform.apply_patterns.vector.lower_contraction lowering_strategy = "outerproduct"
+  transform.apply_patterns.vector.transfer_permutation_patterns
+  transform.apply_patterns.vector.lower_multi_reduction lowering_strategy = "innerparallel"
+  transform.apply_patterns.vector.lower_outerproduct
+  transform.apply_patterns.vector.lower_broadcast
+  transform.apply_patterns.vector.transfer_to_scf max_transfer_rank = 1 full_unroll = true
+  transform.apply_patterns.vector.lower_transfer max_transfer_rank = 1
+  transform.apply_patterns.vector.lower_create_mask
+  transform.apply_patterns.canonicalization
+} : !transform.any_op
+transform.apply_patterns to %f {
+  transform.apply_patterns.vector.lower_shape_cast
+  transform.apply_patterns.canonicalization
+} : !transform.any_op
+transform.apply_patterns to %f {
+  transform.apply_patterns.vector.lower_transpose lowering_strategy = "shuffle_1d"
+  transform.apply_patterns.canonicalization
+} : !transform.any_op
+"""
+
+_COPY = re.compile(r"memref\.copy (%\S+), (%\S+) : (memref<.+>) to (memref<.+>)$", re.M)
+_made: OrderedDict[str, Kernel] = OrderedDict()
+
+
+def bufferized(text: str) -> Any:
+    """Return the module `text` on memory in place of tensors, its results as last arguments."""
+    with diagnosed("the module cannot be put into memory"):
+        loaded = load()
+        module = loaded.ir.Module.parse(text)
+        if "linalg.softmax" in text:
+            _transform(module, _SOFTMAX)
+        if "linalg.pack" in text or "linalg.unpack" in text:
+            _transform(module, _PACKS)
+        _protect_arguments(module)
+        _passes(_BUFFERS).run(module.operation)
+        # The copies of memref are calls of a library that is not there.
+        plain = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", str(module))
+        return loaded.ir.Module.parse(plain)
+
+
+def lowered(text: str) -> Any:
+    """Return the module `text` in LLVM's dialect."""
+    return _in_llvm(bufferized(text), text)
+
+
+def compiled(text: str, level: int = LEVEL) -> Kernel:
+    """Return the module `text` as machine code of LLVM's ``-O`` `level`."""
+    key = f"{level} {hashlib.sha256(text.encode()).hexdigest()}"
+    if key not in _made:
+        _made[key] = _kernel(lowered(text), text, level)
+        if len(_made) > _KEPT:
+            _made.popitem(last=False)
+    _made.move_to_end(key)
+    return _made[key]
+
+
+def shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
+    """Return the plain code of `text` with fewer rounds of its outer loops, and how many times
+    as much the whole is.
+
+    Every nest keeps the same share of its rounds, so that about `most` innermost ones are left.
+    """
+    module = bufferized(text)
+    with diagnosed("the module cannot be lowered"):
+        _passes("func.func(convert-linalg-to-loops)").run(module.operation)
+        body = module.body.operations[0].operation.regions[0].blocks[0]
+        nests = [one.operation for one in body.operations if one.operation.name == "scf.for"]
+        whole = sum(map(_rounds, nests))
+        for nest in nests:
+            _cut(nest, most / max(1, whole))
+        left = sum(map(_rounds, nests))
+    return _kernel(_in_llvm(module, text), text, level), whole / max(1, left)
+
+
+def _in_llvm(module: Any, text: str) -> Any:
+    with diagnosed("the module cannot be lowered"):
+        if "vector." in text:
+            _transform(module, _VECTORS)
+        _passes(_CODE).run(module.operation)
+    return module
+
+
+def _kernel(module: Any, text: str, level: int) -> Kernel:
+    loaded = load()
+    with diagnosed("the module cannot be compiled"):
+        inputs, outputs = signature_of(loaded.ir.Module.parse(text))
+        engine = loaded.execution_engine(module, opt_level=level)
+        return Kernel(engine, engine.lookup(_name_of(module)), inputs, outputs)
+
+
+def _trips(loop: Any) -> int:
+    low, high, step = (
+        int(operand.owner.attributes["value"].value) for operand in list(loop.operands)[:3]
+    )
+    return max(0, -(-(high - low) // step))
+
+
+def _loops_in(nest: Any) -> list[Any]:
+    inner = nest.regions[0].blocks[0].operations
+    return [one.operation for one in inner if one.operation.name == "scf.for"]
+
+
+def _rounds(nest: Any) -> int:
+    return _trips(nest) * max(1, sum(map(_rounds, _loops_in(nest))))
+
+
+def _cut(nest: Any, share: float) -> None:
+    """Let the outermost loop with more than one round have only `share` of them."""
+    trips = _trips(nest)
+    if trips == 1:
+        for inner in _loops_in(nest):
+            _cut(inner, share)
+        return
+    ir = load().ir
+    low, step = (int(nest.operands[at].owner.attributes["value"].value) for at in (0, 2))
+    kept = max(1, min(trips, int(trips * share)))
+    index = ir.IndexType.get()
+    value = ir.IntegerAttr.get(index, low + kept * step)
+    with ir.InsertionPoint(nest), ir.Location.unknown():
+        constant = ir.Operation.create(
+            "arith.constant", results=[index], attributes={"value": value}
+        )
+    nest.operands[1] = constant.result
+
+
+def _protect_arguments(module: Any) -> None:
+    """Say that inputs are only read, so that a second run finds them as the first did."""
+    ir = load().ir
+    function = module.body.operations[0].operation
+    count = len(ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value).inputs)
+    fixed = ir.DictAttr.get({"bufferization.writable": ir.BoolAttr.get(False)})
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed] * count)
+
+
+def _name_of(module: Any) -> str:
+    ir = load().ir
+    for operation in module.body.operations:
+        name = str(ir.StringAttr(operation.operation.attributes["sym_name"]).value)
+        if name.startswith("_mlir_ciface_"):
+            return name.removeprefix("_mlir_ciface_")
+    raise ValueError("there is no function to call")
+
+
+@cache
+def _passes(pipeline: str) -> Any:
+    return load().pass_manager.parse(f"builtin.module({pipeline})")
+
+
+def _transform(module: Any, body: str) -> None:
+    loaded = load()
+    script = loaded.ir.Module.parse(module_of(body))
+    loaded.interpret(module.operation, script.body.operations[0], script.operation)

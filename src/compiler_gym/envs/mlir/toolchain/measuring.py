@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""Checks that a module computes what its payload should, and then times it; each once.
+
+What is known of a payload (its inputs, the right results, the time of its naive code) and of each
+module is kept for as long as the process lives, up to a number of them.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+
+from compiler_gym.envs.mlir.toolchain.lowering import compiled, shortened
+from compiler_gym.envs.mlir.toolchain.reference import (
+    TOLERANCES,
+    UnknownOperationError,
+    evaluate,
+    evaluate_quickly,
+    worst_error,
+)
+from compiler_gym.envs.mlir.toolchain.running import (
+    Array,
+    Call,
+    Kernel,
+    aligned,
+    random_inputs,
+    times_of,
+)
+from compiler_gym.errors import ObservationError
+
+__all__ = ["Bench", "bench_of"]
+
+_KEPT_PAYLOADS, _KEPT_MODULES = 4, 64
+_SEED = 21
+_LONG = 0.02
+"""Seconds for which a module is timed at least for its median, or three runs."""
+_SLOW = 0.25
+"""Seconds of a run from which on one is enough: what a cold cache adds is small beside it."""
+_MOST_ROUNDS = 1 << 27
+"""The innermost rounds that are run of the naive code."""
+_NAIVE_LEVEL = 3
+
+
+class Bench:
+    """One payload and everything that was run of it."""
+
+    def __init__(self, payload: str) -> None:
+        self._payload = payload
+        self._inputs: list[Array] = []
+        self._outputs: list[Array] = []
+        self._wanted: list[Array] | None = None
+        self._medians: OrderedDict[str, float] = OrderedDict()
+        self._checked: OrderedDict[str, Call] = OrderedDict()
+        self._first: dict[str, float] = {}
+        self._compile_seconds: dict[str, float] = {}
+        self._naive: float | None = None
+        self._numpy: float | None = None
+
+    def times(self, text: str, count: int, warmups: int) -> list[float]:
+        """Return `count` times of the module `text`, in microseconds."""
+        call = self.checked(text)
+        warmups = max(warmups, int(self._first[text] < _SLOW))
+        return [1e6 * seconds for seconds in times_of(call, count, warmups)]
+
+    def median(self, text: str) -> float:
+        """Return the median time of the module `text` in microseconds, measured once.
+
+        One that took long when it was checked is not run again.
+        """
+        if text == self._payload:
+            return self.naive()
+        if text not in self._medians:
+            call = self.checked(text)
+            self._medians[text] = 1e6 * _typical(call, self._first[text])
+            _forget(self._medians)
+        return self._medians[text]
+
+    def naive(self) -> float:
+        """Return the median time of the payload without any move at ``-O3``, measured once.
+
+        Of a payload with more than `_MOST_ROUNDS` innermost rounds as few are run, and the time is
+        multiplied: rows of one operation take equally long.
+        """
+        if self._naive is None:
+            kernel, factor = shortened(self._payload, _MOST_ROUNDS, _NAIVE_LEVEL)
+            call = self._bound(kernel)
+            self._naive = 1e6 * factor * _typical(call, call.seconds(1))
+        return self._naive
+
+    def numpy(self) -> float:
+        """Return the median time of numpy's operations in microseconds; 0 where it has none."""
+        if self._numpy is None:
+            if not self._inputs:
+                self._bound(compiled(self._payload))
+            self._numpy = 1e6 * _time_of_numpy(self._payload, self._inputs)
+        return self._numpy
+
+    def compile_seconds(self, text: str) -> float:
+        """Return how long it took to make machine code of the module `text`."""
+        self.checked(text)
+        return self._compile_seconds.get(text, 0.0)
+
+    def checked(self, text: str) -> Call:
+        """Return machine code whose results are right; raise `ObservationError` if they are not."""
+        if text in self._checked:
+            self._checked.move_to_end(text)
+            return self._checked[text]
+        begin = time.perf_counter()
+        kernel = compiled(text)
+        self._compile_seconds[text] = time.perf_counter() - begin
+        call = self._bound(kernel)
+        for array in call.outputs:  # what is not written is found, whoever wrote it before
+            array.fill(np.nan if array.dtype.kind == "f" else np.iinfo(array.dtype).min)
+        self._first[text] = call.seconds(1)
+        self._compare(call.outputs)
+        self._checked[text] = call
+        _forget(self._checked)
+        return call
+
+    def _bound(self, kernel: Kernel) -> Call:
+        """Return `kernel` on the arrays that all modules of the payload share."""
+        if not self._inputs:
+            self._inputs = [aligned(one) for one in random_inputs(kernel.inputs, _SEED)]
+            self._outputs = kernel.room()
+        return kernel.bind(self._inputs, self._outputs)
+
+    def _compare(self, found: Sequence[Array]) -> None:
+        for number, (one, wanted) in enumerate(zip(found, self._right_results(), strict=True)):
+            error, tolerance = worst_error(one, wanted), TOLERANCES[str(one.dtype)]
+            if error > tolerance:
+                raise ObservationError(
+                    f"result {number} is wrong by {error:.3g} of its largest value, more than "
+                    f"{tolerance:g}: the transformations changed what the program computes"
+                )
+
+    def _right_results(self) -> list[Array]:
+        if self._wanted is None:
+            try:
+                self._wanted = evaluate(self._payload, self._inputs)
+            except UnknownOperationError:  # then its own plain code has to be right
+                call = compiled(self._payload).bind(self._inputs)  # into arrays of its own
+                call()
+                self._wanted = [np.array(one, copy=True) for one in call.outputs]
+        return self._wanted
+
+
+_benches: OrderedDict[str, Bench] = OrderedDict()
+
+
+def bench_of(payload: str) -> Bench:
+    """Return what is known of `payload`."""
+    if payload not in _benches:
+        _benches[payload] = Bench(payload)
+        while len(_benches) > _KEPT_PAYLOADS:
+            _benches.popitem(last=False)
+    _benches.move_to_end(payload)
+    return _benches[payload]
+
+
+def _typical(call: Call, once: float) -> float:
+    """Return the median seconds of a call that has just taken `once`."""
+    if once >= _SLOW:
+        return once
+    once = call.seconds(1)
+    count = int(min(25, max(3, _LONG / max(once, 200e-6))))
+    return median(times_of(call, count, 1))
+
+
+def _forget(kept: OrderedDict[str, float] | OrderedDict[str, Call]) -> None:
+    while len(kept) > _KEPT_MODULES:
+        kept.popitem(last=False)
+
+
+def _time_of_numpy(payload: str, inputs: Sequence[Array]) -> float:
+    run = evaluate_quickly(payload, inputs)
+    if run is None:
+        return 0.0
+    run()
+    times: list[float] = []
+    begin = time.perf_counter()
+    while len(times) < 3 or (time.perf_counter() - begin < _LONG and len(times) < 25):
+        before = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - before)
+    return median(times)

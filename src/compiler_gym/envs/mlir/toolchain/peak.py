@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What one thread of this machine reaches at most: measured, not read from a table.
+
+It is compiled by MLIR as every payload is, because a build of ours may have no other way to
+machine code.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from compiler_gym.envs.mlir.toolchain.lowering import compiled
+from compiler_gym.envs.mlir.toolchain.running import times_of
+
+__all__ = ["peak_gflops"]
+
+_ROUNDS = 20_000
+_WIDTHS = ((64, 24), (32, 12))
+"""Bytes of a vector, and how many sums do not wait for each other: as many registers as AVX-512
+has left beside what is multiplied, and as many as AVX2 has."""
+
+
+@cache
+def peak_gflops(element: str = "f32") -> float:
+    """Return the 10^9 products and sums a second of one thread, from registers: the best of
+    several widths; about a twentieth of a second, once in a process."""
+    bits = int(element[1:])
+    return max(_reached(8 * width // bits, chains, element) for width, chains in _WIDTHS)
+
+
+def _reached(lanes: int, chains: int, element: str) -> float:
+    kernel = compiled(_products(lanes, chains, element))
+    ones = [np.full((chains, lanes), 0.5, f"float{element[1:]}") for _ in kernel.inputs]
+    seconds = min(times_of(kernel.bind(ones), 15, 2))
+    return 2 * lanes * chains * _ROUNDS / seconds / 1e9
+
+
+def _products(lanes: int, chains: int, element: str) -> str:
+    """Return a loop of fused products and sums, each of which goes on from its own last."""
+    tensor, vector = f"tensor<{chains}x{lanes}x{element}>", f"vector<{lanes}x{element}>"
+    read = "".join(
+        f"  %c{n} = arith.constant {n} : index\n"
+        f"  %v{n} = vector.transfer_read %a[%c{n}, %c0], %zero {{in_bounds = [true]}} "
+        f": {tensor}, {vector}\n"
+        for n in range(chains)
+    )
+    carried = ", ".join(f"%x{n} = %v{n}" for n in range(chains))
+    fused = "".join(f"    %y{n} = vector.fma %x{n}, %v0, %v0 : {vector}\n" for n in range(chains))
+    write = "".join(
+        f"  %t{n + 1} = vector.transfer_write %s#{n}, %t{n}[%c{n}, %c0] {{in_bounds = [true]}} "
+        f": {vector}, {tensor}\n"
+        for n in range(chains)
+    )
+    kinds = ", ".join([vector] * chains)
+    return (
+        f"module {{\nfunc.func @main(%a: {tensor}) -> {tensor} {{\n"
+        f"  %zero = arith.constant 0.0 : {element}\n  %one = arith.constant 1 : index\n"
+        f"  %rounds = arith.constant {_ROUNDS} : index\n{read}"
+        f"  %s:{chains} = scf.for %i = %c0 to %rounds step %one iter_args({carried}) -> ({kinds}) "
+        f"{{\n{fused}    scf.yield {', '.join(f'%y{n}' for n in range(chains))} : {kinds}\n  }}\n"
+        f"  %t0 = tensor.empty() : {tensor}\n{write}  return %t{chains} : {tensor}\n}}\n}}\n"
+    )

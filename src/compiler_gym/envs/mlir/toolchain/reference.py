@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""What a payload computes, by numpy in double precision: nothing of MLIR's code is run.
+
+An operation's body is evaluated on whole arrays: each operand is seen through its access as an
+array with an axis for every loop, and axes of reductions are folded.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from compiler_gym.envs.mlir.state.operations import Access, Operation, describe
+from compiler_gym.envs.mlir.state.pieces import module_of
+from compiler_gym.envs.mlir.toolchain.bindings import diagnosed, load
+from compiler_gym.envs.mlir.toolchain.running import Array
+
+__all__ = [
+    "TOLERANCES",
+    "UnknownOperationError",
+    "evaluate",
+    "evaluate_quickly",
+    "worst_error",
+]
+
+TOLERANCES = {"float32": 1e-4, "float64": 1e-10, "int32": 0.0, "int64": 0.0}
+"""How far a result may be off, as a part of the largest right one, by its type."""
+_MOST_ELEMENTS = 1 << 28
+Value = Any
+
+
+class UnknownOperationError(Exception):
+    """The reference does not know an operation of the payload."""
+
+
+def evaluate(payload: str, inputs: Sequence[Array]) -> list[Array]:
+    """Return the results of `payload`; raise `UnknownOperationError` for what is not known."""
+    loaded = load()
+    with diagnosed("the reference"):
+        module = loaded.ir.Module.parse(payload)
+        if "linalg.softmax" in payload:
+            text = (
+                '%m = transform.structured.match ops{["linalg.softmax"]} in %root : '
+                "(!transform.any_op) -> !transform.any_op\n"
+                "%d = transform.structured.decompose_interface %m : "
+                "(!transform.any_op) -> !transform.any_op\n"
+            )
+            script = loaded.ir.Module.parse(module_of(text))
+            loaded.interpret(module.operation, script.body.operations[0], script.operation)
+        passes = "builtin.module(func.func(linalg-generalize-named-ops))"
+        loaded.pass_manager.parse(passes).run(module.operation)
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        known: dict[Any, Value] = {}
+        for argument, array in zip(block.arguments, inputs, strict=True):
+            known[argument] = array.astype(np.float64 if array.dtype.kind == "f" else array.dtype)
+        for operation in block.operations:
+            op = operation.operation
+            if op.name == "func.return":
+                return [np.asarray(known[operand]) for operand in op.operands]
+            _evaluate(op, known)
+    raise UnknownOperationError("func.return")
+
+
+def evaluate_quickly(payload: str, inputs: Sequence[Array]) -> Callable[[], object] | None:
+    """Return numpy's own operation for a payload that is one of them, in the payload's type.
+
+    That is a matrix product, one or several; None for anything else.
+    """
+    module = load().ir.Module.parse(payload, load().context)
+    with load().context:
+        block = module.body.operations[0].operation.regions[0].blocks[0]
+        names = [operation.operation.name for operation in block.operations]
+    work = [name for name in names if name.startswith("linalg.") and name != "linalg.fill"]
+    if work not in (["linalg.matmul"], ["linalg.batch_matmul"]) or len(inputs) != 2:
+        return None
+    out = np.matmul(inputs[0], inputs[1])
+    return lambda: np.matmul(inputs[0], inputs[1], out=out)
+
+
+def worst_error(found: Array, wanted: Array) -> float:
+    """Return the largest difference, as a part of the largest magnitude that is right."""
+    if not np.all(np.isfinite(wanted)):
+        same = np.isfinite(found) == np.isfinite(wanted)
+        found, wanted = np.where(same, found, np.nan), np.nan_to_num(wanted)
+        found = np.where(np.isinf(found), 0, found)
+    difference = np.max(np.abs(found.astype(np.float64) - wanted), initial=0.0)
+    if not np.isfinite(difference):
+        return float("inf")
+    return float(difference / max(float(np.max(np.abs(wanted), initial=0.0)), 1e-30))
+
+
+def _evaluate(op: Any, known: dict[Any, Value]) -> None:
+    if op.name == "linalg.generic":
+        _generic(op, known)
+    elif op.name == "tensor.empty":
+        kind = op.results[0].type
+        known[op.results[0]] = np.zeros(tuple(kind.shape), _dtype(kind.element_type))
+    elif op.name == "arith.constant":
+        known[op.results[0]] = _constant(op)
+    elif op.name in ("tensor.collapse_shape", "tensor.expand_shape"):
+        known[op.results[0]] = known[op.operands[0]].reshape(tuple(op.results[0].type.shape))
+    elif op.name == "tensor.pad":
+        known[op.results[0]] = _padded(op, known)
+    else:
+        raise UnknownOperationError(op.name)
+
+
+def _constant(op: Any) -> Value:
+    ir = load().ir
+    value, kind = op.attributes["value"], op.results[0].type
+    if isinstance(value, ir.DenseElementsAttr):
+        if value.is_splat:
+            splat: Any = value.get_splat_value().value
+            full: Array = np.full(tuple(kind.shape), splat)
+            return full
+        return np.array(value).astype(_dtype(kind.element_type))
+    return value.value
+
+
+def _padded(op: Any, known: dict[Any, Value]) -> Array:
+    low, high = list(op.attributes["static_low"]), list(op.attributes["static_high"])
+    inner = op.regions[0].blocks[0].operations
+    if len(op.operands) > 1 or len(inner) != 1:
+        raise UnknownOperationError("tensor.pad of a size or a value that is computed")
+    filler = known[inner[0].operation.operands[0]]
+    return np.pad(known[op.operands[0]], list(zip(low, high, strict=True)), constant_values=filler)
+
+
+def _generic(op: Any, known: dict[Any, Value]) -> None:
+    what = describe(op, "")
+    count = len(what.outputs)
+    accesses = (*what.inputs, *what.outputs)
+    if any(not any(row) and size != 1 for a in accesses for size, row in _rows(a)):
+        raise UnknownOperationError("linalg.generic with an access that is no sum of loops")
+    arrays = [known[operand] for operand in op.operands]
+    body = op.regions[0].blocks[0]
+    if count == 1 and (product := _product(what, body, arrays)) is not None:
+        known[op.results[0]] = product
+        return
+    if what.iterations > _MOST_ELEMENTS:
+        raise UnknownOperationError("linalg.generic with too many iterations")
+    views = [
+        _view(array, access, what.bounds) for array, access in zip(arrays, accesses, strict=True)
+    ]
+    values = dict(zip(body.arguments, views, strict=True))
+    accumulators = list(body.arguments)[-count:]
+    for operation in body.operations:
+        inner = operation.operation
+        if inner.name == "linalg.yield":
+            for place, operand in enumerate(inner.operands):
+                out = what.outputs[place]
+                known[op.results[place]] = _fold(
+                    operand,
+                    accumulators[place],
+                    values,
+                    known,
+                    what,
+                    out,
+                    arrays[len(what.inputs) + place],
+                )
+            return
+        if inner.name == "linalg.index":
+            values[inner.results[0]] = _counter(int(inner.attributes["dim"].value), what.bounds)
+        elif inner.name == "arith.constant":
+            values[inner.results[0]] = _constant(inner)
+        elif _folds(inner, accumulators) and "reduction" in what.iterators:
+            values[inner.results[0]] = inner  # folded when it is yielded
+        else:
+            values[inner.results[0]] = _computed(inner, values, known)
+
+
+def _folds(inner: Any, accumulators: list[Any]) -> bool:
+    return inner.name in _REDUCE and any(o in accumulators for o in inner.operands)
+
+
+def _fold(
+    operand: Any,
+    accumulator: Any,
+    values: dict[Any, Value],
+    known: dict[Any, Value],
+    what: Operation,
+    out: Access,
+    start: Array,
+) -> Array:
+    value = values.get(operand, known.get(operand))
+    order = _order(out)
+    if "reduction" not in what.iterators:
+        full = np.broadcast_to(np.asarray(value), what.bounds)
+        return np.ascontiguousarray(np.transpose(full, order)).reshape(out.shape)
+    inner: Any = value
+    if getattr(inner, "name", None) not in _REDUCE:
+        raise UnknownOperationError("a reduction that is not folded")
+    other = next(o for o in inner.operands if o != accumulator)
+    data = np.broadcast_to(np.asarray(values.get(other, known.get(other))), what.bounds)
+    axes = tuple(i for i, kind in enumerate(what.iterators) if kind == "reduction")
+    fold = _REDUCE[inner.name]
+    reduced = fold.reduce(data, axis=axes)
+    left = [i for i in range(len(what.bounds)) if i not in axes]
+    reduced = np.transpose(reduced, [left.index(i) for i in order]).reshape(out.shape)
+    return fold(start, reduced)
+
+
+def _product(what: Operation, body: Any, arrays: list[Array]) -> Array | None:
+    """Return the sum of products of two operands by einsum, or None where it is none."""
+    names = [operation.operation.name for operation in body.operations]
+    if (
+        names
+        not in (
+            ["arith.mulf", "arith.addf", "linalg.yield"],
+            ["arith.muli", "arith.addi", "linalg.yield"],
+        )
+        or len(arrays) != 3
+    ):
+        return None
+    first = body.operations[0].operation
+    if list(first.operands) != list(body.arguments)[:2]:
+        return None
+    terms: list[str] = []
+    views: list[Array] = []
+    for array, access in zip(arrays[:2], what.inputs, strict=True):
+        used = [d for d in range(len(what.bounds)) if any(row[d] for row in access.matrix)]
+        view = _view(array, access, what.bounds)
+        views.append(view[tuple(slice(None) if d in used else 0 for d in range(view.ndim))])
+        terms.append("".join(chr(97 + d) for d in used))
+    result = "".join(chr(97 + d) for d in _order(what.outputs[0]))
+    summed = np.einsum(f"{','.join(terms)}->{result}", *views, optimize=True)
+    return arrays[2] + summed.reshape(what.outputs[0].shape)
+
+
+def _view(array: Value, access: Access, bounds: tuple[int, ...]) -> Array:
+    """Return `array` with an axis for every loop; no data is copied."""
+    array = np.asarray(array)
+    strides = [0] * len(bounds)
+    for stride, row in zip(array.strides, access.matrix, strict=True):
+        for loop, factor in enumerate(row):
+            strides[loop] += factor * stride
+    return np.lib.stride_tricks.as_strided(array, bounds, strides, writeable=False)
+
+
+def _rows(access: Access) -> list[tuple[int, tuple[int, ...]]]:
+    return list(zip(access.shape, access.matrix, strict=True))
+
+
+def _order(out: Access) -> list[int]:
+    return [row.index(1) for row in out.matrix if any(row)]
+
+
+def _counter(loop: int, bounds: tuple[int, ...]) -> Array:
+    shape = [1] * len(bounds)
+    shape[loop] = bounds[loop]
+    return np.arange(bounds[loop]).reshape(shape)
+
+
+def _computed(inner: Any, values: dict[Any, Value], known: dict[Any, Value]) -> Value:
+    if inner.name not in _COMPUTE:
+        raise UnknownOperationError(inner.name)
+    operands = [values.get(operand, known.get(operand)) for operand in inner.operands]
+    if inner.name in ("arith.cmpf", "arith.cmpi"):
+        return _compared(inner, operands)
+    return _COMPUTE[inner.name](*operands)
+
+
+def _compared(inner: Any, operands: list[Value]) -> Value:
+    word = str(inner.attributes["predicate"])
+    number = int(word.split(":")[0])
+    table = _FLOAT_ORDER if inner.name == "arith.cmpf" else _INT_ORDER
+    if number not in table:
+        raise UnknownOperationError(f"{inner.name} {word}")
+    return table[number](*operands)
+
+
+def _dtype(kind: Any) -> str:
+    return "float64" if str(kind).startswith(("f", "bf")) else "int64"
+
+
+def _erf(value: Value) -> Value:
+    return np.vectorize(math.erf)(value)
+
+
+def _inverse_root(value: Value) -> Value:
+    return 1 / np.sqrt(value)
+
+
+def _multiplied_and_added(a: Value, b: Value, c: Value) -> Value:
+    return a * b + c
+
+
+def _same(value: Value) -> Value:
+    return value
+
+
+_REDUCE: dict[str, Any] = {
+    "arith.addf": np.add, "arith.addi": np.add, "arith.mulf": np.multiply,
+    "arith.muli": np.multiply, "arith.maximumf": np.maximum, "arith.maxnumf": np.fmax,
+    "arith.maxsi": np.maximum, "arith.minimumf": np.minimum, "arith.minnumf": np.fmin,
+    "arith.minsi": np.minimum,
+}  # fmt: skip
+
+_FLOAT_ORDER: dict[int, Callable[..., Value]] = {
+    1: np.equal, 2: np.greater, 3: np.greater_equal, 4: np.less, 5: np.less_equal,
+    8: np.equal, 9: np.greater, 10: np.greater_equal, 11: np.less, 12: np.less_equal,
+    13: np.not_equal,
+}  # fmt: skip
+_INT_ORDER: dict[int, Callable[..., Value]] = {
+    0: np.equal, 1: np.not_equal, 2: np.less, 3: np.less_equal, 4: np.greater, 5: np.greater_equal,
+}  # fmt: skip
+
+_COMPUTE: dict[str, Callable[..., Value]] = {
+    **_REDUCE,
+    "arith.subf": np.subtract, "arith.subi": np.subtract, "arith.divf": np.divide,
+    "arith.negf": np.negative, "arith.select": np.where, "arith.cmpf": np.less,
+    "arith.cmpi": np.less, "math.exp": np.exp, "math.sqrt": np.sqrt, "math.tanh": np.tanh,
+    "math.erf": _erf, "math.absf": np.abs, "math.log": np.log, "math.powf": np.power,
+    "math.rsqrt": _inverse_root, "math.fma": _multiplied_and_added, "arith.index_cast": _same,
+    "arith.extf": _same, "arith.truncf": _same, "arith.sitofp": _same, "arith.fptosi": np.trunc,
+}  # fmt: skip

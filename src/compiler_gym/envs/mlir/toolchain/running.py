@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""Calls machine code on arrays, and times it."""
+
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.envs.mlir.toolchain.bindings import load
+
+__all__ = [
+    "Array",
+    "Call",
+    "Kernel",
+    "Tensor",
+    "aligned",
+    "random_inputs",
+    "signature_of",
+    "times_of",
+]
+
+Array = NDArray[Any]
+_ALIGNMENT = 64
+_DTYPES = {"f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """The shape and the numpy type of an argument or a result."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """Machine code and how to call it; `engine` owns the code."""
+
+    engine: Any
+    entry: Any
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+
+    def bind(self, inputs: Sequence[Array], outputs: Sequence[Array] = ()) -> "Call":
+        """Return a call on `inputs` that writes `outputs`, or arrays of its own."""
+        return Call(self, inputs, outputs or self.room())
+
+    def room(self) -> list[Array]:
+        """Return arrays for what it writes."""
+        return [aligned(np.zeros(tensor.shape, tensor.dtype)) for tensor in self.outputs]
+
+
+class Call:
+    """Machine code with its arguments: each call writes the same outputs again.
+
+    Arrays that begin at a multiple of 64 bytes are taken as they are, others are copied.
+    """
+
+    def __init__(self, kernel: Kernel, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
+        self._kernel = kernel
+        self._inputs = [aligned(array) for array in inputs]
+        self.outputs = [aligned(array) for array in outputs]
+        """What the last call wrote."""
+        self._descriptors = [_descriptor(array) for array in (*self._inputs, *self.outputs)]
+        pointers = [ctypes.c_void_p(ctypes.addressof(one)) for one in self._descriptors]
+        self._slots = pointers
+        addresses = [ctypes.addressof(pointer) for pointer in pointers]
+        self._arguments = (ctypes.c_void_p * len(addresses))(*addresses)
+
+    def __call__(self) -> None:
+        """Run it."""
+        self._kernel.entry(self._arguments)
+
+    def seconds(self, repeats: int) -> float:
+        """Return the seconds that one of `repeats` runs took on average."""
+        entry, arguments = self._kernel.entry, self._arguments
+        begin = time.perf_counter()
+        for _ in range(repeats):
+            entry(arguments)
+        return (time.perf_counter() - begin) / repeats
+
+
+def times_of(call: Call, count: int, warmups: int, *, least: float = 200e-6) -> list[float]:
+    """Return `count` times of one run in seconds, after `warmups` runs that do not count.
+
+    A run shorter than `least` seconds is repeated for as long, and its time is the average.
+    """
+    for _ in range(warmups):
+        call()
+    once = call.seconds(1)
+    if once >= least:
+        return [once, *(call.seconds(1) for _ in range(count - 1))]
+    repeats = max(1, int(least / max(call.seconds(1), 1e-9)))
+    return [call.seconds(repeats) for _ in range(count)]
+
+
+def signature_of(module: Any) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """Return what the function of a payload takes and returns."""
+    ir = load().ir
+    function = module.body.operations[0].operation
+    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    return tuple(map(_tensor, kind.inputs)), tuple(map(_tensor, kind.results))
+
+
+def random_inputs(tensors: Sequence[Tensor], seed: int = 0) -> list[Array]:
+    """Return arrays of random numbers: normal ones, or small whole ones."""
+    generator = np.random.default_rng(seed)
+    made: list[Array] = []
+    for tensor in tensors:
+        if tensor.dtype.startswith("int"):
+            made.append(generator.integers(-8, 9, tensor.shape).astype(tensor.dtype))
+        else:
+            made.append(generator.standard_normal(tensor.shape, np.float32).astype(tensor.dtype))
+    return made
+
+
+def aligned(array: Array) -> Array:
+    """Return `array`, or a copy that begins at a multiple of 64 bytes."""
+    if array.flags.c_contiguous and not array.ctypes.data % _ALIGNMENT:
+        return array
+    room = np.empty(array.nbytes + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    copy = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def _tensor(kind: Any) -> Tensor:
+    return Tensor(
+        tuple(int(kind.get_dim_size(i)) for i in range(kind.rank)), _DTYPES[str(kind.element_type)]
+    )
+
+
+def _descriptor(array: Array) -> ctypes.Array[Any]:
+    """Return MLIR's descriptor: two pointers, an offset, the sizes and the strides."""
+    words = [array.ctypes.data, array.ctypes.data, 0]
+    words += [*array.shape, *(stride // array.itemsize for stride in array.strides)]
+    return (ctypes.c_int64 * len(words))(*words)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Whatever step of continuous integration fails, all of it fails, and says so."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).parents[2] / ".ci" / "run"
+FAKE = """#!/bin/sh
+echo "$1" >>"$STEPS"
+echo "output of $1"
+[ "$1" != "$FAILS" ] || exit 3
+"""
+
+
+def run(folder: Path, fails: str) -> tuple[int, str, list[str]]:
+    """Run it with a make whose step `fails` does; return its status, output and steps."""
+    make, steps = folder / "make", folder / "steps"
+    make.write_text(FAKE)
+    make.chmod(0o755)
+    path = f"{folder}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "STEPS": str(steps), "FAILS": fails}
+    done = subprocess.run([RUN], env=environment, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, steps.read_text().split()
+
+
+def test_every_step_runs_and_the_tests_come_last(tmp_path: Path) -> None:
+    status, output, steps = run(tmp_path, "")
+    assert status == 0
+    assert set(steps) == {".venv/bin/.tested", "check", "native", "test"}
+    assert (steps[0], steps[-1]) == (".venv/bin/.tested", "test")
+    assert output.splitlines()[-2:] == ["output of check", "output of test"]
+
+
+@pytest.mark.parametrize("step", [".venv/bin/.tested", "check", "native", "test"])
+def test_a_step_that_fails_is_the_end(tmp_path: Path, step: str) -> None:
+    status, output, steps = run(tmp_path, step)
+    assert status in (2, 3)
+    assert (step == "test") == ("test" in steps)
+    assert step == "native" or f"output of {step}" in output

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""A program for another machine: its address says so, all that makes code sees it, nothing runs."""
+
+import pickle
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compiler_gym import _llvm
+from compiler_gym.datasets import Benchmark
+from compiler_gym.envs.llvm import LlvmEnv, make_benchmark_from_source
+from compiler_gym.envs.llvm.toolchain.target import Target
+from compiler_gym.errors import BenchmarkInitError, ObservationError
+from compiler_gym.session import BenchmarkSpec
+from compiler_gym.validation import Verdict
+
+MakeEnv = Callable[..., LlvmEnv]
+Tool = Callable[..., bytes]
+MACHINES = ("aarch64", "riscv64")
+every_machine = pytest.mark.parametrize("machine", MACHINES)
+COSTS = ("ObjectTextSizeBytes", "ObjectInstructionCount", "McaCycles")
+RUN = ("Runtime", "Buildtime", "RuntimeComparison", "RuntimeInstructions", "TextSizeBytes")
+
+
+def spec(**parameters: str) -> BenchmarkSpec:
+    return BenchmarkSpec("benchmark://demo/1", b"", parameters)
+
+
+def test_a_target_is_what_an_address_says() -> None:
+    assert Target.of(spec()).key == ""
+    assert Target.of(spec(target="arm64")).key == Target.of(spec(target="aarch64")).key
+    asked = ("aarch64", "riscv64", "riscv64-unknown-elf", "riscv64-linux-../..")
+    keys = {"", *(Target.of(spec(target=one)).key for one in asked)}
+    assert len(keys) == 5
+    assert not any("/" in key for key in keys)
+
+
+@pytest.mark.parametrize("target", ["", "arm", "AArch64", "aarch64-apple-macosx", "\udcff", "x86"])
+def test_an_address_that_asks_for_no_machine_is_refused(target: str) -> None:
+    expected = r"target is .* in benchmark://demo/1: expected x86_64, aarch64, riscv64, or a triple"
+    with pytest.raises(BenchmarkInitError, match=expected):
+        Target.of(spec(target=target))
+
+
+@every_machine
+def test_costs_and_baselines_are_of_the_machine(
+    make_env: MakeEnv, machine: str, tool: Tool, tmp_path: Path
+) -> None:
+    env = make_env(benchmark=f"cbench-v1/sha?target={machine}", reward_space="ObjectTextSizeOz")
+    env.reset()
+    assert f'target triple = "{machine}-' in env.ir
+    fresh = _llvm.Module(env.observation["Bitcode"].tobytes())
+    for level in ("O3", "Oz", "OptOz"):
+        module = _llvm.Module(fresh.bitcode())
+        module.apply_level(level)
+        assert env.observation[f"ObjectTextSize{level}"] == module.object_text_size()
+        assert env.observation[f"IrInstructionCount{level}"] == module.instruction_count()
+    there = {name: env.observation[name] for name in COSTS}
+    env.reset(benchmark="cbench-v1/sha")
+    assert all(env.observation[name] != cost for name, cost in there.items())
+    env.reset(benchmark=f"cbench-v1/sha?target={machine}")
+    _, reward, *_ = env.multistep([env.action_space["sroa"], env.action_space["simplifycfg"]])
+    assert reward
+    (tmp_path / "now.bc").write_bytes(env.observation["Bitcode"].tobytes())
+    tool("llc-22", "-filetype=obj", tmp_path / "now.bc", "-o", tmp_path / "now.o")
+    code = (tmp_path / "now.o").read_bytes()
+    assert env.observation["ObjectTextSizeBytes"] == _llvm.code_size(code)
+
+
+@every_machine
+def test_the_command_of_an_episode_gives_its_bytes(
+    make_env: MakeEnv, machine: str, tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env = make_env(benchmark=f"cbench-v1/crc32?target={machine}", action_space="PassesAndCodegen")
+    env.reset()
+    monkeypatch.chdir(tmp_path)
+    Path("input.bc").write_bytes(env.observation["Bitcode"].tobytes())
+    tool("llc-22", "--version")
+    names = ("sroa", "instcombine", "loop-rotate", "simplifycfg", "enable-ipra=true")
+    env.multistep([env.action_space[name] for name in names])
+    assert env.commandline_to_actions(env.commandline()) == env.actions
+    command = env.commandline().replace("opt ", "opt-22 ", 1).replace("| llc ", "| llc-22 ")
+    subprocess.run(command, shell=True, check=True)
+    code = Path("output.o").read_bytes()
+    assert env.observation["ObjectTextSizeBytes"] == _llvm.code_size(code)
+
+
+@every_machine
+def test_the_machine_is_part_of_the_state(make_env: MakeEnv, machine: str) -> None:
+    env = make_env(benchmark="cbench-v1/crc32", reward_space="ObjectTextSizeOz")
+    env.reset()
+    elsewhere = env.observation["IrHash"]
+    env.reset(benchmark=f"cbench-v1/crc32?target={machine}")
+    assert env.observation["IrHash"] != elsewhere
+    env.multistep([env.action_space["sroa"], env.action_space["early-cse"]])
+    fork = env.fork()
+    assert fork.observation["IrHash"] == env.observation["IrHash"]
+    fork.close()
+    state = pickle.loads(pickle.dumps(env.state))
+    assert state.benchmark == f"benchmark://cbench-v1/crc32?target={machine}"
+    hashed = env.observation["IrHash"]
+    env.reset()
+    env.apply(state)
+    assert env.observation["IrHash"] == hashed
+    result = env.validate(state, rungs=None)
+    verdicts = {rung.name: rung.verdict for rung in result.rungs}
+    assert result.okay()
+    assert (verdicts["replay"], verdicts["verify"]) == (Verdict.OK, Verdict.OK)
+    assert verdicts["run"] is Verdict.UNKNOWN
+    assert "asan" not in verdicts
+    assert env.behaviour_errors() == ()
+
+
+@every_machine
+def test_what_would_be_run_says_why_it_is_not(make_env: MakeEnv, machine: str) -> None:
+    env = make_env(benchmark=f"cbench-v1/crc32?target={machine}")
+    env.reset()
+    assert not env.observation["IsBuildable"]
+    assert not env.observation["IsRunnable"]
+    for name in RUN:
+        expected = f"made for {machine}: it is neither linked nor run here.*ObjectTextSizeBytes"
+        with pytest.raises(ObservationError, match=expected):
+            env.observation[name]
+    assert env.observation["IrInstructionCount"] > 0
+
+
+def test_a_machine_goes_with_a_goal_and_a_scope(make_env: MakeEnv) -> None:
+    env = make_env(benchmark="cbench-v1/gsm?target=riscv64&scope=program&goal=speed")
+    env.reset()
+    assert "minsize" not in env.ir
+    assert env.ir.count("define internal") > 10
+    linked = env.observation["ObjectTextSizeOz"]
+    env.reset(benchmark="cbench-v1/gsm?target=riscv64")
+    assert env.observation["ObjectTextSizeOz"] != linked
+
+
+def test_a_program_that_means_nothing_elsewhere_is_refused(make_env: MakeEnv) -> None:
+    source = (
+        'int main(void) { __asm__ volatile("cpuid" ::: "eax", "ebx", "ecx", "edx"); return 0; }'
+    )
+    own = make_benchmark_from_source(source, lang="c")
+    env = make_env(benchmark="cbench-v1/crc32")
+    env.reset()
+    before = env.observation["IrHash"]
+    asked = Benchmark(f"{own.uri}?target=aarch64", own.contents)
+    with pytest.raises(BenchmarkInitError, match=r"user-v0.*inline assembly in 'main'"):
+        env.reset(benchmark=asked)
+    env.reset(benchmark="cbench-v1/crc32")
+    assert env.observation["IrHash"] == before
+    env.reset(benchmark=Benchmark(f"{own.uri}?target=x86_64", own.contents))
+    assert env.observation["IsBuildable"]
