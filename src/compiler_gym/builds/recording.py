@@ -14,7 +14,7 @@ import msgspec
 
 from compiler_gym.builds.sessions import Printed, build_variables, run_in_own_session
 from compiler_gym.errors import ProjectError
-from compiler_gym.json_lines import lines
+from compiler_gym.files import lines
 
 __all__ = ["Event", "Recording", "record_build"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._limits import SandboxName
+from compiler_gym.cli._options import SandboxName
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import program_name
 

@@ -8,6 +8,7 @@ anything and knows no compiler: `contents` are bytes.
 import copy
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import total_ordering
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -64,6 +65,7 @@ class BenchmarkSource(NamedTuple):
     """The text of the file, as bytes."""
 
 
+@total_ordering
 class Benchmark:
     """A program to optimise.
 

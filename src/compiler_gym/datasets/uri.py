@@ -27,6 +27,7 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./:@!$&'()*+,;=~\[\]-]*")
 _NO_PARAMS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
+@functools.total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchmarkUri:
     """``scheme://dataset/path?params#fragment``, the address of one program.

@@ -6,12 +6,11 @@ them and repeating the actions between. So a worker that is lost loses nothing.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from compiler_gym.core import CompilerEnv, Panes
+from compiler_gym.core import CompilerEnv, KeptForks, Panes
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     ExplorerError,
@@ -76,7 +75,7 @@ class Tree:
         self._recovered = recovered
         self._states: dict[int, State] = {}
         self._next = 0
-        self._live: OrderedDict[int, CompilerEnv] = OrderedDict()
+        self._live = KeptForks[int](_KEPT)
         self._by_hash: dict[Any, int] = {}
         self._stepping: CompilerEnv | None = None
         """What has an action of its own under way."""
@@ -218,15 +217,13 @@ class Tree:
 
     def interrupt(self) -> None:
         """End the processes that another thread may wait for; it gets an error. Any thread."""
-        for env in (self._stepping, self.env, *list(self._live.values())):
+        for env in (self._stepping, self.env, *self._live.values()):
             if env is not None:
                 env.close()
 
     def close(self) -> None:
         """End every process."""
-        for env in self._live.values():
-            env.close()
-        self._live.clear()
+        self._live.close()
         self.env.close()
 
     # -- environments ---------------------------------------------------------------------------
@@ -262,61 +259,37 @@ class Tree:
             self._note(state, values)
             if state.hash is not None and state.hash == parent.hash:
                 state.changed = False
-            self._keep(state.id, twin)
+            self._live.keep(state.id, twin)
         parent.children[repr(plain)] = state
         self._add(state)
         return state
 
     def _env_at(self, state: State) -> CompilerEnv:
         """Return an environment in `state`: one that is kept, or one that is brought there."""
-        kept = self._kept(state)
-        if kept is not None:
+        if (kept := self._live.used(state.id)) is not None:
             return kept
-        rest: list[State] = []
-        base: State | None = state
-        found = None
-        while found is None and base is not None:
-            if base.parent is None and self._kept(base) is None:
-                self._reset()
-            found = self._kept(base)
-            if found is None:
-                rest.append(base)
-                base = base.parent
-        assert found is not None
-        if not rest:
-            return found
-        twin = found.fork()
-        for one in reversed(rest):
+        path = state.path
+        found = self._live.fork_nearest(one.id for one in reversed(path))
+        if found is None and not self.env.episode.has_program:
+            self._reset()
+        if not path:
+            return self.env
+        base, twin = found or (0, self.env.fork())
+        for one in path:
+            if one.id <= base:  # a child is made after its parent
+                continue
             *_, info = twin.step(_action_of(twin, one.action))
             if "error" in info:
                 twin.close()
                 raise info["error"]
-        self._keep(state.id, twin)
+        self._live.keep(state.id, twin)
         return twin
-
-    def _kept(self, state: State) -> CompilerEnv | None:
-        env = self.env if state.parent is None else self._live.get(state.id)
-        if env is None:
-            return None
-        if not env.episode.has_program:
-            if state.parent is not None:
-                self._drop(state.id)
-            return None
-        if state.parent is not None:
-            self._live.move_to_end(state.id)
-        return env
-
-    def _keep(self, id: int, env: CompilerEnv) -> None:
-        self._live[id] = env
-        while len(self._live) > _KEPT:
-            _, oldest = self._live.popitem(last=False)
-            oldest.close()
 
     def _drop(self, id: int) -> None:
         if id == 0:
             self.env.episode.close()
-        elif env := self._live.pop(id, None):
-            env.close()
+        else:
+            self._live.drop(id)
 
     def _reset(self) -> None:
         self.env.reset(benchmark=self.program)

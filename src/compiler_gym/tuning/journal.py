@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from compiler_gym.errors import CacheError, PlanError
-from compiler_gym.json_lines import append_line, drop_cut_line, whole_lines
+from compiler_gym.files import append_line, whole_lines
 
 __all__ = ["JOURNAL", "Journal", "Tried"]
 
@@ -52,7 +52,6 @@ class Journal:
         self._path, self._key = path, key
         self._costs: dict[tuple[str, ...], float] = {}
         self._lock = threading.Lock()
-        drop_cut_line(path)
         for line in whole_lines(path):
             try:
                 read = msgspec.convert(line, _Line)

@@ -243,16 +243,18 @@ def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
         contents = contents.encode("utf-8", "surrogateescape")
     if not isinstance(contents, bytes) or len(contents) > options.max_bytes:
         return Candidate(key, source=source, problem="no contents, or too many bytes")
-    files = row.get("license_files")
+    files = row.get("license_files") or ""
+    if not isinstance(files, str):
+        files = json.dumps(files, default=str)
     return _judged(
         Candidate(
-            key,
-            contents,
-            text["suffix"] or ".bc",
-            text["license_expression"] or options.license or "unknown",
-            source,
-            files if isinstance(files, str) else json.dumps(files, default=str) if files else "",
-            text["language"] or options.language,
+            key=key,
+            contents=contents,
+            suffix=text["suffix"] or ".bc",
+            license=text["license_expression"] or options.license or "unknown",
+            source=source,
+            license_files=files,
+            language=text["language"] or options.language,
         )
     )
 
@@ -290,13 +292,13 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
     suffix = str(record.get("suffix") or ".c")
     return _judged(
         Candidate(
-            _relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
-            code.encode("utf-8", "surrogatepass"),
-            suffix,
-            str(record.get("license") or options.license or "unknown"),
-            str(record.get("ref") or record.get("repo") or source),
-            "",
-            str(record.get("language") or options.language or _LANGUAGES.get(suffix, "")),
+            key=_relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
+            contents=code.encode("utf-8", "surrogatepass"),
+            suffix=suffix,
+            license=str(record.get("license") or options.license or "unknown"),
+            source=str(record.get("ref") or record.get("repo") or source),
+            license_files="",
+            language=str(record.get("language") or options.language or _LANGUAGES.get(suffix, "")),
         )
     )
 
@@ -315,7 +317,15 @@ def _named(
     name: str, contents: bytes, suffix: str, license: str, source: str, options: ReadOptions
 ) -> Candidate:
     language = options.language or _LANGUAGES.get(suffix, "")
-    return Candidate(name, contents, suffix, license, source, "", language)
+    return Candidate(
+        key=name,
+        contents=contents,
+        suffix=suffix,
+        license=license,
+        source=source,
+        license_files="",
+        language=language,
+    )
 
 
 def _relative(name: str) -> str:

@@ -63,7 +63,7 @@ __all__ = [
     "get_llvm_datasets",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`
 
 
 class FileDataset(Dataset):
