@@ -74,6 +74,7 @@ def state() -> Drawing:
 
 
 LAYERS = (
+    ("compat", "old names of CompilerGym 0.2.5"),
     ("cli", "commands"),
     ("envs", "a folder for each compiler"),
     ("search, leaderboard, tuning, integrations", "what uses environments"),

@@ -33,6 +33,7 @@ from docs.environment_pages import CHANGING, SAID, citation, environment_pages
 from docs.install import PAGES as INSTALLING
 from docs.install import with_install
 from docs.observation_examples import PROGRAMS, costs, examples, promises
+from docs.options_page import options_page
 from docs.shown import PAGES as SHOWING
 from docs.shown import with_output
 from docs.speed_page import speed_page
@@ -115,6 +116,7 @@ What a table says of speed was measured on the machines that it names.
 *-datasets
 llvm-codegen
 llvm-decisions
+options
 speed
 ```
 
@@ -135,6 +137,7 @@ def pages() -> Iterator[tuple[str, str]]:
         yield name, HEAD + "\n" + text
     yield "llvm-codegen.md", HEAD + "\n" + codegen_page()
     yield "llvm-decisions.md", HEAD + "\n" + decisions_page()
+    yield "options.md", HEAD + "\n" + options_page()
     yield "speed.md", HEAD + "\n" + speed_page()
     datasets: list[tuple[str, Dataset]] = []
     for compiler in compilers().values():

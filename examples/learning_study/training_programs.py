@@ -46,7 +46,8 @@ def cut(count: int, folder: Path, smallest: int = 100, largest: int = 3000) -> l
     found: list[str] = []
     with compiler_gym.make("llvm-v0", observation_space=COST) as env:
         for program in generated(count, 1000, 12_000):
-            parts = split_benchmark_by_function(env.datasets.benchmark(program))
+            variables, *functions = split_benchmark_by_function(env.datasets.benchmark(program))
+            parts = [*functions, variables]
             random.Random(program).shuffle(parts)
             chosen = 0
             for number, part in enumerate(parts):

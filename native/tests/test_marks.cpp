@@ -152,3 +152,29 @@ TEST_CASE("a choice replaces what was said of the same, and default brings it ba
   marked.module.inspect([&](const auto& ir) { choices = marked_loops(ir).choices[0]; });
   CHECK(__builtin_popcountll(choices) == 2);
 }
+
+TEST_CASE("what a file says of ids and marks may be anything") {
+  std::string text(program);
+  const auto replace = [&](const std::string& old, const std::string& now) {
+    text.replace(text.find(old), old.size(), now);
+  };
+  replace("call i32 @twice(i32 3)", "call i32 @twice(i32 3), !compiler_gym.call !2");
+  replace("call i32 @again(i32 %x)", "call i32 @again(i32 %x), !compiler_gym.call !3");
+  replace("@twice(i32 %x) {",
+          "@twice(i32 %x) \"compiler-gym-function\"=\"2147483647\" "
+          "\"compiler-gym-function-was\"=\"cold:77\" {");
+  replace("!{!0, !1}", "!{!0, !1, !4}");
+  text += "!2 = !{i32 0, i32 5}\n!3 = !{i32 2147483647}\n";
+  text += "!4 = !{!\"compiler_gym.loop\", i32 3, !5, !5}\n!5 = !{null, !6, i32 1}\n!6 = !{null}\n";
+  Module module{text};
+  Marks marks{module};
+  marks.number();
+  CHECK(marks.ids(PointKind::call) == 3);
+  CHECK(marks.ids(PointKind::function) == 3);
+  for (const auto& point : std::vector<Point>(marks.points())) {
+    for (const std::size_t choice : {2, 1, 0}) {
+      if (point.allowed >> choice & 1) marks.choose(point.kind, point.id, choice);
+    }
+  }
+  module.verify();
+}

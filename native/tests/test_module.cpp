@@ -55,3 +55,21 @@ TEST_CASE("a module moves with its state") {
   CHECK(moved.hash() == hash);
   CHECK(moved.run("function(sroa)"));
 }
+
+TEST_CASE("a refused pipeline that was watched leaves nothing behind") {
+  Module module(loop);
+  CHECK_THROWS_AS(module.run_watched("nonsense"), PipelineError);
+  CHECK(module.run("function(sroa)"));
+}
+
+TEST_CASE("a pipeline that stops in its middle leaves nothing stale") {
+  Module module(std::string(loop) +
+                "!compiler_gym.codegen = !{!0}\n!0 = !{!\"no-such-option=1\"}\n");
+  module.hash();
+  module.instruction_count();
+  CHECK_THROWS_WITH_AS(module.run("function(sroa),codegen<regalloc=basic>"),
+                       doctest::Contains("no-such-option"), DiagnosticError);
+  CHECK(module.instruction_count() < compiler_gym::tests::loop_instructions);
+  Module fresh(module.bitcode());
+  CHECK(module.hash() == fresh.hash());
+}

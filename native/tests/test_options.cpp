@@ -1,8 +1,12 @@
 #include "options.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "compiler_gym/llvm/errors.h"
@@ -83,4 +87,45 @@ TEST_CASE("no other thread sees other options") {
   done = true;
   reader.join();
   CHECK(wrong == 0);
+}
+
+TEST_CASE("an option is set for good while nobody runs LLVM") {
+  set_option("compiler-gym-test-number", "1");
+  std::future<void> setting;
+  {
+    const UsualOptions usual;  // this thread runs LLVM
+    setting = std::async(std::launch::async, [] { set_option("compiler-gym-test-number", "2"); });
+    CHECK(setting.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout);
+    CHECK(number == 1);
+    set_option("compiler-gym-test-number", "1");  // what it is already waits for nobody
+  }
+  setting.get();
+  CHECK(number == 2);
+  const UsualOptions usual;  // what this thread holds is no obstacle
+  set_option("compiler-gym-test-number", "3");
+  CHECK(number == 3);
+}
+
+TEST_CASE("a process that is copied while another thread runs LLVM may have it alone") {
+  std::promise<void> copied, running;
+  std::thread other([&] {
+    const UsualOptions usual;
+    running.set_value();
+    copied.get_future().wait();
+  });
+  running.get_future().wait();
+  number.reset();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);  // a lock that nobody holds any more is never given back
+    {
+      const OtherOptions alone(OptionValues{{"compiler-gym-test-number", "9"}});
+    }
+    _exit(0);
+  }
+  copied.set_value();
+  other.join();
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
 }

@@ -56,5 +56,5 @@ TEST_CASE("running out of memory is thrown, or ends the process where that is as
         }) == out_of_memory_status);
   exit_on_out_of_memory(true);
   exit_on_out_of_memory(false);
-  CHECK_FALSE(static_cast<bool>(std::get_new_handler()));
+  CHECK_THROWS_AS(std::get_new_handler()(), OutOfMemory);
 }

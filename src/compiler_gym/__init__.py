@@ -10,12 +10,11 @@ Importing this package starts nothing and loads nothing heavy: the names below
 are fetched on first use, because every worker process imports it too.
 """
 
+import os as _os
 from typing import TYPE_CHECKING
 
-from compiler_gym._gymnasium import register_when_imported
-from compiler_gym._old_paths import offer_old_paths, refuse_old_package
-from compiler_gym.lazy import door
-from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
+from compiler_gym import _import_hooks
+from compiler_gym.lazy import door, named
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +26,12 @@ if TYPE_CHECKING:
     from compiler_gym import spaces as spaces
     from compiler_gym import views as views
     from compiler_gym import wrappers as wrappers
+    from compiler_gym.compat import (
+        get_debug_level,
+        get_logging_level,
+        random_search,
+        set_debug_level,
+    )
     from compiler_gym.core import (
         CompilerEnv,
         CompilerEnvState,
@@ -34,9 +39,8 @@ if TYPE_CHECKING:
         CompilerEnvStateWriter,
     )
     from compiler_gym.datasets import download
-    from compiler_gym.debug import get_debug_level, get_logging_level, set_debug_level
+    from compiler_gym.paths import cache_path, site_data_path, transient_cache_path
     from compiler_gym.registration import COMPILER_GYM_ENVS, make, make_vec
-    from compiler_gym.search import random_search
     from compiler_gym.validation import ValidationError, ValidationResult, validate_states
 
 __all__ = [
@@ -71,13 +75,16 @@ __getattr__ = door(
         "CompilerEnvStateWriter": "compiler_gym.core",
         "ValidationError": "compiler_gym.validation",
         "ValidationResult": "compiler_gym.validation",
+        "cache_path": "compiler_gym.paths",
         "download": "compiler_gym.datasets",
-        "get_debug_level": "compiler_gym.debug",
-        "get_logging_level": "compiler_gym.debug",
+        "get_debug_level": "compiler_gym.compat",
+        "get_logging_level": "compiler_gym.compat",
         "make": "compiler_gym.registration",
         "make_vec": "compiler_gym.registration",
-        "random_search": "compiler_gym.search",
-        "set_debug_level": "compiler_gym.debug",
+        "random_search": "compiler_gym.compat",
+        "set_debug_level": "compiler_gym.compat",
+        "site_data_path": "compiler_gym.paths",
+        "transient_cache_path": "compiler_gym.paths",
         "validate_states": "compiler_gym.validation",
     },
 )
@@ -87,6 +94,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-refuse_old_package(__file__)
-register_when_imported()
-offer_old_paths()
+_folder = _os.path.dirname(__file__)
+if _os.path.isdir(_os.path.join(_folder, "util")):  # every release of 0.2.5 has it, this has not
+    named("compiler_gym.compat.old_paths:refuse_old_package")(_folder)
+_import_hooks.install()

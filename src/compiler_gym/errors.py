@@ -117,7 +117,7 @@ __all__ = [
     "warn_of_the_caller",
     "warning_from_name",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`
 
 
 class CompilerGymError(Exception):

@@ -84,6 +84,11 @@ class Record:
         except (TypeError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"expected the JSON of a {cls.__name__}: {error}") from error
 
+    def _read_parts(self) -> None:
+        """Make records of what a JSON object has in their place; for ``__post_init__``."""
+        for name in self.parts:
+            object.__setattr__(self, name, self._field(name, getattr(self, name)))
+
     @classmethod
     def _field(cls, name: str, value: Any) -> Any:
         """Return the value of the field `name` that was written as `value`."""

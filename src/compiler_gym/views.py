@@ -4,4 +4,4 @@
 from compiler_gym.core.views import ObservationSpaceSpec, ObservationView, RewardView
 
 __all__ = ["ObservationSpaceSpec", "ObservationView", "RewardView"]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`

@@ -63,9 +63,8 @@ LEVEL = re.compile(r"-O([0-3sz]|fast|g)")
 DOCUMENTED = "CompilerGym 0.2.5 documents this path or default"
 FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
-    "sandbox/box.py": ({"opt"}, "a folder of the system"),
-    "sandbox/ways.py": ({"opt"}, "a folder of the system"),
-    "_old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
+    "sandbox/paths.py": ({"opt"}, "a folder of the system"),
+    "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/recording.py": (
         {"clang", "clang++", "g++", "gcc"},

@@ -45,6 +45,19 @@ def test_a_validation_shows_each_rung_and_keeps_its_results(
     assert len(cli("validate", one, "--quick", "--output", "r.jsonl", "--json").json) == 1
 
 
+def test_results_that_were_asked_for_otherwise_are_not_taken_for_these(
+    cli: Run, tmp_path: Path, states: States
+) -> None:
+    path = write(tmp_path / "s.jsonl", states)
+    words = ("validate", path, "--rungs", "replay", "--output", "r.jsonl")
+    for options, expected in (
+        ((), 2), ((), 2), (("--step-seconds", "200"), 4), (("--step-seconds", "200"), 4),
+        (("--sandbox", "limits"), 6),
+    ):  # fmt: skip
+        assert len(cli(*words, *options, "--json").json) == 2
+        assert len((tmp_path / "r.jsonl").read_text().splitlines()) == expected
+
+
 def test_a_wrong_state_fails_the_validation(cli: Run, tmp_path: Path, states: States) -> None:
     wrong = [states[0], replace(states[1], state_hash="0" * 32)]
     ran = cli("validate", write(tmp_path / "s.jsonl", wrong), *QUICK)

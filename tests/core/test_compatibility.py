@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What code that was written for CompilerGym 0.2.5 sets, compares and hands over."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+import compiler_gym
 from compiler_gym.core import CompilerEnv, DerivedObservation
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
@@ -16,9 +17,14 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces import Reward, Scalar
+from compiler_gym.spaces import Box, Reward, Scalar
 from compiler_gym.testing import FakeEnv
-from compiler_gym.wrappers import CompilerEnvWrapper, RewardWrapper, TimeLimit
+from compiler_gym.wrappers import (
+    CompilerEnvWrapper,
+    ConstrainedCommandline,
+    RewardWrapper,
+    TimeLimit,
+)
 
 MakeEnv = Callable[..., FakeEnv]
 ADD = 0
@@ -184,3 +190,68 @@ def test_an_unknown_attribute_of_a_view_gets_the_nearest_names(make_env: MakeEnv
         env.observation.numbr()
     with pytest.raises(AttributeError, match="no reward space 'nothing'; there are "):
         env.reward.nothing()
+
+
+@pytest.fixture
+def llvm() -> Iterator[Any]:
+    with compiler_gym.make(
+        "llvm-v0", benchmark="cbench-v1/crc32", reward_space="IrInstructionCount"
+    ) as env:
+        yield env
+
+
+def test_a_fork_before_the_first_reset_begins_an_episode_in_both(llvm: Any) -> None:
+    with llvm.fork() as fork:
+        assert llvm.in_episode
+        assert fork.in_episode
+        assert fork.step(0)[1:2] == llvm.step(0)[1:2]
+
+
+def test_a_fork_of_a_closed_environment_goes_on_where_it_was(llvm: Any) -> None:
+    llvm.reset()
+    llvm.step(3)
+    assert llvm.service is not None
+    llvm.close()
+    assert llvm.service is None
+    assert not llvm.in_episode
+    assert llvm.actions == [3]
+    with llvm.fork() as fork:
+        assert llvm.actions == fork.actions == [3]
+        assert fork.observation["IrSha1"] == llvm.observation["IrSha1"]
+        fork.step(4)
+    llvm.close()
+    llvm.reset()
+    assert llvm.actions == []
+
+
+def test_a_fork_of_a_wrapper_before_the_first_reset_begins_its_episode_too(llvm: Any) -> None:
+    with TimeLimit(llvm, 2) as limited, limited.fork() as fork:
+        for env in (limited, fork):
+            assert not env.step(0)[3]
+            assert env.step(0)[3]
+
+
+def test_a_fork_of_a_closed_wrapper_has_the_actions_of_the_wrapper(llvm: Any) -> None:
+    with ConstrainedCommandline(llvm, ["sroa", "licm"]) as env:
+        env.reset()
+        env.step(1)
+        env.close()
+        with env.fork() as fork:
+            assert env.actions == fork.actions == [1]
+            assert llvm.actions == [llvm.action_space["licm"]]
+
+
+def test_without_a_program_a_fork_begins_nothing() -> None:
+    env = FakeEnv()
+    env.default_benchmark = None  # type: ignore[misc]  # of this one
+    with env, env.fork() as fork:
+        assert fork.in_episode == env.in_episode
+
+
+def test_the_space_of_a_spec_can_be_replaced(llvm: Any) -> None:
+    llvm.observation_space = "Autophase"
+    smaller = Box(0, 10, "smaller", (2,), np.int64)
+    llvm.observation_space_spec.space = smaller
+    assert llvm.observation_space == smaller
+    llvm.observation_space = ["Autophase", "IrInstructionCount"]
+    assert llvm.observation_space["Autophase"] == smaller

@@ -308,14 +308,14 @@ def test_a_reward_is_told_what_happens_in_order(make_env: MakeEnv) -> None:
     assert reward.told == ["reset", "start", "update [0, 1]", "reset", "start"]
 
 
-def test_a_fork_of_what_has_not_begun_has_the_choices_and_no_session(make_env: MakeEnv) -> None:
+def test_a_fork_of_what_has_not_begun_begins_both_with_the_choices(make_env: MakeEnv) -> None:
     env = make_env(observation_space="digits", reward_space="number")
     env.benchmark = "benchmark://fake-v0/3"
     with env.fork() as fork:
-        assert fork.episode.connection is None
-        assert (fork.in_episode, fork.actions, fork.episode_reward) == (False, [], None)
-        assert fork.reset()[0] == "3"
-        assert env.episode.connection is None
+        for each in (env, fork):
+            assert (each.in_episode, each.actions, each.episode_reward) == (True, [], 0.0)
+            assert each.benchmark == "benchmark://fake-v0/3"
+        assert fork.reset()[0] == env.reset()[0] == "3"
 
 
 def test_a_fork_of_what_has_ended_may_begin_again(make_env: MakeEnv) -> None:

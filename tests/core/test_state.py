@@ -18,7 +18,7 @@ def test_states_are_one_if_they_are_the_same_point_of_the_search() -> None:
     state = STATES[0]
     assert state == replace(state, walltime=9.0, version="2") == replace(state, reward=0.250004)
     assert len({state, replace(state, walltime=9.0)}) == 1
-    for other in ({"reward": 0.2501}, {"reward": None}, {"commandline": ""}, {"benchmark": "a/b"}):
+    for other in ({"reward": 0.2501}, {"commandline": ""}, {"benchmark": "a/b"}):
         assert state != replace(state, **other)
     assert state != 5
     assert CompilerEnvState(**json.loads(STATES[1].json())).dict() == STATES[1].dict()
@@ -67,3 +67,18 @@ def test_a_state_that_was_sent_is_whole(state: CompilerEnvState, way: str) -> No
     )
     assert back.dict() == state.dict()
     assert hash(back) == hash(state)
+
+
+def test_a_reward_counts_where_both_states_have_one() -> None:
+    known, other = CompilerEnvState("a/b", reward=1.0), CompilerEnvState("a/b", reward=2.0)
+    unknown = CompilerEnvState("a/b")
+    assert known == unknown
+    assert unknown == known
+    assert hash(known) == hash(unknown)
+    assert known != other
+    assert unknown != CompilerEnvState("a/c")
+
+
+def test_a_state_of_nothing_is_a_value_error() -> None:
+    with pytest.raises(ValueError, match="a state names its benchmark"):
+        CompilerEnvState()

@@ -115,3 +115,16 @@ def test_a_source_never_leaves_the_directory(tmp_path: Path, name: str) -> None:
     with pytest.raises(BenchmarkInitError, match="would leave its directory"):
         program.write_sources_to_directory(tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_programs_and_addresses_are_ordered_by_their_text() -> None:
+    one, other = (Benchmark.from_file_contents(f"demo-v0/{name}", b"") for name in "ab")
+    for first, second in ((one, other), (one.uri, other.uri)):
+        assert first <= first
+        assert first <= second
+        assert second >= first
+        assert second > first
+        assert not first >= second
+        assert first <= "benchmark://demo-v0/b"
+        assert first >= "benchmark://demo-v0/a"
+    assert sorted([other, one]) == [one, other]

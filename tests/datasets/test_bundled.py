@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from compiler_gym.datasets import BundledPrograms, RunCase, RunSpec, known_run, pack_run
+from compiler_gym.errors import BenchmarkInitError
 
 PROGRAMS = {uri.rpartition("/")[2]: uri for uri in BundledPrograms().benchmark_uris()}
 
@@ -81,3 +82,18 @@ def test_a_run_travels_with_its_program_or_is_known_by_name() -> None:
     assert bundled is not None
     assert len(bundled.cases) >= 20
     assert known_run("benchmark://cbench-v1/nosuch", b"") is None
+
+
+def test_an_address_may_choose_one_of_the_inputs() -> None:
+    programs = BundledPrograms()
+    every = programs.benchmark(PROGRAMS["crc32"]).run
+    assert every is not None
+    for number in (0, 5, len(every.cases) - 1):
+        program = programs.benchmark(f"{PROGRAMS['crc32']}?dataset={number}")
+        assert program.uri.parameters == {"dataset": str(number)}
+        assert program.run is not None
+        assert [case.name for case in program.run.cases] == [every.cases[number].name]
+        assert program.packed_run()
+    for wrong in ("", "x", "-1", "1.5", str(len(every.cases)), "\u0664"):
+        with pytest.raises(BenchmarkInitError, match=rf"from 0 to {len(every.cases) - 1}$"):
+            programs.benchmark(f"{PROGRAMS['crc32']}?dataset={wrong}")

@@ -159,3 +159,12 @@ def test_a_dataset_is_made_by_hand_and_compared() -> None:
         next(iter(one.benchmark_uris()))
     with pytest.raises(NotImplementedError, match="defines no benchmark_from_parsed_uri"):
         one.benchmark("a-v0/x")
+
+
+def test_a_relative_folder_of_files_is_that_of_the_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dataset = Dataset("a-v0", site_data_base="files")
+    monkeypatch.chdir("/")
+    assert dataset.site_data_path == tmp_path / "files" / "benchmark" / "a-v0"

@@ -3,9 +3,11 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import statistics
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +252,65 @@ def test_a_step_is_seen_soon_after_the_engine_is_done(crc: Session) -> None:
         (node,) = crc.step(name)
         added.append(time.perf_counter() - began - node["seconds"])
     assert statistics.median(added) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/import"), ("POST", "/api/nothing"), ("GET", "/api/server"), ("GET", "/"),
+        ("DELETE", "/api/sessions/none"), ("PUT", "/"),
+    ],
+)  # fmt: skip
+def test_a_body_without_end_is_not_taken(client: Client, method: str, path: str) -> None:
+    sent, most = 0, 300 << 20
+    piece = b"100000\r\n" + b"x" * (1 << 20) + b"\r\n"
+    head = (
+        f"{method} {path} HTTP/1.1\r\nHost: {client.address.partition('//')[2]}\r\n"
+        f"Authorization: Bearer {client.token}\r\nContent-Type: application/json\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", client.server.settings.port), 30) as other:
+        other.sendall(head.encode())
+        with suppress(ConnectionError):
+            while sent < most:
+                other.sendall(piece)
+                sent += len(piece)
+    assert sent < 64 << 20
+
+
+def test_idle_sessions_are_closed_after_an_error_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compiler_gym.explorer.app._LOOK_SECONDS", 0.01)
+    looks = 0
+    enough = threading.Event()
+
+    def close_idle() -> None:
+        nonlocal looks
+        looks += 1
+        if looks > 3:
+            enough.set()
+        raise RuntimeError("no")
+
+    api = Api(Settings(token="t"))
+    monkeypatch.setattr(api.registry, "close_idle", close_idle)
+    with TestClient(make_app(api)):
+        assert enough.wait(20)
+
+
+def test_other_machines_are_served_where_that_was_asked_for() -> None:
+    with serving(host="0.0.0.0") as client:
+        port = client.server.settings.port
+        assert client.address == f"http://127.0.0.1:{port}"
+        for name, status in (
+            ("192.0.2.9", 200),
+            (socket.gethostname(), 200),
+            ("evil.example", 403),
+        ):
+            headers = {"Host": f"{name}:{port}", "Origin": f"http://{name}:{port}"}
+            assert client.http.get("/api/server", headers=headers).status_code == status
+            bare = {"Host": f"{name}:{port}", "Authorization": "Bearer x"}
+            assert client.http.get("/api/server", headers=bare).status_code in (401, 403)
+
+
+@pytest.mark.parametrize("path", ["/%00", "/" + "a" * 5000, "/" + "a/" * 3000, "/%FF", "/a%0Ab"])
+def test_a_page_of_no_possible_name_is_none(client: Client, path: str) -> None:
+    assert client.http.get(path).status_code == 404

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: MIT
+import socket
+
 import pytest
 
 from compiler_gym.errors import ExplorerError
@@ -41,6 +43,33 @@ def test_other_names_do_not(headers: dict[str, str]) -> None:
     with pytest.raises(ExplorerError, match="expected") as refused:
         guard.check_names(headers)
     assert refused.value.status == 403
+
+
+@pytest.mark.parametrize("everywhere", ["0.0.0.0", "::", ""])
+def test_a_server_for_other_machines_has_its_numbers_and_its_name(everywhere: str) -> None:
+    everyone = Guard("token", [everywhere])
+    name = socket.gethostname()
+    short = name.partition(".")[0]
+    for host in ("192.0.2.8", "[2001:db8::2]", name, name.upper(), short, f"{short}.local"):
+        everyone.check_names({"host": f"{host}:80", "origin": f"http://{host}:80"})
+        with pytest.raises(ExplorerError, match="expected this page"):
+            everyone.check_names({"host": f"{host}:80", "origin": "http://192.0.2.9:80"})
+    for host in ("evil.example", f"{short}.evil.example", "192.0.2.8.evil.example", "", "[", "a@1"):
+        with pytest.raises(ExplorerError, match="--host"):
+            everyone.check_names({"host": host})
+
+
+@pytest.mark.parametrize("local", ["127.0.0.1", "localhost", "::1"])
+def test_a_server_for_this_machine_has_no_other_name(local: str) -> None:
+    for host in ("192.0.2.8", "0.0.0.0", "[::]", socket.gethostname()):
+        with pytest.raises(ExplorerError, match="host is"):
+            Guard("token", [local]).check_names({"host": host})
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://]", "://", "http://localhost:80@x", "\0"])
+def test_an_origin_that_is_none_is_refused(origin: str) -> None:
+    with pytest.raises(ExplorerError, match="expected this page"):
+        guard.check_names({"host": "localhost:80", "origin": origin})
 
 
 def test_a_token_is_compared_whole() -> None:

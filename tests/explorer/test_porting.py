@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.explorer.porting import fragment_of, imported, read_fragment
 from compiler_gym.explorer.records import Episode, ImportRequest, Source
 from compiler_gym.runs import RunFolder
-from compiler_gym.tuning import BinaryPlan, Plan, write_plan
+from compiler_gym.tuning import PLAN_FILE, BinaryPlan, Plan, write_plan
 
 from .conftest import Client, Session
 
@@ -65,8 +66,10 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
     assert (found.kind, found.episodes[0].commandline) == ("run", STATE.commandline)
 
     plan = Plan("llvm 22", "size", "1", (BinaryPlan("bin/x", "whole", passes="function(gvn)"),))
-    write_plan(tmp_path / "plan.toml", plan)
-    for path in (tmp_path, tmp_path / "plan.toml"):
+    write_plan(tmp_path / PLAN_FILE, plan)
+    (tmp_path / "report.json").write_text("{}")
+    shutil.copy(tmp_path / PLAN_FILE, tmp_path / "kept.toml")
+    for path in (tmp_path, *(tmp_path / name for name in (PLAN_FILE, "report.json", "kept.toml"))):
         found = imported(ImportRequest(path=str(path)))
         assert found.kind == "tuning"
         assert found.episodes[0].commandline == "function(gvn)"
@@ -94,6 +97,10 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
         ImportRequest(path="/etc"),
         ImportRequest(path="/dev/zero"),
         ImportRequest(path="/dev/stdin"),
+        ImportRequest(path="/proc/kmsg"),
+        ImportRequest(path="a\0b"),
+        ImportRequest(path="~nobody-of-this-name/x"),
+        ImportRequest(path="x" * 5000),
     ],
 )
 def test_what_holds_no_state_is_refused(asked: ImportRequest) -> None:

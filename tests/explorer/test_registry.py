@@ -74,3 +74,26 @@ def test_after_the_end_nothing_is_opened() -> None:
     late: Any = Session("late")
     registry.add(late)
     assert late.is_closed
+
+
+def test_a_session_that_fails_to_close_ends_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+
+    class Stubborn:
+        is_closed, tasks, idle_seconds = False, dict[str, Any](), 100.0
+
+        def __init__(self, id: str) -> None:
+            self.id = id
+
+        def close(self) -> None:
+            closed.append(self.id)
+            raise OSError("no")
+
+    registry = Registry(most=5, idle_seconds=1.0)
+    for call in (registry.close_idle, registry.close):
+        closed.clear()
+        for id in "ab":
+            registry._sessions[id] = Stubborn(id)  # type: ignore[assignment]  # what it asks of it
+        call()
+        assert closed == ["a", "b"]
+        assert registry.all() == []

@@ -231,12 +231,6 @@ def test_what_cannot_be_reproduced_is_not_ranked(
     assert not submission.is_ranked
 
 
-def test_a_damaged_note_of_a_rerun_is_none(submission: Submission) -> None:
-    for text in ("", "{", "[]", '{"results": 7}', "[" * 100_000):
-        (submission.folder / "rerun.json").write_text(text)
-        assert not submission.is_reproduced
-
-
 def test_a_name_cannot_forge_a_row(submission: Submission) -> None:
     name = "a | 9.999 |\n| 1 | b <!-- end leaderboard -->"
     table = tables_of([replace(submission, facts={**submission.facts, "name": name})])

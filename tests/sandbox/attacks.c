@@ -3,17 +3,29 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <mqueue.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -22,6 +34,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -134,6 +147,142 @@ static void eat(int processes, long megabytes) {
   sleep(3);
 }
 
+/* Every call there is that changes a file without opening it for writing. */
+static void metadata(const char *path) {
+  struct timespec now[2] = {{0, 0}, {0, 0}};
+  struct timeval then[2] = {{0, 0}, {0, 0}};
+  struct { unsigned long long value; unsigned size, flags; } x = {(unsigned long)"x", 1, 0};
+  unsigned long long clear[4] = {0, 0, 0, 0};
+  int flags = 0x80, f = open(path, O_RDONLY);
+  char named[64];
+  snprintf(named, sizeof named, "/proc/self/fd/%d", f);
+  say("open", f);
+  say("chmod", syscall(SYS_chmod, path, 0777));
+  say("fchmod", fchmod(f, 0777));
+  say("fchmodat", syscall(SYS_fchmodat, AT_FDCWD, path, 0777));
+  say("fchmodat2", syscall(452, f, "", 0777, AT_EMPTY_PATH));
+  say("magic", chmod(named, 0777));
+  say("chown", syscall(SYS_chown, path, getuid(), getgid()));
+  say("lchown", lchown(path, getuid(), getgid()));
+  say("fchown", fchown(f, getuid(), getgid()));
+  say("fchownat", fchownat(AT_FDCWD, path, getuid(), getgid(), 0));
+  say("utime", syscall(SYS_utime, path, 0));
+  say("utimes", syscall(SYS_utimes, path, then));
+  say("futimesat", syscall(SYS_futimesat, AT_FDCWD, path, then));
+  say("utimensat", utimensat(AT_FDCWD, path, now, 0));
+  say("futimens", futimens(f, now));
+  say("setxattr", setxattr(path, "user.x", "x", 1, 0));
+  say("lsetxattr", lsetxattr(path, "user.x", "x", 1, 0));
+  say("fsetxattr", fsetxattr(f, "user.x", "x", 1, 0));
+  say("setxattrat", syscall(463, AT_FDCWD, path, 0, "user.x", &x, sizeof x));
+  say("removexattr", removexattr(path, "user.kept"));
+  say("lremovexattr", lremovexattr(path, "user.kept"));
+  say("fremovexattr", fremovexattr(f, "user.kept"));
+  say("removexattrat", syscall(466, AT_FDCWD, path, 0, "user.kept"));
+  say("file_setattr", syscall(469, AT_FDCWD, path, clear, sizeof clear, 0));
+  say("flags", ioctl(f, 0x40086602, &flags));
+  say("attributes", ioctl(f, 0x401c5820, clear));
+  say("open_tree", syscall(428, AT_FDCWD, path, 1));
+  say("mount_setattr", syscall(442, AT_FDCWD, path, 0, clear, sizeof clear));
+  say("lease", fcntl(f, F_SETLEASE, F_RDLCK));
+  say("limit", syscall(SYS_prlimit64, getppid(), RLIMIT_CORE, clear, 0));
+  say("nice", setpriority(PRIO_PROCESS, getppid(), 19));
+}
+
+/* Memory that belongs to no process; each line says how many megabytes of it were had. */
+static void kernel_memory(void) {
+  static char block[1 << 16];
+  long bytes = 0, count = 0;
+  for (int pair[2]; bytes < 1L << 30 && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0;)
+    for (int i = 0; i < 2; i++) {
+      fcntl(pair[i], F_SETFL, O_NONBLOCK);
+      for (ssize_t n; (n = write(pair[i], block, sizeof block)) > 0;) bytes += n;
+    }
+  printf("sockets %ld\n", bytes >> 20);
+  for (bytes = 0; msgget(IPC_PRIVATE, 0600) >= 0 && bytes < 1L << 30;) bytes += 16384;
+  printf("messages %ld\n", bytes >> 20);
+  for (bytes = 0; semget(IPC_PRIVATE, 30000, 0600) >= 0 && bytes < 1L << 30;) bytes += 30000L * 64;
+  printf("semaphores %ld\n", bytes >> 20);
+  for (bytes = 0; shmget(IPC_PRIVATE, 1 << 20, 0600) >= 0 && bytes < 1L << 30;) bytes += 1 << 20;
+  printf("shared %ld\n", bytes >> 20);
+  int f = open("locked", O_CREAT | O_RDWR, 0600);
+  for (count = 2000000; count > 0; count--) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2 * count, .l_len = 1};
+    if (fcntl(f, F_SETLK, &lock)) break;
+  }
+  printf("locks %ld\n", (2000000 - count) * 200 >> 20);
+  struct { unsigned long long files, ports; } rules = {0, 3};
+  printf("rules %d\n", syscall(444, &rules, sizeof rules, 0) >= 0 ? 1 : 0);
+  printf("inotify %d\n", inotify_init1(0) >= 0 ? 1 : 0);
+  printf("uring %d\n", syscall(425, 1, block) >= 0 ? 1 : 0);
+  printf("keys %d\n", syscall(SYS_add_key, "user", "x", block, 1000, -3) >= 0 ? 1 : 0);
+  printf("memfd %d\n", syscall(SYS_memfd_create, "x", 0) >= 0 ? 1 : 0);
+  printf("queues %d\n", mq_open("/x", O_CREAT | O_RDWR, 0600, 0) >= 0 ? 1 : 0);
+  bytes = 0;
+  for (int pair[2]; pipe2(pair, O_NONBLOCK) == 0;) {
+    struct iovec part = {block, sizeof block};
+    fcntl(pair[1], F_SETPIPE_SZ, 1 << 20);
+    if (vmsplice(pair[1], &part, 1, SPLICE_F_NONBLOCK) > 0) puts("spliced 1");
+    for (ssize_t n; (n = write(pair[1], block, sizeof block)) > 0;) bytes += n;
+    close(pair[1]);
+  }
+  printf("pipes %ld\n", bytes >> 20);
+}
+
+static void *idle(void *nothing) { for (;;) pause(); }
+
+static void threads(long wanted) {
+  pthread_attr_t small;
+  pthread_t made;
+  long count = 0;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 1 << 14);
+  while (count < wanted && pthread_create(&made, &small, idle, 0) == 0) count++;
+  printf("threads %ld\n", count);
+  usleep(300000);
+}
+
+static void identity(void) {
+  char line[128];
+  FILE *f = fopen("/proc/self/status", "r");
+  printf("user %d\ngroup %d\n", geteuid(), getegid());
+  while (fgets(line, sizeof line, f))
+    if (!strncmp(line, "Cap", 3) || !strncmp(line, "NoNew", 5)) printf("%s", line);
+}
+
+/* What belongs to one program and is no harm. */
+static void own(void) {
+  mkdir("folder", 0755);
+  int f = open("folder/file", O_CREAT | O_WRONLY, 0600);
+  struct timespec past[2] = {{7, 0}, {7, 0}};
+  struct stat found;
+  say("fchmod", fchmod(f, 0640));
+  say("chmod", chmod("folder/file", 04755));
+  say("utimensat", utimensat(AT_FDCWD, "folder/file", past, 0));
+  fstat(f, &found);
+  printf("mode %o\ntime %ld\n", found.st_mode & 0777, (long)found.st_mtime);
+}
+
+/* Becomes another program below a filter like that of Docker. */
+static int confine(char **command) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mount, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x7E020000, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, 2, &filter)) return 98;
+  execv(command[0], command);
+  return 97;
+}
+
 int main(int count, char **words) {
   const char *name = words[1];
   setvbuf(stdout, 0, _IONBF, 0);
@@ -159,6 +308,15 @@ int main(int count, char **words) {
   else if (is(name, "timers")) { struct itimerval t = {{0, 1000}, {0, 1000}}; timer_t made; struct sigevent e = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM}; timer_create(CLOCK_MONOTONIC, &e, &made); setitimer(ITIMER_REAL, &t, 0); for (;;) pause(); }
   else if (is(name, "closed")) { for (int f = 0; f < 3; f++) close(f); int f = open("made", O_CREAT | O_WRONLY, 0644); _exit(write(1, "x", 1) < 0 && f == 0 && write(f, "made", 4) == 4 ? 3 : 4); }
   else if (is(name, "bomb")) bomb();
+  else if (is(name, "confine")) return confine(words + 2);
+  else if (is(name, "metadata")) metadata(words[2]);
+  else if (is(name, "kernel")) kernel_memory();
+  else if (is(name, "threads")) threads(atol(words[2]));
+  else if (is(name, "identity")) identity();
+  else if (is(name, "own")) own();
+  else if (is(name, "grow")) { for (long i = atol(words[2]); i > 0; i--) { char *volatile part = malloc(1 << 16); memset(part, 1, 1 << 16); } puts("had"); }
+  else if (is(name, "ask")) { volatile char *volatile part = malloc(atol(words[2]) << 20); part[0] = 1; puts("had"); }
+  else if (is(name, "crash")) raise(SIGSEGV);
   else if (is(name, "stubborn")) { for (int s = 1; s < 32; s++) signal(s, SIG_IGN); for (int i = 0; i < 8; i++) if (!fork()) { setsid(); for (;;) pause(); } }
   else if (is(name, "eat")) eat(atoi(words[2]), atol(words[3]));
   else if (is(name, "links")) { symlink(words[2], "a"); symlink("/", "way"); mkfifo("b", 0666); link(words[2], "c"); mkdir("d", 0755); }

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Programs that attack, and boxes of every kind to run them in: as root and as nobody, made by
-our own helper or by bubblewrap, or without namespaces."""
+"""Programs that attack, and boxes of every kind to run them in: made by our own helper or by
+bubblewrap, or without namespaces; as the user of the tests, as nobody, and as root in a container
+that keeps some capabilities (``container``) or none (``bare``)."""
 
+import ctypes
 import faulthandler
 import os
 import pickle
 import shutil
 import subprocess
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,27 +69,58 @@ class Box:
         return self.run_command([self.program], RunCase(argv, **case), limits or self.limits)
 
     def run_command(
-        self, command: list[Any], case: RunCase | None = None, limits: RunLimits | None = None
+        self,
+        command: list[Any],
+        case: RunCase | None = None,
+        limits: RunLimits | None = None,
+        visible: Sequence[Path] = (),
     ) -> RunReport:
         sandbox = "namespaces" if self.is_apart else self.kind
 
         def job() -> RunReport:
-            return run_contained(command, case, limits=limits or self.limits, sandbox=sandbox)
+            return run_contained(
+                command, case, limits=limits or self.limits, sandbox=sandbox, visible=visible
+            )
 
-        return job() if self.user == "self" else as_nobody(job)
+        return job() if self.user == "self" else as_other(job, _BECOME[self.user])
 
 
-def as_nobody(job: Callable[[], Any]) -> Any:
-    """Return what `job` returns in a process of the user nobody."""
+def become_nobody() -> None:
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+
+
+def keep_powers(kept: int) -> None:
+    """Stay root and keep these capabilities only, as root of a container does."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for number in range(64):
+        if not kept >> number & 1:
+            libc.prctl(_DROP_BOUND, number, 0, 0, 0)
+    low, high = kept & 0xFFFFFFFF, kept >> 32
+    header, data = (ctypes.c_uint * 2)(_CAPABILITIES, 0), (ctypes.c_uint * 6)(low, low, 0, high)
+    assert libc.capset(header, data) == 0
+
+
+_DROP_BOUND, _CAPABILITIES = 24, 0x20080522
+_DOCKER = 0xA80425FB
+"""What Docker leaves root: CHOWN, DAC_OVERRIDE, SETUID, SETGID, SETFCAP, ... and no SYS_ADMIN."""
+_BECOME: dict[str, Callable[[], None]] = {
+    "nobody": become_nobody,
+    "container": lambda: keep_powers(_DOCKER),
+    "bare": lambda: keep_powers(0),
+}
+
+
+def as_other(job: Callable[[], Any], become: Callable[[], None]) -> Any:
+    """Return what `job` returns in a process that became somebody else."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         faulthandler.dump_traceback_later(_MOST_SECONDS, exit=True)  # a lock of another thread?
         try:
             os.close(reading)
-            os.setgroups([])
-            os.setresgid(NOBODY, NOBODY, NOBODY)
-            os.setresuid(NOBODY, NOBODY, NOBODY)
+            become()
             answer = (True, job())
         except BaseException:
             answer = (False, traceback.format_exc())
@@ -107,6 +140,13 @@ KINDS = [
     for kind in ("unshare", "bubblewrap", "limits")
     for user in ("self", "nobody")
 ]
+_CONTAINERS = [
+    pytest.param((user, kind), id=f"{kind}-{user}")
+    for kind, user in (
+        ("unshare", "container"), ("bubblewrap", "container"), ("limits", "container"),
+        ("limits", "bare"),
+    )
+]  # fmt: skip
 
 
 @pytest.fixture(params=KINDS)
@@ -114,6 +154,15 @@ def box(
     request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Box:
     """Return a box of each kind that there is here."""
+    user, kind = request.param
+    return made(user, kind, attacks, place, monkeypatch)
+
+
+@pytest.fixture(params=KINDS + _CONTAINERS)
+def every(
+    request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> Box:
+    """Return a box of each kind, made by root of containers too."""
     user, kind = request.param
     return made(user, kind, attacks, place, monkeypatch)
 
@@ -128,8 +177,8 @@ def apart(
 
 
 def made(user: str, kind: str, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Box:
-    if user == "nobody" and os.geteuid() != 0:
-        pytest.skip("needs root to become nobody")
+    if user != "self" and os.geteuid() != 0:
+        pytest.skip(f"needs root to become {user}")
     if kind == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.skip("needs bubblewrap: apt install bubblewrap")
     helper = place / "helper"  # a checkout may be closed to other users

@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: MIT
 """A search that was killed goes on from the best it had, with the time that is left."""
 
+from dataclasses import fields, replace
 from pathlib import Path
 
+import pytest
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.options import SearchOptions, declared
 from compiler_gym.runs import RunFolder
-from compiler_gym.search import Budget, Improvement, KeepingWatcher, Silent, kept_starts, left_of
+from compiler_gym.runs.folder import Change
+from compiler_gym.search import (
+    Budget,
+    Improvement,
+    KeepingWatcher,
+    Silent,
+    kept_starts,
+    left_of,
+    take_up,
+)
 
 
 def improvement(program: str, reward: float, *actions: int) -> Improvement:
@@ -45,3 +59,56 @@ def test_an_improvement_that_is_found_again_is_kept_once(tmp_path: Path) -> None
             watcher.improved(improvement("a", 0.5, 1))
             watcher.improved(improvement("a", 0.9, 1, 2))
     assert len((tmp_path / "episodes.jsonl").read_text().splitlines()) == 2
+
+
+OTHERS = {
+    "algorithm": "greedy", "seconds": 9.0, "steps": 6, "seed": 1, "starts": [[0]],
+    "step_seconds": 2.0, "level_seconds": 3.0, "jobs": 5, "kept_processes": 6, "kept_bytes": 7,
+}  # fmt: skip
+BEGUN = SearchOptions(steps=5)
+
+
+def begin(path: Path, options: SearchOptions) -> dict[str, Change]:
+    folder, _ = take_up(path, {"env": "llvm-v0"}, options)
+    folder.close()
+    return folder.changes
+
+
+@pytest.mark.parametrize("name", [one.name for one in fields(SearchOptions)])
+def test_no_option_is_forgotten_when_a_search_is_taken_up(tmp_path: Path, name: str) -> None:
+    assert begin(tmp_path, BEGUN) == begin(tmp_path, BEGUN) == {}
+    other = replace(BEGUN, **{name: OTHERS[name]})
+    if declared(SearchOptions)[name].may_change:
+        assert begin(tmp_path, other)[name].now == OTHERS[name]
+    else:
+        with pytest.raises(InvalidParameterError, match=f"another (config.{name}|seeds)"):
+            begin(tmp_path, other)
+
+
+def test_a_folder_of_the_first_version_goes_on_and_says_what_it_lacks(tmp_path: Path) -> None:
+    config = {"env": "llvm-v0", "algorithm": "portfolio", "seconds": None, "steps": 5}
+    RunFolder.open(tmp_path, "search", config, seeds={"search": 0}).close()
+    changes = begin(tmp_path, replace(BEGUN, step_seconds=2.0))
+    assert changes["step_seconds"] == Change(None, 2.0, True)
+    assert begin(tmp_path, replace(BEGUN, step_seconds=2.0)) == {}
+    with pytest.raises(InvalidParameterError, match=r"step_seconds: expected 3.0, found 2.0"):
+        begin(tmp_path, replace(BEGUN, step_seconds=3.0))
+
+
+def test_what_is_searched_stays_the_same(tmp_path: Path) -> None:
+    begin(tmp_path, BEGUN)
+    with pytest.raises(InvalidParameterError, match='env: expected "gcc-v0", found "llvm-v0"'):
+        take_up(tmp_path, {"env": "gcc-v0"}, BEGUN)
+    with pytest.raises(InvalidParameterError, match="benchmark: expected 1, found nothing"):
+        take_up(tmp_path, {"env": "llvm-v0", "benchmark": 1}, BEGUN)
+    with pytest.raises(InvalidParameterError, match='env: expected nothing, found "llvm-v0"'):
+        take_up(tmp_path, {}, BEGUN)
+
+
+def test_the_time_that_is_left_is_all_that_the_options_hold(tmp_path: Path) -> None:
+    folder, _ = take_up(tmp_path, {}, SearchOptions())
+    KeepingWatcher(folder, Silent()).tick(12.0, [])
+    folder.close()
+    folder, options = take_up(tmp_path, {}, SearchOptions())
+    assert options == SearchOptions(seconds=18.0)
+    folder.close()

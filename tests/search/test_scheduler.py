@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import ServiceInitError
+from compiler_gym.options import SearchOptions
 from compiler_gym.search import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
-from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import Moveset
 from compiler_gym.search.walker import Program
 from compiler_gym.search.watching import Progress, Silent, Watcher
@@ -52,12 +52,15 @@ def scheduler(
         make_env,
         Moves(env.action_space, seed=0),
         campaigns,
-        budget=budget,
-        jobs=jobs,
-        step_seconds=5.0,
-        level_seconds=5.0,
-        snapshots=Snapshots(8),
-        watcher=watcher or Silent(),
+        SearchOptions(
+            seconds=budget.seconds,
+            steps=budget.steps,
+            jobs=jobs,
+            step_seconds=5.0,
+            level_seconds=5.0,
+        ),
+        KeptForks(8),
+        watcher or Silent(),
     )
 
 

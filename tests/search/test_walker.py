@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks, Weight
+from compiler_gym.options import SearchOptions
 from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots, Weight
 from compiler_gym.search.tree import State
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.testing import worker_pid
@@ -35,20 +35,21 @@ def program(env: CompilerEnv) -> Program:
 
 @pytest.fixture
 def walker(env: CompilerEnv) -> Iterator[Walker]:
-    snapshots = Snapshots(4)
-    yield make_walker(env, snapshots)
-    snapshots.close()
+    kept_forks = KeptForks(4)
+    yield make_walker(env, kept_forks)
+    kept_forks.close()
 
 
 def make_walker(
     env: CompilerEnv,
-    snapshots: Snapshots,
+    kept_forks: KeptForks,
     clock: type[Clock] = Clock,
     *,
     step_seconds: float = 60.0,
 ) -> Walker:
     moves = Moves(env.action_space, seed=0)
-    return Walker(env, moves, snapshots, step_seconds=step_seconds, seconds_left=lambda: clock.left)
+    options = SearchOptions(step_seconds=step_seconds)
+    return Walker(env, moves, kept_forks, options, lambda: clock.left)
 
 
 def test_rewards_add_up_and_actions_without_effect_leave_no_trace(
@@ -73,17 +74,17 @@ def test_nothing_is_tried_twice(walker: Walker, program: Program) -> None:
 def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
     env: CompilerEnv, walker: Walker, program: Program
 ) -> None:
-    snapshots = Snapshots(4)
-    hung = make_walker(env, snapshots, step_seconds=0.5).walk(program, [HANG]).failure
-    snapshots.close()
+    kept_forks = KeptForks(4)
+    hung = make_walker(env, kept_forks, step_seconds=0.5).walk(program, [HANG]).failure
+    kept_forks.close()
     assert hung is not None
     assert hung.type == "WorkerTimeoutError"
     assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41
 
 
 def test_a_kept_environment_gives_the_same_as_a_replay(env: CompilerEnv, program: Program) -> None:
-    snapshots = Snapshots(4)
-    walker = make_walker(env, snapshots)
+    kept_forks = KeptForks(4)
+    walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
     walker.walk(program, [TRIM])
     with env.fork() as _:
@@ -94,11 +95,11 @@ def test_a_kept_environment_gives_the_same_as_a_replay(env: CompilerEnv, program
     walker.walk(program, [TRIM, OPEN, NOTHING])
     walker.walk(program, [SAVE, SAVE])
     walker.walk(program, [TRIM, OPEN, SAVE, TRIM])
-    assert base.known in snapshots
+    assert base.known in kept_forks
     walker.walk(program, [SAVE, TRIM])
     forked = walker.walk(program, [TRIM, OPEN, TRIM, SAVE, TRIM]).last
     assert forked.reward == walker.replay(program, forked.actions()) == 43
-    snapshots.close()
+    kept_forks.close()
     walker.close()
 
 
@@ -106,7 +107,7 @@ def test_a_walk_stops_when_the_time_is_up(env: CompilerEnv, program: Program) ->
     class Late(Clock):
         left = 0.0
 
-    walk = make_walker(env, Snapshots(0), Late).walk(program, [TRIM])
+    walk = make_walker(env, KeptForks(0), Late).walk(program, [TRIM])
     assert walk.nodes == (program.root,)
     assert program.root.children == {}
 
@@ -153,7 +154,7 @@ def test_what_depends_on_the_way_is_earned_on_every_way(env: CompilerEnv, progra
         Toll("Toll", cost="Cost", initial="Cost", platform_dependent=False)
     )
     env.reward_space = "Toll"
-    walker = make_walker(env, Snapshots(0))
+    walker = make_walker(env, KeptForks(0))
     assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41 - 0.75
     other = walker.walk(program, [OPEN, TRIM, SAVE])
     assert (other.new_steps, other.last.reward) == (3, 41 - 0.75)
@@ -173,7 +174,7 @@ def test_a_dear_reward_is_asked_for_once_for_each_program(
         return update(self, actions, observations, view)
 
     monkeypatch.setattr(CostReward, "update", counted)
-    walker = make_walker(env, Snapshots(0))
+    walker = make_walker(env, KeptForks(0))
     walker.walk(program, [TRIM, NOTHING, OPEN, SAVE])
     assert costs == [99, 99, 59]
     walk = walker.walk(program, [OPEN, TRIM, GROW, SAVE])
@@ -182,59 +183,59 @@ def test_a_dear_reward_is_asked_for_once_for_each_program(
 
 
 def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: Program) -> None:
-    snapshots = Snapshots(4)
-    walker = make_walker(env, snapshots)
+    kept_forks = KeptForks(4)
+    walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
     base.seconds = 100.0  # as if it had been slow to get here: a fork is cheaper
     base.known.expected = 2
     walker.walk(program, [TRIM, OPEN, SAVE])
-    assert base.known in snapshots
-    assert len(snapshots) == 1
+    assert base.known in kept_forks
+    assert len(kept_forks) == 1
     assert walker.walk(program, [TRIM, OPEN, TRIM]).last.reward == 2
-    snapshots.close()
+    kept_forks.close()
     walker.close()
 
 
 def test_a_kept_process_that_is_lost_costs_only_time(env: CompilerEnv, program: Program) -> None:
-    snapshots = Snapshots(4)
-    walker = make_walker(env, snapshots)
+    kept_forks = KeptForks(4)
+    walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
     base.seconds = 100.0
     base.known.expected = 2
     walker.walk(program, [TRIM, OPEN, SAVE])
-    kept = snapshots.kept(base.known)
+    kept = kept_forks.get(base.known)
     assert kept is not None
     pid = worker_pid(kept)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     walk = walker.walk(program, [TRIM, OPEN, TRIM, SAVE])
     assert (walk.failure, walk.last.reward) == (None, 42)
-    snapshots.close()
+    kept_forks.close()
     walker.close()
 
 
 def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
     env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    snapshots = Snapshots(4)
-    walker = make_walker(env, snapshots)
+    kept_forks = KeptForks(4)
+    walker = make_walker(env, kept_forks)
     walker.walk(program, [TRIM])
-    snapshots.keep(program.root.known, env.fork(), Weight())
+    kept_forks.keep(program.root.known, env.fork(), Weight())
     forks: list[State] = []
-    fork = snapshots.fork
+    fork = kept_forks.fork
 
     def noted(state: State) -> Any:
         forks.append(state)
         return fork(state)
 
-    monkeypatch.setattr(snapshots, "fork", noted)
+    monkeypatch.setattr(kept_forks, "fork", noted)
     program.reset_seconds, program.fork_seconds = 0.001, 1.0
     assert walker.walk(program, [SAVE, OPEN]).failure is None
     assert forks == []
     program.reset_seconds, program.fork_seconds = 1.0, 0.001
     walker.walk(program, [GROW, OPEN])
     assert forks == [program.root.known]
-    snapshots.close()
+    kept_forks.close()
     walker.close()
 
 
@@ -248,7 +249,7 @@ def test_what_an_environment_says_means_nothing_is_not_tried(
         return [move not in (CRASH, HANG, GROW) for move in range(HANG + 1)]
 
     monkeypatch.setattr(CompilerEnv, "action_masks", action_masks, raising=False)
-    walker = make_walker(env, Snapshots(0))
+    walker = make_walker(env, KeptForks(0))
     walk = walker.walk(program, [CRASH, TRIM, HANG, GROW, CRASH, TRIM])
     assert walk.failure is None
     assert [node.reward for node in walk.nodes] == [0, 1, 2]

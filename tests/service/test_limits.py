@@ -9,13 +9,10 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-from compiler_gym.errors import InvalidParameterError, UnknownNameError
-from compiler_gym.service import Limits, limits, run_child
+from compiler_gym.service import limits, run_child
 from compiler_gym.service.limits import children_of, processor_seconds_of
 from compiler_gym.testing import descendants, is_running, wait_until
 
@@ -126,36 +123,6 @@ def test_where_the_time_cannot_be_asked_for_the_policy_still_is(
 
     policy, _, _ = scheduling_after(0, without_the_call)
     assert policy == os.SCHED_BATCH
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["step_seconds", "memory_bytes", "growth", "growth_floor", "kept_programs", "kept_bytes"],
-)
-@pytest.mark.parametrize(
-    "value", [float("nan"), -1, -0.5, "10", b"1", None, True, [1], 1j, 1 << 5000]
-)
-def test_what_is_no_bound_is_refused(name: str, value: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=f"{name} is .*: expected"):
-        Limits(**{name: value})
-
-
-@pytest.mark.parametrize("value", [0, float("inf"), 1e300])
-def test_a_step_ends_at_some_time(value: float) -> None:
-    with pytest.raises(InvalidParameterError, match="step_seconds"):
-        Limits(step_seconds=value)
-
-
-def test_whole_numbers_may_be_numpys() -> None:
-    found = Limits(step_seconds=np.float32(2), memory_bytes=np.int64(1 << 30), growth=np.int8(3))  # type: ignore[arg-type]
-    assert found.memory_bytes == 1 << 30
-    assert Limits(memory_bytes=0, growth=0, growth_floor=0).growth == 0
-
-
-def test_a_sandbox_is_one_that_there_is() -> None:
-    assert Limits(sandbox="limits").sandbox == "limits"
-    with pytest.raises(UnknownNameError, match="no sandbox 'limit': did you mean limits"):
-        Limits(sandbox="limit")
 
 
 def test_what_a_process_computed_is_known_until_it_is_gone() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A release: its changelog, what lies in its wheels, and what pages make a newcomer run."""
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -249,16 +250,29 @@ def test_each_way_a_place_disappoints_is_said(
         assert complaint in found
 
 
-def test_the_newest_source_of_a_package_is_found_in_a_list() -> None:
-    sources = "\n\n".join(
-        f"Package: {name}\nDirectory: pool/{name}\nChecksums-Sha256:\n"
-        f" 12ab 99 {name}_{version}-1.debian.tar.xz\n 34cd 99 {name}_{version}.orig.tar.xz"
-        for name, version in (("python3.1", "3.1.1"), ("python3.13", "3.13.1"))
+@pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get")
+def test_a_source_that_nobody_has_signed_is_not_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = tmp_path / "mirror" / "dists" / "trixie" / "main" / "source"
+    listed.mkdir(parents=True)
+    archive = tmp_path / "mirror" / "a_1.orig.tar.xz"
+    archive.write_bytes(b"what somebody on the way put there")
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    size = archive.stat().st_size
+    (listed / "Sources").write_text(
+        "Package: a\nBinary: a\nVersion: 1\nFormat: 1.0\nDirectory: .\nChecksums-Sha256:\n"
+        f" {digest} {size} {archive.name}\n"
     )
-    path = pythons.source_path(sources, "python3.13")
-    assert path == "pool/python3.13/python3.13_3.13.1.orig.tar.xz"
-    with pytest.raises(OSError, match=r"expected a source of python3\.14 in the list"):
-        pythons.source_path(sources, "python3.14")
+    held = hashlib.sha256((listed / "Sources").read_bytes()).hexdigest()
+    (listed.parents[1] / "Release").write_text(
+        "Suite: trixie\nComponents: main\nSHA256:\n"
+        f" {held} {(listed / 'Sources').stat().st_size} main/source/Sources\n"
+    )
+    monkeypatch.setattr(pythons, "MIRROR", f"file://{tmp_path}/mirror")
+    with pytest.raises(SystemExit, match="not signed"):
+        pythons.source_archive("a", "trixie", tmp_path / "into")
+    assert list((tmp_path / "into" / "downloads").iterdir()) == []
 
 
 def test_blocks_are_found_with_what_they_print() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rungs report by themselves; what cannot be told is no failure."""
 
+import json
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from compiler_gym.core import CompilerEnvState
-from compiler_gym.errors import BenchmarkInitError, UnknownNameError
+from compiler_gym.errors import BenchmarkInitError, CompilerGymWarning, UnknownNameError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
     Finding,
@@ -165,3 +166,22 @@ def test_a_state_is_replayed_on_the_program_that_the_environment_was_given() -> 
             assert not other.validate(state).okay()
         with CheckedEnv(isolation="in-process") as other:
             assert other.validate(state).okay()
+
+
+def test_a_reward_that_nothing_is_compared_with_is_warned_of(state: CompilerEnvState) -> None:
+    nameless = replace(state, reward_space=None)
+    with pytest.warns(CompilerGymWarning, match="expected make") as warned:
+        result = climb(nameless, lambda: FakeEnv(isolation="in-process"))
+    assert len(warned) == 1
+    assert not result.reward_validated
+    assert result.okay()
+
+
+def test_a_result_is_made_of_what_its_json_holds(state: CompilerEnvState) -> None:
+    for result in (climb(state, make_env, [FINE, UNKNOWN]), climb(state, make_env, [WRONG])):
+        for fields in (json.loads(result.json()), result.dict()):
+            back = ValidationResult(**fields)
+            assert back == result
+            assert back.state == state
+            assert back.rungs == result.rungs
+            assert back.okay() is result.okay()

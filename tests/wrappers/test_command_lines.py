@@ -170,3 +170,16 @@ def test_llvm_takes_names_and_pipelines_and_writes_one_command() -> None:
         assert wrapped.commandline() == wrapped.action_space.to_string(
             [wrapped.action_space["clean"]]
         )
+
+
+def test_an_action_may_be_offered_twice_and_several_are_told_at_once() -> None:
+    with compiler_gym.make("llvm-v0") as below:
+        for flags in (["sroa", "licm", "sroa"], ["sroa"] * 2):
+            with ConstrainedCommandline(below, flags).fork() as env:
+                assert env.action_space.names == flags
+                assert env.action_space.n == len(flags)
+                numbers = [below.action_space[flag] for flag in flags]
+                assert env.action(list(range(len(flags)))) == numbers
+                assert [env.action_space[flag] for flag in flags] == list(map(flags.index, flags))
+                env.multistep(range(len(flags)))
+                assert env.actions == list(map(flags.index, flags))

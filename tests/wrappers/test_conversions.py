@@ -97,12 +97,14 @@ def test_rewards_are_converted_and_added_up(env: FakeEnv) -> None:
 
 def test_a_wrapper_without_its_conversion_says_so(env: FakeEnv) -> None:
     for wrapper, method in (
-        (ActionWrapper, "action"),
         (ObservationWrapper, "convert_observation"),
         (RewardWrapper, "convert_reward"),
     ):
         with pytest.raises(TypeError, match=rf"abstract method '?{method}'?$"):
             wrapper(env)  # pyright: ignore[reportAbstractUsage]  # that is refused here
+
+    with pytest.raises(NotImplementedError, match=r"ActionWrapper defines no action\(\)"):
+        ActionWrapper(env).multistep([0])
 
     class OneWay(ActionWrapper):
         def action(self, action: Any) -> Any:

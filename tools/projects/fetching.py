@@ -19,7 +19,7 @@ from pathlib import Path
 from tools.projects.building import run, write_scripts
 from tools.projects.table import HERE, Project, projects
 
-__all__ = ["fetch", "make_inputs"]
+__all__ = ["fetch", "fetch_source", "make_inputs", "private_apt"]
 
 CORPUS = "sqlite3"
 """The project whose sources, as one file, are what benchmarks read."""
@@ -93,8 +93,7 @@ def _downloaded(project: Project, into: Path) -> Path:
     archive = folder / project.archive
     if not archive.exists():
         if project.debian:
-            _client(["apt-get", "source", "--download-only", "--tar-only", "-qq", project.debian],
-                    folder, _private_apt(into))  # fmt: skip
+            fetch_source(project.debian, folder, private_apt(into, _MIRROR))
         else:
             _client([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary",
                      ":all:", "--no-build-isolation", project.pypi], folder, {})  # fmt: skip
@@ -109,19 +108,30 @@ def _downloaded(project: Project, into: Path) -> Path:
     return archive
 
 
-def _private_apt(into: Path) -> dict[str, str]:
-    """Return the variables of an apt of its own below `into`, its lists read."""
+def fetch_source(package: str, folder: Path, variables: dict[str, str]) -> None:
+    """Fetch the original archive of a Debian package into `folder`; apt refuses any but its own."""
+    words = ["apt-get", "source", "--download-only", "--tar-only", "-qq", package]
+    _client(words, folder, variables)
+
+
+def private_apt(into: Path, mirror: str) -> dict[str, str]:
+    """Return the variables of an apt of its own below `into`, its lists of `mirror` read.
+
+    It believes nothing that the keys of Debian have not signed.
+    """
     home = into / "apt"
     config = home / "apt.conf"
     if not config.exists():
         for part in ("lists/partial", "cache/archives/partial"):
             (home / part).mkdir(parents=True, exist_ok=True)
-        (home / "sources.list").write_text(f"deb-src [signed-by={_KEYS}] {_MIRROR}\n")
+        (home / "sources.list").write_text(f"deb-src [signed-by={_KEYS}] {mirror}\n")
         settings = {
             "Dir::Etc::SourceList": home / "sources.list",
             "Dir::Etc::SourceParts": "-",
             "Dir::State::Lists": home / "lists",
             "Dir::Cache": home / "cache",
+            "Acquire::AllowInsecureRepositories": "false",
+            "APT::Get::AllowUnauthenticated": "false",
         }
         written = home / "apt.conf.new"
         written.write_text("".join(f'{name} "{value}";\n' for name, value in settings.items()))

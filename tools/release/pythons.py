@@ -2,18 +2,16 @@
 """Finds the interpreters that a release is built for and tried with, and gets one where none is."""
 
 import json
-import lzma
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tarfile
-import urllib.request
-from io import BytesIO
 from pathlib import Path
 
-__all__ = ["found", "stable", "version"]
+from tools.projects.fetching import fetch_source, private_apt
+
+__all__ = ["found", "source_archive", "stable", "version"]
 
 MIRROR = "http://deb.debian.org/debian"
 _SOURCE = "trixie", "3.13"
@@ -50,7 +48,8 @@ def stable(into: Path) -> str:
     """Return an interpreter from 3.12 on, whose wheel all later ones can use.
 
     One that is here, or that uv fetches, or that is built from Debian's source: in this order.
-    Raises `OSError` or `subprocess.CalledProcessError` if no way leads there.
+    Raises `OSError` or `subprocess.CalledProcessError` if no way leads there, and `SystemExit` with
+    what apt says where a source is not the one that Debian signed.
     """
     for path in found(into):
         if version(path) >= (3, 12):
@@ -67,14 +66,9 @@ def stable(into: Path) -> str:
 def _built(into: Path) -> str:
     suite, wanted = _SOURCE
     print(f"Building it from the source of Debian {suite}, for some minutes", flush=True)
-    with urllib.request.urlopen(f"{MIRROR}/dists/{suite}/main/source/Sources.xz") as answer:
-        path = source_path(lzma.decompress(answer.read()).decode(), f"python{wanted}")
     source = into / f"python{wanted}-source"
     shutil.rmtree(source, ignore_errors=True)
-    with (
-        urllib.request.urlopen(f"{MIRROR}/{path}") as answer,
-        tarfile.open(fileobj=BytesIO(answer.read()), mode="r:xz") as archive,
-    ):
+    with tarfile.open(source_archive(f"python{wanted}", suite, into)) as archive:
         archive.extractall(source, filter="data")
     (folder,) = source.iterdir()
     configure = ["./configure", f"--prefix={into.resolve()}", "--without-ensurepip"]
@@ -88,14 +82,16 @@ def _built(into: Path) -> str:
     return str(into / "bin" / f"python{wanted}")
 
 
-def source_path(sources: str, package: str) -> str:
-    """Return where a mirror has the newest original archive of `package`, by its ``Sources``."""
-    last = ""
-    for part in sources.split("\n\n"):
-        if part.startswith(f"Package: {package}\n"):
-            last = part
-    folder = re.search(r"^Directory: (.*)$", last, re.MULTILINE)
-    name = re.search(r"^ \S+ \d+ (\S+\.orig\.tar\.xz)$", last, re.MULTILINE)
-    if folder is None or name is None:
-        raise OSError(f"expected a source of {package} in the list of {MIRROR}, found none")
-    return f"{folder[1]}/{name[1]}"
+def source_archive(package: str, suite: str, into: Path) -> Path:
+    """Fetch the original archive of a package; raise `SystemExit` unless Debian signed it.
+
+    apt verifies the signature of the release, its list by hash, and the archive by that list.
+    """
+    folder = into / "downloads"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    fetch_source(package, folder, private_apt(into, f"{MIRROR} {suite} main"))
+    found = list(folder.glob("*.orig.tar.xz"))
+    if len(found) != 1:
+        raise OSError(f"expected one original archive of {package}, found {len(found)} in {folder}")
+    return found[0]

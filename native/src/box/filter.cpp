@@ -1,10 +1,10 @@
 #include "filter.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -19,7 +19,10 @@ namespace {
 constexpr unsigned new_namespaces = 0x7E020080;  // every CLONE_NEW* that clone takes
 constexpr unsigned x32_calls = 0x40000000;
 constexpr unsigned fixed_addresses = 0x0040000;
-constexpr unsigned steal_input = 0x5412, steal_screen = 0x541C;  // TIOCSTI, TIOCLINUX
+// Commands of ioctl that ask a terminal or a pipe: others change files, disks and screens.
+constexpr unsigned asks[] = {0x5401 /* TCGETS */,   0x802C542A /* TCGETS2 */, 0x540F /* TIOCGPGRP */,
+                             0x5413 /* TIOCGWINSZ */, 0x541B /* FIONREAD */,  0x5421 /* FIONBIO */,
+                             0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */};
 
 // Calls that change the machine, look into other processes, or reach for new powers.
 constexpr int refused[] = {
@@ -59,7 +62,15 @@ constexpr int refused[] = {
     SYS_sethostname,
     SYS_setdomainname,
     SYS_fanotify_init,
+    // What no limit of memory counts: queues, semaphores, watches, rules.
     SYS_shmget,
+    SYS_semget,
+    SYS_msgget,
+    SYS_mq_open,
+    SYS_inotify_init1,
+    444,
+    445,
+    446,  // landlock_*
 #if defined(__x86_64__)
     SYS_iopl,
     SYS_ioperm,
@@ -68,6 +79,7 @@ constexpr int refused[] = {
     SYS_uselib,
     SYS_ustat,
     SYS_sysfs,
+    SYS_inotify_init,
 #endif
     425,
     426,
@@ -90,11 +102,54 @@ constexpr int refused[] = {
     461,  // quotactl_fd, memfd_secret, statmount, lsm_*
 };
 
+// Calls that a program can do without: it is told that this kernel has none of them. `clone3`
+// hides its flags behind a pointer: the library takes `clone`. The others keep memory in a pipe
+// that is counted nowhere.
+constexpr int missing[] = {435, SYS_vmsplice, SYS_splice, SYS_tee, SYS_io_setup};
+
+// What changes a file without opening it for writing: no other rule forbids that to its owner.
+constexpr int of_owners[] = {
+    SYS_fchown,
+    SYS_fchownat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+#if defined(__x86_64__)
+    SYS_chown,
+    SYS_lchown,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
+#endif
+};
+
+// The younger ones among them: libraries take the older where there are none.
+constexpr int of_owners_lately[] = {452, 463, 466, 469};  // fchmodat2, *xattrat, file_setattr
+
+// The same of its own folder is done by the watcher: linkers and tar need it.
+constexpr int of_own_folder[] = {
+    SYS_fchmod,
+    SYS_fchmodat,
+    SYS_utimensat,
+#if defined(__x86_64__)
+    SYS_chmod,
+#endif
+};
+
+// What changes other processes of the same user.
+constexpr int of_others[] = {SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
+                             SYS_sched_setattr};
+
 class Program {
  public:
   void add(sock_filter step) { steps_[count_++] = step; }
   void load(unsigned offset) { add(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)); }
-  void load_argument(int which) { load(offsetof(seccomp_data, args) + 8 * which); }
+  void load_argument(int which, bool is_high = false) {
+    load(offsetof(seccomp_data, args) + 8 * which + (is_high ? 4 : 0));
+  }
   void load_call() { load(offsetof(seccomp_data, nr)); }
   void answer(unsigned what) { add(BPF_STMT(BPF_RET | BPF_K, what)); }
 
@@ -104,9 +159,20 @@ class Program {
     answer(what);
   }
 
-  bool install() {
+  void on_each(const auto& values, unsigned what) {
+    for (const auto value : values) on(static_cast<unsigned>(value), what);
+  }
+
+  // If the loaded word is at least `value`, answer `what`.
+  void from(unsigned value, unsigned what) {
+    add(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, value, 0, 1));
+    answer(what);
+  }
+
+  // Returns what the watcher listens to, 0 where nobody does, or -1.
+  int install(unsigned flags) {
     sock_fprog program{static_cast<unsigned short>(count_), steps_};
-    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
   }
 
   // The number of steps that are to be jumped over is known when they are there.
@@ -124,19 +190,45 @@ class Program {
 constexpr unsigned denied = SECCOMP_RET_ERRNO | EPERM;
 constexpr unsigned unknown = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr unsigned allowed = SECCOMP_RET_ALLOW;
+constexpr unsigned told = SECCOMP_RET_USER_NOTIF;
 
-void add_refused(Program& program, const FilterOrders& orders) {
-  for (const int call : refused) program.on(static_cast<unsigned>(call), denied);
+// Allows a call whose first argument is a process for the caller alone, which is 0.
+void add_for_itself(Program& program, int call) {
+  const int from = program.skip_unless(static_cast<unsigned>(call));
+  program.load_argument(0);
+  program.on(0, allowed);
+  program.answer(denied);
+  program.skip_to_here(from);
+}
+
+void add_refused(Program& program, const Orders& orders, const Place& place, bool is_heard) {
+  program.on_each(refused, denied);
+  program.on_each(missing, unknown);
   if (!orders.may_count) program.on(SYS_perf_event_open, denied);
-  if (!orders.is_apart) {  // what these make outlives the program
-    for (const int call : {SYS_semget, SYS_msgget, SYS_mq_open})
-      program.on(static_cast<unsigned>(call), denied);
-  }
-  program.on(435, unknown);  // clone3 hides its flags behind a pointer: the library takes clone
+  // No program needs a socket, and what is sent into one is counted nowhere.
+  for (const int call : {SYS_socket, SYS_socketpair})
+    program.on(static_cast<unsigned>(call), SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+  program.on_each(std::initializer_list<int>{SYS_setpriority, SYS_ioprio_set}, denied);
+  add_for_itself(program, SYS_prlimit64);
+  if (!place.is_owner) return;
+  program.on_each(of_owners, denied);
+  program.on_each(of_owners_lately, unknown);
+  program.on_each(of_own_folder, is_heard ? told : denied);
+  for (const int call : of_others) add_for_itself(program, call);
+}
+
+void add_memory(Program& program, unsigned least, int call, int argument) {
+  const int from = program.skip_unless(static_cast<unsigned>(call));
+  program.load_argument(argument, true);
+  program.from(1, told);
+  program.load_argument(argument);
+  program.from(least, told);
+  program.answer(allowed);
+  program.skip_to_here(from);
 }
 
 // The rules that look at an argument; each ends by allowing or refusing its call.
-void add_judged(Program& program, const FilterOrders& orders) {
+void add_judged(Program& program, const Orders& orders) {
   int from = program.skip_unless(SYS_clone);
   program.load_argument(0);
   program.add(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, new_namespaces, 0, 1));
@@ -148,33 +240,27 @@ void add_judged(Program& program, const FilterOrders& orders) {
   program.load_argument(0);
   program.on(0xFFFFFFFF, allowed);
   program.on(0, allowed);
-  if (orders.may_fix_addresses) program.on(fixed_addresses, allowed);
+  if (orders.process_bytes == 0) program.on(fixed_addresses, allowed);  // as sanitizers ask for
   program.answer(denied);
   program.skip_to_here(from);
 
-  from = program.skip_unless(SYS_ioctl);
+  from = program.skip_unless(SYS_fcntl);
   program.load_argument(1);
-  program.on(steal_input, denied);
-  program.on(steal_screen, denied);
+  for (const int lock : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW})  // counted nowhere
+    program.on(static_cast<unsigned>(lock), SECCOMP_RET_ERRNO | ENOLCK);
+  program.on_each(std::initializer_list<int>{F_SETPIPE_SZ, F_SETLEASE, F_NOTIFY}, denied);
   program.answer(allowed);
   program.skip_to_here(from);
 
-  from = program.skip_unless(SYS_socket);
-  program.load_argument(0);
-  program.on(AF_UNIX, allowed);
-  if (orders.is_apart) {
-    program.on(AF_INET, allowed);
-    program.on(AF_INET6, allowed);
-    program.on(AF_NETLINK, allowed);
-  }
-  program.answer(SECCOMP_RET_ERRNO | EAFNOSUPPORT);
+  if (orders.may_count) return;  // counters are read by other commands
+  from = program.skip_unless(SYS_ioctl);
+  program.load_argument(1);
+  program.on_each(asks, allowed);
+  program.answer(SECCOMP_RET_ERRNO | ENOTTY);
   program.skip_to_here(from);
 }
 
-}  // namespace
-
-bool filter_calls(const FilterOrders& orders) {
-  if (own_architecture == 0) return false;
+int install(const Orders& orders, const Place& place, bool is_heard) {
   Program program;
   program.load(offsetof(seccomp_data, arch));
   // A call in the tongue of an older machine has other numbers.
@@ -182,13 +268,30 @@ bool filter_calls(const FilterOrders& orders) {
   program.answer(SECCOMP_RET_KILL_PROCESS);
   program.load_call();
 #if defined(__x86_64__)
-  program.add(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, x32_calls, 0, 1));
-  program.answer(unknown);
+  program.from(x32_calls, unknown);
 #endif
-  add_refused(program, orders);
+  add_refused(program, orders, place, is_heard);
   add_judged(program, orders);
+  if (const unsigned least = is_heard ? told_from(orders) : 0) {
+    add_memory(program, least, SYS_mmap, 1);
+    add_memory(program, least, SYS_mremap, 2);
+  }
   program.answer(allowed);
-  return program.install();
+  return program.install(is_heard ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0);
+}
+
+}  // namespace
+
+unsigned told_from(const Orders& orders) {
+  const long long part = orders.process_bytes / 64, least = 1 << 20, most = 1LL << 30;
+  if (orders.process_bytes == 0) return 0;
+  return static_cast<unsigned>(part < least ? least : part > most ? most : part);
+}
+
+bool filter_calls(const Orders& orders, const Place& place, int* listener) {
+  if (own_architecture == 0) return false;
+  *listener = install(orders, place, true);
+  return *listener >= 0 || install(orders, place, false) == 0;
 }
 
 }  // namespace compiler_gym::box

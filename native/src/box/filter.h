@@ -2,15 +2,16 @@
 
 #pragma once
 
+#include "orders.h"
+#include "watch.h"
+
 namespace compiler_gym::box {
 
-struct FilterOrders {
-  bool is_apart;           // has a network and message queues of its own, which end with it
-  bool may_count;          // the processor's counters
-  bool may_fix_addresses;  // personality(ADDR_NO_RANDOMIZE), as sanitizers ask for
-};
+// Filters this process and what it starts. Returns whether the filter is on; `listener` gets what
+// tells the watcher of the calls that it judges itself (notices.h), or -1.
+bool filter_calls(const Orders& orders, const Place& place, int* listener);
 
-// Filters this process and what it starts. Returns whether the filter is on.
-bool filter_calls(const FilterOrders& orders);
+// A request for memory of that size is told to the watcher; 0: none is.
+unsigned told_from(const Orders& orders);
 
 }  // namespace compiler_gym::box

@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-#include "paths.h"
-
 namespace compiler_gym::box {
 
 namespace {
@@ -62,11 +60,10 @@ int make_rules(const Orders& orders, const char* scratch) {
   const int rules = static_cast<int>(syscall(444, &wanted, size, 0));
   if (rules < 0) return -1;
   const std::uint64_t seen = execute | read_file | read_folder;
-  for (const char* path : system_folders) allow(rules, path, seen);
-  for (const char* path : system_files) allow(rules, path, seen);
-  for (const char* path : devices) allow(rules, path, (seen | write_file | truncate_file) & all);
+  for (const char* path : orders.system) allow(rules, path, seen);
+  for (const char* path : orders.devices) allow(rules, path, (seen | write_file | truncate_file) & all);
   allow(rules, "/proc", read_file | read_folder);
-  for (int i = 0; i < orders.shown_count; ++i) allow(rules, orders.shown[i], seen);
+  for (const char* path : orders.shown) allow(rules, path, seen);
   allow(rules, scratch, all & ~make_device);
   return rules;
 }

@@ -40,6 +40,7 @@ bool read_number(Orders& orders, const char* word) {
   if (const char* v = value_of(word, "--memory="))
     return orders.process_bytes = std::atoll(v), true;
   if (const char* v = value_of(word, "--tree=")) return orders.tree_bytes = std::atoll(v), true;
+  if (const char* v = value_of(word, "--files=")) return orders.open_files = std::atol(v), true;
   if (const char* v = value_of(word, "--processes=")) return orders.processes = std::atol(v), true;
   return false;
 }
@@ -49,14 +50,10 @@ bool read_word(Orders& orders, const char* word) {
   if (const char* v = value_of(word, "--work=")) return orders.work = orders.folder = v, true;
   if (const char* v = value_of(word, "--directory=")) return orders.directory = v, true;
   if (const char* v = value_of(word, "--folder=")) return orders.folder = v, true;
-  if (const char* v = value_of(word, "--show=")) {
-    if (orders.shown_count == Orders::most) refuse("more paths to show than there is room for");
-    return orders.shown[orders.shown_count++] = v, true;
-  }
-  if (const char* v = value_of(word, "--collect=")) {
-    if (orders.collected_count == Orders::most * 4) refuse("more outputs than there is room for");
-    return orders.collected[orders.collected_count++] = v, true;
-  }
+  if (const char* v = value_of(word, "--system=")) return orders.system.add(v);
+  if (const char* v = value_of(word, "--device=")) return orders.devices.add(v);
+  if (const char* v = value_of(word, "--show=")) return orders.shown.add(v);
+  if (const char* v = value_of(word, "--collect=")) return orders.collected.add(v);
   if (!std::strcmp(word, "--counters")) return orders.may_count = true;
   if (!std::strcmp(word, "--keep-user")) return orders.keeps_user = true;
   return false;

@@ -13,6 +13,16 @@ enum class Tier {
   inside,      // namespaces that somebody else has made already
 };
 
+template <int most>
+struct Words {
+  const char* all[most] = {};
+  int count = 0;
+
+  bool add(const char* word) { return count < most && (all[count++] = word); }
+  const char* const* begin() const { return all; }
+  const char* const* end() const { return all + count; }
+};
+
 struct Orders {
   static constexpr int most = 64;
 
@@ -28,16 +38,17 @@ struct Orders {
   long long scratch_bytes = 256LL << 20;
   long long process_bytes = 0;  // address space of each process; 0: unbounded
   long long tree_bytes = 0;     // memory in use by all together; 0: unbounded
-  long processes = 64;
+  long processes = 64;          // and threads
+  long open_files = 256;        // of each process
   bool may_count = false;  // whether it may use the processor's counters
   bool keeps_user = false;
   const char* work = nullptr;  // a folder of the host that it works in
   const char* folder = "/box";
   const char* directory = nullptr;  // where it starts, if not there
-  const char* shown[most] = {};
-  int shown_count = 0;
-  const char* collected[most * 4] = {};
-  int collected_count = 0;
+  Words<most> system;         // programs and libraries of this machine, to read
+  Words<most> devices;        // those without memory: null, zero, ...
+  Words<most> shown;          // what else it may read
+  Words<most * 4> collected;  // names of output files
   char** command = nullptr;
 };
 

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +25,8 @@ extern char** environ;
 namespace compiler_gym::box {
 
 namespace {
+
+constexpr long long most_signals = 4096;  // and timers, which are waiting to be one
 
 [[noreturn]] void give_up(int told, const char* what) {
   Told said{0, errno, {}};
@@ -61,13 +64,19 @@ void set_limits(const Orders& orders, const Place& place) {
   limit(RLIMIT_MSGQUEUE, 1 << 20, 1 << 20);
   if (orders.process_bytes) limit(RLIMIT_AS, orders.process_bytes, orders.process_bytes);
   if (orders.tier == Tier::none) return;
+  limit(RLIMIT_NOFILE, orders.open_files, orders.open_files);
+  limit(RLIMIT_SIGPENDING, most_signals, most_signals);
   // One more may start than is allowed, so that this is seen; the first process may count too.
   const long others = !place.is_first ? threads_of_all() : place.changes_user ? 1 : 2;
   limit(RLIMIT_NPROC, orders.processes + others, orders.processes + others);
 }
 
-void drop_powers() {
+// What a program that is executed may ever have; a plain user may not say so, and needs not to.
+void bound_powers() {
   for (int power = 0; prctl(PR_CAPBSET_DROP, power, 0, 0, 0) == 0;) ++power;
+}
+
+void drop_powers() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   struct {
     unsigned version;
@@ -79,8 +88,7 @@ void drop_powers() {
 
 bool become(const Place& place) {
   if (!place.changes_user) return true;
-  setgroups(0, nullptr);
-  return setresgid(place.user.group, place.user.group, place.user.group) == 0 &&
+  return setgroups(0, nullptr) == 0 && setresgid(place.user.group, place.user.group, place.user.group) == 0 &&
          setresuid(place.user.user, place.user.user, place.user.user) == 0;
 }
 
@@ -106,10 +114,28 @@ void endanger() {  // where the machine is out of memory, this goes first
   close(file);
 }
 
+// Says that the program starts, and hands over what its calls are heard by.
+bool tell(int told, const Told& said, int listener) {
+  iovec text{const_cast<Told*>(&said), sizeof said};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof listener)] = {};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  if (listener >= 0) {
+    message.msg_control = room;
+    message.msg_controllen = sizeof room;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    *header = {CMSG_LEN(sizeof listener), SOL_SOCKET, SCM_RIGHTS};
+    std::memcpy(CMSG_DATA(header), &listener, sizeof listener);
+  }
+  return sendmsg(told, &message, MSG_NOSIGNAL) == sizeof said;
+}
+
 }  // namespace
 
 [[noreturn]] void become_program(const Orders& orders, const Place& place, int told, int ready) {
   const bool is_bounded = orders.tier != Tier::none;
+  int listener = -1;
   if (place.writable_processes >= 0) {
     char nothing;
     if (read(ready, &nothing, 1) < 0) give_up(told, "wait");  // until the user is mapped
@@ -122,6 +148,7 @@ void endanger() {  // where the machine is out of memory, this goes first
   if (!place.is_first) endanger();
   set_limits(orders, place);
   if (is_bounded) {
+    bound_powers();
     if (!become(place)) give_up(told, "change the user");
     drop_powers();
   }
@@ -129,8 +156,7 @@ void endanger() {  // where the machine is out of memory, this goes first
   if (is_bounded) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     enforce(rules);
-    if (!filter_calls({place.is_first, orders.may_count, orders.process_bytes == 0}) &&
-        place.is_first)
+    if (!filter_calls(orders, place, &listener) && (place.is_first || place.is_owner))
       give_up(told, "filter system calls");
   }
   forget_signals();
@@ -138,7 +164,7 @@ void endanger() {  // where the machine is out of memory, this goes first
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const Told said{static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec), 0, {}};
-  if (write(told, &said, sizeof said) < 0) _exit(126);
+  if (!tell(told, said, listener)) _exit(126);
   run(orders, opened);
   give_up(told, "execute the program");
 }

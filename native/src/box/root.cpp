@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "calls.h"
-#include "paths.h"
 
 namespace compiler_gym::box {
 
@@ -44,9 +43,10 @@ struct Trees {
   }
 };
 
-bool is_link(const char* path) {
+// A link at the top, as /bin often is, stays one.
+bool stays_link(const char* path) {
   struct stat found{};
-  return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+  return !std::strchr(path + 1, '/') && lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
 }
 
 // Make the folders above `path`, which begins with a slash, below the current one.
@@ -90,26 +90,23 @@ void write_accounts(User user) {
 
 const char* take_all(Trees& trees, const Orders& orders) {
   const std::uint64_t kept = read_only | no_setuid | no_devices;
-  for (const char* path : system_folders) {
-    if (is_link(path)) continue;
+  for (const char* path : orders.system) {
+    if (stays_link(path)) continue;
     if (const char* failed = trees.take(path, kept)) return failed;
   }
-  for (const char* path : system_files) {
+  for (const char* path : orders.devices) {  // they are written to, and keep their modes
+    if (const char* failed = trees.take(path, read_only | no_setuid | no_programs)) return failed;
+  }
+  for (const char* path : orders.shown) {
     if (const char* failed = trees.take(path, kept)) return failed;
-  }
-  for (const char* path : devices) {
-    if (const char* failed = trees.take(path, no_setuid | no_programs)) return failed;
-  }
-  for (int i = 0; i < orders.shown_count; ++i) {
-    if (const char* failed = trees.take(orders.shown[i], kept)) return failed;
   }
   return orders.work ? trees.take(orders.work, no_setuid | no_devices) : nullptr;
 }
 
-const char* copy_links() {
+const char* copy_links(const Orders& orders) {
   char target[4096];
-  for (const char* path : system_folders) {
-    if (!is_link(path)) continue;
+  for (const char* path : orders.system) {
+    if (!stays_link(path)) continue;
     const ssize_t length = readlink(path, target, sizeof target - 1);
     if (length <= 0) continue;
     target[length] = 0;
@@ -225,8 +222,8 @@ bool give_folder(int folder, User user) {
 }
 
 void collect(const Orders& orders, int from, int to) {
-  for (int i = 0; i < orders.collected_count; ++i) {
-    const char* name = orders.collected[i];
+  for (int i = 0; i < orders.collected.count; ++i) {
+    const char* name = orders.collected.all[i];
     const int source = open_beneath(from, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     struct stat found{};
     if (source < 0) continue;
@@ -252,7 +249,7 @@ const char* build_root(const Orders& orders, User user, int* writable) {
   if (mount("box", "/usr", "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=4096,mode=755"))
     return "mount tmpfs";
   if (chdir("/usr")) return "chdir";
-  if (const char* failed = copy_links()) return failed;
+  if (const char* failed = copy_links(orders)) return failed;
   if (const char* failed = make_scratch(orders, user)) return failed;
   mkdir("etc", 0755);
   for (int i = 0; i < trees.count; ++i) {

@@ -3,17 +3,10 @@
 
 #pragma once
 
-#include <sys/types.h>
-
 #include "orders.h"
+#include "users.h"
 
 namespace compiler_gym::box {
-
-// Who the program is: numbers as the host counts them.
-struct User {
-  uid_t user;
-  gid_t group;
-};
 
 // Replaces the root of this process, which has namespaces of its own. Returns what could not be
 // done, or null; errno says why. With `writable`, that gets a /proc in which can be written.

@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +22,7 @@
 #include <ctime>
 
 #include "calls.h"
-#include "filter.h"
-#include "landlock.h"
+#include "notices.h"
 #include "program.h"
 
 namespace compiler_gym::box {
@@ -35,6 +37,8 @@ constexpr double patience_seconds = 10;
 constexpr double least_free = 0.03;
 constexpr int most_seen = 8192;
 constexpr unsigned long most_files = 90000;
+// What the kernel keeps of a file in memory, besides its contents.
+constexpr long long inode_bytes = 1024;
 
 double seconds_now() {
   timespec now{};
@@ -96,37 +100,60 @@ void look(Seen& seen, const Place& place) {
   place.is_first ? add_namespace(seen) : add_children(seen, getpid());
 }
 
-long long resident_bytes(pid_t pid) {
-  char path[64], text[256];
-  std::snprintf(path, sizeof path, "/proc/%d/statm", pid);
-  if (!read_text(path, text, sizeof text)) return 0;
-  const char* second = std::strchr(text, ' ');
-  return second ? std::atoll(second) * sysconf(_SC_PAGESIZE) : 0;
+// What a process uses: its pages, what is swapped out, huge pages, and the tables of all of them.
+struct Use {
+  long threads = 1;
+  long long resident = 0, others = 0;
+};
+
+Use use_of(pid_t pid) {
+  char path[64], text[4096];
+  Use use;
+  std::snprintf(path, sizeof path, "/proc/%d/status", pid);
+  if (!read_text(path, text, sizeof text)) return use;
+  const auto bytes = [&](const char* name) {
+    const long long found = number_after(text, name);
+    return found > 0 ? found * 1024 : 0;
+  };
+  use.resident = bytes("\nVmRSS:");
+  use.others = bytes("\nVmPTE:") + bytes("\nVmSwap:") + bytes("\nHugetlbPages:");
+  if (const long long threads = number_after(text, "\nThreads:"); threads > 1)
+    use.threads = static_cast<long>(threads);
+  return use;
 }
 
-// What a process uses, with its share of what it has in common with others.
-long long proportional_bytes(pid_t pid) {
+// The pages of a process, with its share of what it has in common with others.
+long long proportional_bytes(pid_t pid, long long resident) {
   char path[64], text[2048];
   std::snprintf(path, sizeof path, "/proc/%d/smaps_rollup", pid);
-  if (!read_text(path, text, sizeof text)) return resident_bytes(pid);
+  if (!read_text(path, text, sizeof text)) return resident;
   const long long found = number_after(text, "\nPss:");
-  return found < 0 ? resident_bytes(pid) : found * 1024;
+  return found < 0 ? resident : found * 1024;
 }
 
 long long scratch_bytes(const Orders& orders, const Place& place) {
   struct statfs found{};
   if (!place.is_first || orders.work || fstatfs(place.scratch, &found)) return 0;
-  return static_cast<long long>(found.f_blocks - found.f_bfree) * found.f_bsize;
+  return static_cast<long long>(found.f_blocks - found.f_bfree) * found.f_bsize +
+         static_cast<long long>(found.f_files - found.f_ffree) * inode_bytes;
 }
 
-bool uses_too_much(const Orders& orders, const Place& place, const Seen& seen) {
-  if (orders.tree_bytes == 0) return false;
-  long long total = scratch_bytes(orders, place);
-  for (int i = 0; i < seen.count; ++i) total += resident_bytes(seen.all[i]);
-  if (total <= orders.tree_bytes) return false;
-  total = scratch_bytes(orders, place);
-  for (int i = 0; i < seen.count; ++i) total += proportional_bytes(seen.all[i]);
-  return total > orders.tree_bytes;
+// Returns the limit that all processes together pass, or null.
+const char* uses_too_much(const Orders& orders, const Place& place, const Seen& seen) {
+  static Use used[most_seen];
+  long threads = 0;
+  const long long scratch = scratch_bytes(orders, place);
+  long long total = scratch, proportional = scratch;
+  for (int i = 0; i < seen.count; ++i) {
+    used[i] = use_of(seen.all[i]);
+    threads += used[i].threads;
+    total += used[i].resident + used[i].others;
+  }
+  if (threads > orders.processes) return "processes";
+  if (orders.tree_bytes == 0 || total <= orders.tree_bytes) return nullptr;
+  for (int i = 0; i < seen.count; ++i)
+    proportional += used[i].others + proportional_bytes(seen.all[i], used[i].resident);
+  return proportional > orders.tree_bytes ? "memory" : nullptr;
 }
 
 bool is_machine_full() {
@@ -185,7 +212,8 @@ const char* passed(const Orders& orders, const Place& place, double until) {
   if (seconds_now() >= until) return "time";
   look(seen, place);
   if (seen.count > orders.processes) return "processes";
-  if (uses_too_much(orders, place, seen) || is_machine_full()) return "memory";
+  if (const char* limit = uses_too_much(orders, place, seen)) return limit;
+  if (is_machine_full()) return "memory";
   return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
 
@@ -196,6 +224,7 @@ struct Ended {
   double seconds = 0;
   rusage used{};
   const char* stopped_by = nullptr;
+  bool was_refused = false;  // memory
 };
 
 void take(Ended& ended, pid_t program, double started) {
@@ -234,40 +263,56 @@ void end_all(Ended& ended, const Place& place, pid_t program, double started) {
   }
 }
 
-void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t program,
+void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t program, int listener,
               double started) {
   sigset_t awaited;
   sigemptyset(&awaited);
   sigaddset(&awaited, SIGCHLD);
   // A program may signal the first process of its namespace: nobody else asks it to end.
   if (!place.is_first) sigaddset(&awaited, SIGTERM);
+  pollfd heard[] = {{signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK), POLLIN, 0},
+                    {listener, POLLIN, 0}};
   const double until = started + orders.seconds;
   double next = started + tick_seconds;
-  for (;;) {
+  while (!ended.is_known && !ended.stopped_by) {
     const double now = seconds_now();
     double left = (next < until ? next : until) - now;
     if (left < 0) left = 0;
     const timespec timeout{static_cast<time_t>(left),
                            static_cast<long>((left - static_cast<long>(left)) * 1e9)};
-    const int found = sigtimedwait(&awaited, nullptr, &timeout);
+    const int count = ppoll(heard, 2, &timeout, nullptr);
+    if (count > 0 && heard[1].revents & POLLIN)
+      ended.was_refused = answer_call(listener, orders, place) || ended.was_refused;
+    else if (count > 0 && heard[1].revents)
+      heard[1].fd = -1;  // nobody is left to be heard
+    signalfd_siginfo got{};
+    while (read(heard[0].fd, &got, sizeof got) == sizeof got)
+      if (got.ssi_signo == SIGTERM) ended.stopped_by = "its client";  // who asked is no more
     take(ended, program, started);
-    if (ended.is_known) return;
-    if (found == SIGTERM) {  // who asked is no more
-      ended.stopped_by = "its client";
-      return;
-    }
-    if (seconds_now() < next && seconds_now() < until) continue;
+    if (ended.is_known || ended.stopped_by || (seconds_now() < next && seconds_now() < until))
+      continue;
     next = seconds_now() + tick_seconds;
     ended.stopped_by = passed(orders, place, until);
-    if (ended.stopped_by) return;
   }
+  close(heard[0].fd);
+}
+
+// Whether a program ended because it got no memory: it was refused a large part of it, or has
+// used nearly all when a small part was.
+bool is_out_of_memory(const Orders& orders, const Ended& ended) {
+  const int signal = -ended.status;
+  if (signal != SIGSEGV && signal != SIGBUS && signal != SIGABRT) return false;
+  const long long used = 1024LL * ended.used.ru_maxrss;
+  return orders.process_bytes > 0 &&
+         (ended.was_refused || used > orders.process_bytes / 8 * 7);
 }
 
 // What the program left says more of it than how it ended.
-const char* passed_at_its_end(const Orders& orders, const Place& place) {
+const char* passed_at_its_end(const Orders& orders, const Place& place, const Ended& ended) {
   static Seen seen;
   look(seen, place);
   if (seen.count + 1 >= orders.processes) return "processes";
+  if (is_out_of_memory(orders, ended)) return "memory";
   return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
 
@@ -295,19 +340,25 @@ void report(const Orders& orders, const Ended& ended) {
 
 // The program's user is one of a namespace of its own, so that its processes are counted apart.
 bool map_user(const Place& place, pid_t program) {
-  const auto put = [&](const char* name, const char* text) {
-    char path[64];
-    std::snprintf(path, sizeof path, "%d/%s", program, name);
-    const int file = openat(place.writable_processes, path, O_WRONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const bool done = write(file, text, std::strlen(text)) > 0;
-    close(file);
-    return done;
-  };
   char users[64], groups[64];
   std::snprintf(users, sizeof users, "%u %u 1", place.user.user, place.user.user);
   std::snprintf(groups, sizeof groups, "%u %u 1", place.user.group, place.user.group);
-  return put("uid_map", users) && put("gid_map", groups);
+  return map_users(place.writable_processes, program, users, groups);
+}
+
+// Reads what the program's process says, and takes what comes with it; returns whether it did.
+bool hear(int from, Told& said, int* listener) {
+  iovec text{&said, sizeof said};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof *listener)] = {};
+  msghdr message{};
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  if (recvmsg(from, &message, MSG_CMSG_CLOEXEC) != sizeof said) return false;
+  if (const cmsghdr* header = CMSG_FIRSTHDR(&message))
+    std::memcpy(listener, CMSG_DATA(header), sizeof *listener);
+  return true;
 }
 
 }  // namespace
@@ -327,12 +378,15 @@ pid_t start_child(const Orders& orders, unsigned long long flags) {
     arguments.flags |= into_group;
     arguments.cgroup = static_cast<std::uint64_t>(orders.group);
   }
-  return static_cast<pid_t>(syscall(435, &arguments, sizeof arguments));
+  const pid_t child = static_cast<pid_t>(syscall(435, &arguments, sizeof arguments));
+  if (child >= 0 || errno != ENOSYS) return child;
+  // Filters of containers say that there is no such call, so that the older one is taken.
+  return static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0));
 }
 
 int watch(const Orders& orders, const Place& place) {
   int told[2], ready[2];
-  if (pipe2(told, O_CLOEXEC) || pipe2(ready, O_CLOEXEC)) {
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told) || pipe2(ready, O_CLOEXEC)) {
     report_failure(orders, "pipe", errno);
     return 0;
   }
@@ -352,15 +406,16 @@ int watch(const Orders& orders, const Place& place) {
   close(ready[1]);
   Told said{};
   double started = seconds_now();
-  const bool is_told = read(told[0], &said, sizeof said) == sizeof said;
+  int listener = -1;
+  const bool is_told = hear(told[0], said, &listener);
   if (is_told && said.failed[0] == 0) started = said.started;
-  if (is_told && read(told[0], &said, sizeof said) == sizeof said) {  // it could not be started
+  if (is_told && hear(told[0], said, &listener)) {  // it could not be started
     report_failure(orders, said.failed, said.error);
     return 0;
   }
   Ended ended;
-  wait_for(ended, orders, place, program, started);
-  if (ended.is_known && !ended.stopped_by) ended.stopped_by = passed_at_its_end(orders, place);
+  wait_for(ended, orders, place, program, listener, started);
+  if (ended.is_known && !ended.stopped_by) ended.stopped_by = passed_at_its_end(orders, place, ended);
   if (ended.stopped_by && !ended.is_known) kill(program, SIGKILL);
   end_all(ended, place, program, started);
   if (place.is_first && orders.outputs >= 0) collect(orders, place.scratch, orders.outputs);

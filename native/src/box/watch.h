@@ -12,6 +12,7 @@ struct Place {
   User user;               // who the program is
   bool changes_user;       // whether this process is somebody else, and may become that
   bool is_first;           // this is the first process of a namespace: nothing else is in it
+  bool is_owner;           // the program owns files of the host, and may change none of them
   int writable_processes;  // a /proc to write user maps in, or -1
   int scratch;             // the folder that the program works in
 };

@@ -91,7 +91,7 @@ constexpr int most_uses = 64;
 // Generators that nobody uses, by level. Never destroyed, see `linker`.
 struct Idle {
   std::mutex mutex;
-  std::map<int, std::vector<std::unique_ptr<Generator>>> generators;
+  std::map<int, std::vector<Fragile<Generator>>> generators;
 };
 
 Idle& idle() {
@@ -99,7 +99,7 @@ Idle& idle() {
   return *made;
 }
 
-std::unique_ptr<Generator> take_generator(int level) {
+Fragile<Generator> take_generator(int level) {
   {
     std::lock_guard lock(idle().mutex);
     auto& waiting = idle().generators[level];
@@ -109,10 +109,10 @@ std::unique_ptr<Generator> take_generator(int level) {
       return generator;
     }
   }
-  return std::make_unique<Generator>(level);
+  return make_fragile<Generator>(level);
 }
 
-void give_generator(int level, std::unique_ptr<Generator> generator) {
+void give_generator(int level, Fragile<Generator> generator) {
   if (++generator->uses >= most_uses) return;
   std::lock_guard lock(idle().mutex);
   idle().generators[level].push_back(std::move(generator));
@@ -121,16 +121,14 @@ void give_generator(int level, std::unique_ptr<Generator> generator) {
 llvm::SmallVector<char, 0> object_of(const std::string& ir, int level, Stages& stages) {
   auto last = std::chrono::steady_clock::now();
   auto generator = take_generator(level);
-  leak_on_fatal(generator, [&](Generator& work) {
-    work.module = read_text(ir, *work.context);
-    aim(*work.module, *work.machine);
-    stages.read = since(last);
-    optimise(*work.module, *work.machine, level);
-    stages.optimise = since(last);
-    work.passes.run(*work.module);
-    work.module.reset();
-    stages.generate = since(last);
-  });
+  generator->module = read_text(ir, *generator->context);
+  aim(*generator->module, *generator->machine);
+  stages.read = since(last);
+  optimise(*generator->module, *generator->machine, level);
+  stages.optimise = since(last);
+  generator->passes.run(*generator->module);
+  generator->module.reset();
+  stages.generate = since(last);
   auto bytes = std::exchange(generator->bytes, {});
   give_generator(level, std::move(generator));
   return bytes;
@@ -145,6 +143,7 @@ struct Code::Library {
 
   ~Library() {
     if (dylib == nullptr) return;
+    const InLlvm in_llvm;
     llvm::consumeError(linker().getExecutionSession().removeJITDylib(*dylib));
   }
 };
@@ -155,6 +154,7 @@ Code::~Code() = default;
 std::shared_ptr<const Code> Code::compile(const std::string& ir, int level,
                                           const Symbols& symbols) {
   static std::atomic<std::uint64_t> number = 0;
+  const InLlvm in_llvm;
   start_llvm();
   auto library = std::make_unique<Library>();
   auto bytes = object_of(ir, level, library->stages);
@@ -180,6 +180,7 @@ std::shared_ptr<const Code> Code::compile(const std::string& ir, int level,
 }
 
 std::uintptr_t Code::address(const std::string& name) const {
+  const InLlvm in_llvm;
   return static_cast<std::uintptr_t>(checked(linker().lookup(*library_->dylib, name)).getValue());
 }
 
@@ -209,6 +210,7 @@ Cache& cache() {
 
 std::shared_ptr<const Code> compile_cached(const std::string& ir, int level,
                                            const Symbols& symbols) {
+  const InLlvm in_llvm;
   auto& all = cache();
   Request request{ir, level, symbols};
   {
@@ -233,12 +235,14 @@ std::shared_ptr<const Code> compile_cached(const std::string& ir, int level,
 }
 
 CacheUse cache_use() {
+  const InLlvm in_llvm;
   auto& all = cache();
   std::lock_guard lock(all.mutex);
   return all.use;
 }
 
 void clear_cache() {
+  const InLlvm in_llvm;
   auto& all = cache();
   std::lock_guard lock(all.mutex);
   all.places.clear();

@@ -1,7 +1,12 @@
 #include "llvm_start.h"
 
-#include <mutex>
+#include <pthread.h>
 
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+
+#include "compiler_gym/jit/errors.h"
 #include "compiler_gym/jit/target.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/DiagnosticHandler.h"
@@ -60,12 +65,78 @@ const std::string& host_feature_list() {
   return list;
 }
 
+// Work goes in by `entrance`, so that who waits for all to come out sees nobody new go in.
+struct Gate {
+  std::mutex entrance;
+  std::shared_mutex working;
+
+  void go_in() {
+    const std::lock_guard next(entrance);
+    working.lock_shared();
+  }
+  void close() {
+    entrance.lock();
+    working.lock();
+  }
+  void open() {
+    working.unlock();
+    entrance.unlock();
+  }
+};
+
+// Never destroyed: code may be freed while a process ends.
+Gate& gate() {
+  static auto* made = new Gate;
+  return *made;
+}
+
+// How many guards this thread holds: code may be freed where some is made.
+thread_local int inside = 0;
+
+[[maybe_unused]] const int watches_forks = pthread_atfork(
+    [] {
+      if (inside == 0) gate().close();
+    },
+    [] {
+      if (inside == 0) gate().open();
+    },
+    [] {  // the copy has one thread, which holds what it held
+      new (&gate()) Gate;
+      if (inside > 0) gate().go_in();
+    });
+
+// What a pipeline runs with. Destroyed in reverse: outer analyses hold proxies into inner ones.
+struct Optimiser {
+  explicit Optimiser(llvm::TargetMachine& machine) : builder(&machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  llvm::ModulePassManager passes;
+};
+
 llvm::CodeGenOptLevel codegen_level(int level) {
   if (level == 0) return llvm::CodeGenOptLevel::None;
   return level == 1 ? llvm::CodeGenOptLevel::Less : llvm::CodeGenOptLevel::Default;
 }
 
 }  // namespace
+
+InLlvm::InLlvm() {
+  if (inside++ == 0) gate().go_in();
+}
+
+InLlvm::~InLlvm() {
+  if (--inside == 0) gate().working.unlock_shared();
+}
 
 void start_llvm() {
   static std::once_flag once;
@@ -139,19 +210,10 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, int level) {
   const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1,
                                       OptimizationLevel::O2, OptimizationLevel::O3};
   if (level < 0 || level > 3) return;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  auto passes = level == 0 ? builder.buildO0DefaultPipeline(levels[0])
-                           : builder.buildPerModuleDefaultPipeline(levels[level]);
-  passes.run(module, modules);
+  const auto work = make_fragile<Optimiser>(machine);
+  work->passes = level == 0 ? work->builder.buildO0DefaultPipeline(levels[0])
+                            : work->builder.buildPerModuleDefaultPipeline(levels[level]);
+  work->passes.run(module, work->modules);
 }
 
 }  // namespace compiler_gym::jit

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "compiler_gym/given_up.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -27,20 +28,14 @@ void aim(llvm::Module& module, llvm::TargetMachine& machine);
 // Runs the default pipeline of a level from 0 to 3; any other level runs nothing.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, int level);
 
-// Calls `work(*state)`; where LLVM gives up in it, `state` is leaked and FatalError thrown on.
-template <typename State, typename Work>
-void leak_on_fatal(std::unique_ptr<State>& state, Work work);
+// Whatever runs LLVM holds one. A process is copied when there is none: a lock that is held in the
+// middle of LLVM's work would be held in the copy for ever.
+class InLlvm {
+ public:
+  InLlvm();
+  ~InLlvm();
+  InLlvm(const InLlvm&) = delete;
+  InLlvm& operator=(const InLlvm&) = delete;
+};
 
 }  // namespace compiler_gym::jit
-
-#include "compiler_gym/jit/errors.h"
-
-template <typename State, typename Work>
-void compiler_gym::jit::leak_on_fatal(std::unique_ptr<State>& state, Work work) {
-  try {
-    work(*state);
-  } catch (const FatalError&) {
-    static_cast<void>(state.release());
-    throw;
-  }
-}

@@ -1,7 +1,7 @@
 #include "compiler_gym/jit/pool.h"
 
+#include <pthread.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -28,14 +28,13 @@ constexpr int looks = 2000;
 
 class Pool {
  public:
-  explicit Pool(int others) : owner_(getpid()), parts_(others + 1) {
+  explicit Pool(int others) : parts_(others + 1) {
     for (int part = 1; part <= others; ++part) {
       std::thread([this, part] { serve(part); }).detach();
     }
   }
 
-  bool is_ours() const { return owner_ == getpid(); }
-  bool fits(int others) const { return is_ours() && parts_ == others + 1; }
+  bool fits(int others) const { return parts_ == others + 1; }
 
   void run(const Job& job) {
     {
@@ -74,7 +73,6 @@ class Pool {
 
   void serve(int part);
 
-  const pid_t owner_;
   const int parts_;
   std::mutex mutex_;
   std::condition_variable started_;
@@ -87,19 +85,18 @@ class Pool {
 
 thread_local bool inside = false;
 std::atomic<int> wanted = 0;
-// Never freed, see `retire`; and a forked process has none of its threads.
+// Never freed, see `retire`.
 Pool* pool = nullptr;
-// Who may use the pool; made anew in a forked process, where its holder may not exist.
-std::mutex* entrance = new std::mutex;
-pid_t entrance_owner = getpid();
+// Who may use the pool. Never destroyed: code may run while a process ends.
+std::mutex* door = new std::mutex;
 
-std::mutex& door() {
-  if (entrance_owner != getpid()) {
-    entrance = new std::mutex;
-    entrance_owner = getpid();
-  }
-  return *entrance;
+// A forked process has none of the pool's threads, nor whoever held the door.
+void forget_pool() {
+  pool = nullptr;
+  door = new std::mutex;
+  inside = false;
 }
+[[maybe_unused]] const int watches_forks = pthread_atfork(nullptr, nullptr, forget_pool);
 
 void Pool::serve(int part) {
   inside = true;
@@ -147,9 +144,9 @@ void compiler_gym_parallel_for(compiler_gym_body body, void* environment, std::i
     body(environment, 0, count);
     return;
   }
-  std::lock_guard lock(door());
+  std::lock_guard lock(*door);
   if (pool == nullptr || !pool->fits(others)) {
-    if (pool != nullptr && pool->is_ours()) pool->retire();
+    if (pool != nullptr) pool->retire();
     pool = new Pool(others);
   }
   inside = true;

@@ -36,6 +36,7 @@ int vector_registers() { return vector_bits() == 512 ? 32 : 16; }
 
 std::string assembly(const std::string& ir, const std::string& triple, const std::string& cpu,
                      const std::string& features, int level) {
+  const InLlvm in_llvm;
   start_llvm();
   struct State {
     std::unique_ptr<llvm::LLVMContext> context = make_context();
@@ -45,19 +46,17 @@ std::string assembly(const std::string& ir, const std::string& triple, const std
     llvm::raw_svector_ostream stream{bytes};
     llvm::legacy::PassManager passes;
   };
-  auto state = std::make_unique<State>();
-  leak_on_fatal(state, [&](State& work) {
-    work.module = read_text(ir, *work.context);
-    work.machine = machine_for(triple, cpu, features, level);
-    aim(*work.module, *work.machine);
-    optimise(*work.module, *work.machine, level);
-    if (work.machine->addPassesToEmitFile(work.passes, work.stream, nullptr,
-                                          llvm::CodeGenFileType::AssemblyFile)) {
-      throw TargetError("the target writes no assembly");
-    }
-    work.passes.run(*work.module);
-  });
-  return std::string(state->bytes.begin(), state->bytes.end());
+  const auto work = make_fragile<State>();
+  work->module = read_text(ir, *work->context);
+  work->machine = machine_for(triple, cpu, features, level);
+  aim(*work->module, *work->machine);
+  optimise(*work->module, *work->machine, level);
+  if (work->machine->addPassesToEmitFile(work->passes, work->stream, nullptr,
+                                         llvm::CodeGenFileType::AssemblyFile)) {
+    throw TargetError("the target writes no assembly");
+  }
+  work->passes.run(*work->module);
+  return std::string(work->bytes.begin(), work->bytes.end());
 }
 
 }  // namespace compiler_gym::jit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler_gym/given_up.h"
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/Analysis/CallGraph.h"
@@ -69,8 +70,8 @@ CallGraphFacts::CallGraphFacts(::llvm::Module& module, ::llvm::FunctionAnalysisM
 
 // From callees to callers: what has no level yet is in the same component.
 void CallGraphFacts::find_levels(::llvm::Module& module) {
-  ::llvm::CallGraph graph(module);
-  for (auto component = ::llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
+  const auto graph = make_fragile<::llvm::CallGraph>(module);
+  for (auto component = ::llvm::scc_begin(graph.get()); !component.isAtEnd(); ++component) {
     unsigned level = 0;
     for (const auto* node : *component) {
       auto* const function = node->getFunction();

@@ -30,7 +30,7 @@ namespace {
 struct Compilation {
   std::string reported_errors;
   ::llvm::LLVMContext context;
-  std::unique_ptr<::llvm::Module> module;
+  Fragile<::llvm::Module> module;
   std::unique_ptr<::llvm::TargetMachine> machine;
   ::llvm::legacy::PassManager passes;
 };
@@ -119,52 +119,46 @@ void leave_nothing_to_the_linker(::llvm::Module& module) {
 std::string emit(std::string_view bitcode, Extra extra) {
   start();
   const UsualOptions usual;
-  auto compilation = std::make_unique<Compilation>();
+  const auto compilation = make_fragile<Compilation>();
   auto& [errors, context, module, machine, passes] = *compilation;
   collect_errors(context, errors);
   ::llvm::SmallString<0> object;
   ::llvm::raw_svector_ostream out(object);
-  try {
-    // Code generation rewrites the module: it gets one of its own, read from the
-    // bytes so that the result follows from them alone.
-    module = read_module(bitcode, "", context);
-    const OptionsInForce in_force(chosen_options_of(*module));
-    machine = target_machine_for(
-        *module, extra == Extra::Sections ? ::llvm::Reloc::PIC_ : in_force.machine().relocation,
-        ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
-    if (!machine) {
-      throw UnsupportedError("this build makes code for " + ::llvm::join(machines(), ", ") +
-                             " only, the module's target is '" + module->getTargetTriple().str() +
-                             "'");
-    }
-    if (module->getTargetTriple().isX86()) refuse_scalable_vectors(*module);
-    if (extra == Extra::Blocks) {
-      const auto& triple = module->getTargetTriple();
-      if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
-        throw UnsupportedError(
-            "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
-            "'");
-      }
-      if (triple.isRISCV()) leave_nothing_to_the_linker(*module);
-      machine->Options.BBAddrMap = true;
-      set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
-    }
-    if (extra == Extra::Sections) {
-      machine->Options.FunctionSections = machine->Options.DataSections = true;
-    }
-    module->setDataLayout(machine->createDataLayout());
-    passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
-    const auto kind = extra == Extra::Text ? ::llvm::CodeGenFileType::AssemblyFile
-                                           : ::llvm::CodeGenFileType::ObjectFile;
-    if (machine->addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true)) {
-      throw UnsupportedError("the target writes no object files");
-    }
-    run_passes(*compilation);
-  } catch (const FatalError&) {
-    // Destructors may not survive what a fatal error leaves behind.
-    (void)compilation.release();
-    throw;
+  // Code generation rewrites the module: it gets one of its own, read from the
+  // bytes so that the result follows from them alone.
+  module = read_module(bitcode, "", context);
+  const OptionsInForce in_force(chosen_options_of(*module));
+  machine = target_machine_for(
+      *module, extra == Extra::Sections ? ::llvm::Reloc::PIC_ : in_force.machine().relocation,
+      ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
+  if (!machine) {
+    throw UnsupportedError("this build makes code for " + ::llvm::join(machines(), ", ") +
+                           " only, the module's target is '" + module->getTargetTriple().str() +
+                           "'");
   }
+  if (module->getTargetTriple().isX86()) refuse_scalable_vectors(*module);
+  if (extra == Extra::Blocks) {
+    const auto& triple = module->getTargetTriple();
+    if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
+      throw UnsupportedError(
+          "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
+          "'");
+    }
+    if (triple.isRISCV()) leave_nothing_to_the_linker(*module);
+    machine->Options.BBAddrMap = true;
+    set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
+  }
+  if (extra == Extra::Sections) {
+    machine->Options.FunctionSections = machine->Options.DataSections = true;
+  }
+  module->setDataLayout(machine->createDataLayout());
+  passes.add(new ::llvm::TargetLibraryInfoWrapperPass(module->getTargetTriple()));
+  const auto kind = extra == Extra::Text ? ::llvm::CodeGenFileType::AssemblyFile
+                                         : ::llvm::CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, out, nullptr, kind, /*DisableVerify=*/true)) {
+    throw UnsupportedError("the target writes no object files");
+  }
+  run_passes(*compilation);
   if (tried_to_read(errors)) {
     throw DiagnosticError(
         "inline assembly of this program reads a file, which is refused where the program is not "

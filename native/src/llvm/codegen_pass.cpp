@@ -2,6 +2,7 @@
 
 #include "compiler_gym/llvm/codegen_options.h"
 #include "compiler_gym/llvm/errors.h"
+#include "llvm/IR/LLVMContext.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -11,10 +12,16 @@ class CodegenOptionsPass : public ::llvm::PassInfoMixin<CodegenOptionsPass> {
   explicit CodegenOptionsPass(std::string text) : text_(std::move(text)) {}
 
   ::llvm::PreservedAnalyses run(::llvm::Module& module, ::llvm::ModuleAnalysisManager&) {
-    auto chosen = chosen_options_of(module);
-    read_options(text_, chosen);
-    return choose_options(module, chosen) ? ::llvm::PreservedAnalyses::none()
-                                          : ::llvm::PreservedAnalyses::all();
+    // Nothing may be thrown through LLVM: it would leave what it was doing undone.
+    try {
+      auto chosen = chosen_options_of(module);
+      read_options(text_, chosen);
+      return choose_options(module, chosen) ? ::llvm::PreservedAnalyses::none()
+                                            : ::llvm::PreservedAnalyses::all();
+    } catch (const UnsupportedError& error) {
+      module.getContext().emitError(error.what());
+      return ::llvm::PreservedAnalyses::all();
+    }
   }
 
   static bool isRequired() { return true; }

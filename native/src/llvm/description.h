@@ -1,8 +1,7 @@
 // How a module is described, part by part, to a WordStream.
 //
 // What lies within a function is numbered by first mention. What functions share
-// is for `Reader` to name, which derives from this: by numbers that hold for the
-// whole module (fingerprint.h) or by what outlives a change (piece_reader.h). It has
+// is for `Reader` to name, which derives from this (fingerprint.h). It has
 //
 //   type(const Type*), attributes(AttributeList), constant(const Value&),
 //   constant_use(const Use&), metadata(const Metadata*), block_address(const BlockAddress&)

@@ -4,17 +4,13 @@
 
 #include "compiler_gym/llvm/features.h"
 #include "llvm/ADT/SCCIterator.h"
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/Analysis/FunctionPropertiesAnalysis.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "loop_analyses.h"
 #include "options.h"
 
 namespace compiler_gym::llvm {
@@ -23,11 +19,6 @@ using ::llvm::dyn_cast;
 using ::llvm::isa;
 
 namespace {
-
-// Analyses ask for functions they could change; those used here change nothing.
-::llvm::Function& for_analysis(const ::llvm::Function& function) {
-  return const_cast<::llvm::Function&>(function);
-}
 
 struct Property {
   const char* name;
@@ -112,7 +103,7 @@ enum Shape : std::size_t {
   Edges,
   Cyclomatic,
   Arguments,
-  Loops,
+  LoopCount,
   MaxDepth,
   InLoops,
   Calls,
@@ -154,8 +145,7 @@ class FunctionRow {
         opcodes_(row),
         shape_(row + opcodes),
         properties_(row + opcodes + shapes),
-        dominators_(for_analysis(function)),
-        loops_(dominators_) {}
+        analyses_(make_fragile<Loops>(function)) {}
 
   void fill() {
     shape_[Blocks] = static_cast<std::int64_t>(function_.size());
@@ -164,12 +154,12 @@ class FunctionRow {
     shape_[VarArg] = function_.isVarArg();
     for (const auto& block : function_) add(block);
     shape_[Cyclomatic] = shape_[Edges] - shape_[Blocks] + 2;
-    for (const auto* loop : loops_.getLoopsInPreorder()) {
-      ++shape_[Loops];
+    for (const auto* loop : analyses_->loops.getLoopsInPreorder()) {
+      ++shape_[LoopCount];
       shape_[MaxDepth] = std::max<std::int64_t>(shape_[MaxDepth], loop->getLoopDepth());
     }
     const auto found = ::llvm::FunctionPropertiesInfo::getFunctionPropertiesInfo(
-        function_, dominators_, loops_, /*Vocabulary=*/nullptr);
+        function_, analyses_->dominators, analyses_->loops, /*Vocabulary=*/nullptr);
     for (std::size_t i = 0; i < std::size(properties); ++i) {
       properties_[i] = found.*properties[i].value;
     }
@@ -177,7 +167,7 @@ class FunctionRow {
 
  private:
   void add(const ::llvm::BasicBlock& block) {
-    const bool looped = loops_.getLoopFor(&block) != nullptr;
+    const bool looped = analyses_->loops.getLoopFor(&block) != nullptr;
     if (block.getTerminator()) shape_[Edges] += ::llvm::succ_size(&block);
     for (const auto& instruction : block) {
       ++opcodes_[opcode_column(instruction.getOpcode())];
@@ -204,8 +194,7 @@ class FunctionRow {
   std::int64_t* opcodes_;
   std::int64_t* shape_;
   std::int64_t* properties_;
-  ::llvm::DominatorTree dominators_;
-  ::llvm::LoopInfo loops_;
+  Fragile<Loops> analyses_;
 };
 
 // LLVM leaves most properties at zero unless this option, which only its learned
@@ -276,31 +265,15 @@ CallGraphTable call_graph(const ::llvm::Module& module) {
 
 namespace {
 
-// What trip counts are found with.
-struct LoopAnalyses {
-  LoopAnalyses(const ::llvm::Function& function, const ::llvm::TargetLibraryInfoImpl& library)
-      : dominators(for_analysis(function)),
-        loops(dominators),
-        assumptions(for_analysis(function)),
-        functions_known(library, &function),
-        evolution(for_analysis(function), functions_known, assumptions, dominators, loops) {}
-
-  ::llvm::DominatorTree dominators;
-  ::llvm::LoopInfo loops;
-  ::llvm::AssumptionCache assumptions;
-  ::llvm::TargetLibraryInfo functions_known;
-  ::llvm::ScalarEvolution evolution;
-};
-
 void add_loops(const ::llvm::Function& function, std::int32_t place,
                const ::llvm::TargetLibraryInfoImpl& library, LoopForest& forest) {
-  LoopAnalyses analyses(function, library);
+  const auto analyses = make_fragile<LoopAnalyses>(function, library);
   ::llvm::DenseMap<const ::llvm::BasicBlock*, std::int32_t> block_place;
   for (const auto& block : function) {
     block_place[&block] = static_cast<std::int32_t>(block_place.size());
   }
   ::llvm::DenseMap<const ::llvm::Loop*, std::int32_t> row;
-  for (const auto* loop : analyses.loops.getLoopsInPreorder()) {
+  for (const auto* loop : analyses->loops.getLoopsInPreorder()) {
     row[loop] = static_cast<std::int32_t>(forest.function.size());
     const auto* parent = loop->getParentLoop();
     std::int64_t instructions = 0;
@@ -317,7 +290,7 @@ void add_loops(const ::llvm::Function& function, std::int32_t place,
     forest.instructions.push_back(instructions);
     forest.exits.push_back(static_cast<std::int32_t>(exits.size()));
     forest.latches.push_back(static_cast<std::int32_t>(latches.size()));
-    forest.trip_count.push_back(analyses.evolution.getSmallConstantTripCount(loop));
+    forest.trip_count.push_back(analyses->evolution.getSmallConstantTripCount(loop));
     forest.is_simplified.push_back(loop->isLoopSimplifyForm());
     forest.is_rotated.push_back(loop->isRotatedForm());
   }
@@ -341,15 +314,14 @@ namespace {
 // Calls of defined functions by name, with how often each runs in one run of the caller.
 std::vector<std::pair<const ::llvm::Function*, double>> weighted_calls(
     const ::llvm::Function& function) {
-  auto& body = for_analysis(function);
-  ::llvm::DominatorTree dominators(body);
-  ::llvm::LoopInfo loops(dominators);
-  const ::llvm::BranchProbabilityInfo probabilities(body, loops);
-  const ::llvm::BlockFrequencyInfo frequencies(body, probabilities, loops);
-  const auto entry = static_cast<double>(frequencies.getEntryFreq().getFrequency());
+  const auto known = make_fragile<Loops>(function);
+  const auto probabilities = make_fragile<::llvm::BranchProbabilityInfo>(function, known->loops);
+  const auto frequencies =
+      make_fragile<::llvm::BlockFrequencyInfo>(function, *probabilities, known->loops);
+  const auto entry = static_cast<double>(frequencies->getEntryFreq().getFrequency());
   std::vector<std::pair<const ::llvm::Function*, double>> calls;
   for (const auto& block : function) {
-    const auto times = static_cast<double>(frequencies.getBlockFreq(&block).getFrequency());
+    const auto times = static_cast<double>(frequencies->getBlockFreq(&block).getFrequency());
     for (const auto& instruction : block) {
       const auto* call = dyn_cast<::llvm::CallBase>(&instruction);
       const auto* callee = call ? call->getCalledFunction() : nullptr;
@@ -362,9 +334,9 @@ std::vector<std::pair<const ::llvm::Function*, double>> weighted_calls(
 }  // namespace
 
 std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Module& module) {
-  ::llvm::CallGraph graph(const_cast<::llvm::Module&>(module));
+  const auto graph = make_fragile<::llvm::CallGraph>(const_cast<::llvm::Module&>(module));
   std::vector<std::vector<const ::llvm::Function*>> components;  // callees before callers
-  for (auto it = ::llvm::scc_begin(&graph); !it.isAtEnd(); ++it) {
+  for (auto it = ::llvm::scc_begin(graph.get()); !it.isAtEnd(); ++it) {
     auto& component = components.emplace_back();
     for (const auto* node : *it) {
       const auto* function = node->getFunction();

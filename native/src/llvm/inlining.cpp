@@ -11,10 +11,9 @@
 #include "coroutine.h"
 #include "level_passes.h"
 #include "llvm/Analysis/InlineModelFeatureMaps.h"
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "loop_analyses.h"
 
 namespace compiler_gym::llvm {
 namespace {
@@ -54,8 +53,7 @@ std::int64_t calls_of(const Function& function) {
 }
 
 bool is_in_loop(const ::llvm::BasicBlock& block) {
-  ::llvm::DominatorTree tree(const_cast<Function&>(*block.getParent()));
-  return ::llvm::LoopInfo(tree).getLoopFor(&block) != nullptr;
+  return make_fragile<Loops>(*block.getParent())->loops.getLoopFor(&block) != nullptr;
 }
 
 CallSite described(const ::llvm::CallBase& call, std::size_t number) {
@@ -167,7 +165,7 @@ std::vector<std::string> inline_feature_names() {
 Inlining::Inlining(Module& module, Level level) : module_(module) {
   module_.change([&](::llvm::Module& ir) {
     mark_for(ir, level);
-    run_ = std::make_unique<Run>(ir, level);
+    run_ = make_fragile<Run>(ir, level);
   });
   go_on();
 }
@@ -189,11 +187,8 @@ void Inlining::go_on() {
       run_->go_on();
       if (!run_->is_given_up) run_->check_size(module);
     });
-  } catch (const FatalError&) {
-    (void)run_.release();
-    throw;
-  } catch (const std::bad_alloc&) {
-    (void)run_.release();
+  } catch (const GivenUp&) {
+    run_.reset();
     throw;
   }
 }

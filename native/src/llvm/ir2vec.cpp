@@ -16,13 +16,14 @@ struct Ir2VecVocabulary::Held {
 
 Ir2VecVocabulary::Ir2VecVocabulary(const std::string& path) {
   start();
-  set_option("ir2vec-vocab-path", path);  // LLVM reads it from there only
+  // LLVM reads it from there only.
+  const OtherOptions alone(OptionValues{{"ir2vec-vocab-path", path}});
   std::string errors;
-  ::llvm::LLVMContext context;
-  collect_errors(context, errors);
-  ::llvm::Module module("vocabulary", context);
-  ::llvm::ModuleAnalysisManager analyses;
-  held_ = std::make_unique<Held>(::llvm::IR2VecVocabAnalysis().run(module, analyses));
+  const auto context = make_fragile<::llvm::LLVMContext>();
+  collect_errors(*context, errors);
+  const auto module = make_fragile<::llvm::Module>("vocabulary", *context);
+  const auto analyses = make_fragile<::llvm::ModuleAnalysisManager>();
+  held_ = std::make_unique<Held>(::llvm::IR2VecVocabAnalysis().run(*module, *analyses));
   if (!held_->vocabulary.isValid()) {
     throw InitError(errors.empty() ? "not a vocabulary of IR2Vec: " + path : trimmed(errors));
   }

@@ -189,8 +189,8 @@ void apply_level(::llvm::Module& module, Level level) {
   runner->run(module, passes_at(*runner, level));
 }
 
-std::unique_ptr<::llvm::Module> at_linked_level(std::unique_ptr<::llvm::Module> module, Level level,
-                                                const std::vector<std::string>& keep) {
+Fragile<::llvm::Module> at_linked_level(Fragile<::llvm::Module> module, Level level,
+                                        const std::vector<std::string>& keep) {
   check_whole_program(*module, keep);
   if (level == Level::OptOz) {
     take_marks_off(*module);

@@ -22,14 +22,13 @@ struct Workplace {
   ::llvm::LLVMContext context;
 };
 
-// Call `work` in a context of its own; a fatal error leaves that context behind.
+// Call `work` in a context of its own.
 template <class Work>
 auto in_fresh_context(Work&& work) {
-  auto place = std::make_unique<Workplace>();
   try {
+    const auto place = make_fragile<Workplace>();
     return work(*place);
   } catch (const FatalError& error) {
-    (void)place.release();
     throw InitError(error.what());
   }
 }
@@ -47,22 +46,22 @@ std::string link_modules(const std::vector<std::string_view>& modules) {
   if (modules.empty()) throw InitError("expected at least one module to link, found none");
   return in_fresh_context([&](Workplace& place) {
     // Named as llvm-link names it: the name is part of the bitcode.
-    ::llvm::Module whole("llvm-link", place.context);
-    ::llvm::Linker linker(whole);
+    const auto whole = make_fragile<::llvm::Module>("llvm-link", place.context);
+    const auto linker = make_fragile<::llvm::Linker>(*whole);
     for (std::size_t at = 0; at < modules.size(); ++at) {
       const auto name = "module " + std::to_string(at);
-      if (linker.linkInModule(read_module(modules[at], name, place.context))) {
+      if (linker->linkInModule(read_module(modules[at], name, place.context))) {
         throw InitError(name + " does not link: " + trimmed(place.errors));
       }
     }
-    restore_parts(whole);
-    return bitcode_of(whole);
+    restore_parts(*whole);
+    return bitcode_of(*whole);
   });
 }
 
 std::vector<std::pair<std::string, std::string>> split_functions(std::string_view data) {
   return in_fresh_context([&](Workplace& place) {
-    const auto module = read_module(data, "", place.context);
+    const Fragile<::llvm::Module> module = read_module(data, "", place.context);
     PassRunner runner(nullptr, module->getTargetTriple());
     std::vector<std::pair<std::string, std::string>> written;
     for (const auto& [name, part] : parts_of(*module, identity_of(data))) {
@@ -75,7 +74,7 @@ std::vector<std::pair<std::string, std::string>> split_functions(std::string_vie
 
 std::string strip_noop_bitcasts(std::string_view data) {
   return in_fresh_context([&](Workplace& place) {
-    const auto module = read_module(data, "", place.context);
+    const Fragile<::llvm::Module> module = read_module(data, "", place.context);
     for (auto& function : *module) {
       for (auto& block : function) {
         for (auto& instruction : ::llvm::make_early_inc_range(block)) {

@@ -101,13 +101,23 @@ const std::array loop_choices{
       ::llvm::ConstantInt::get(::llvm::Type::getInt32Ty(context), value));
 }
 
-// The number that is operand `at` of a node, if it has one that is no negative.
-std::int32_t number_at(const MDNode& node, unsigned at) {
+// The id that is operand `at` of a node, which may be anybody's.
+std::int32_t id_at(const MDNode& node, unsigned at) {
   if (node.getNumOperands() <= at) return no_id;
   const auto* constant =
       ::llvm::mdconst::dyn_extract_or_null<::llvm::ConstantInt>(node.getOperand(at));
-  if (!constant || constant->getBitWidth() != 32 || constant->isNegative()) return no_id;
+  if (!constant || constant->getBitWidth() != 32 || constant->uge(highest_id + 1)) return no_id;
   return static_cast<std::int32_t>(constant->getZExtValue());
+}
+
+// What the node of a marked call says that the call was before.
+std::optional<StringRef> noted_at(const MDNode& node) {
+  if (node.getNumOperands() < 2) return std::nullopt;
+  const auto* noted = ::llvm::dyn_cast_or_null<::llvm::MDString>(node.getOperand(1));
+  if (!noted || !::llvm::is_contained({"", "inline", "never"}, noted->getString())) {
+    return std::nullopt;
+  }
+  return noted->getString();
 }
 
 StringRef name_of(const ::llvm::Metadata* property) {
@@ -118,7 +128,7 @@ StringRef name_of(const ::llvm::Metadata* property) {
 }
 
 const MDNode* id_node(const MDNode* loop) {
-  if (!loop) return nullptr;
+  if (!loop || loop->getNumOperands() == 0) return nullptr;
   for (const auto& property : ::llvm::drop_begin(loop->operands())) {
     if (name_of(property) == loop_kind) return ::llvm::cast<MDNode>(property);
   }
@@ -127,12 +137,14 @@ const MDNode* id_node(const MDNode* loop) {
 
 using Properties = ::llvm::SmallVector<::llvm::Metadata*, 8>;
 
-// The operands of a tuple that is operand `at` of the id's node.
+// The properties in a tuple that is operand `at` of the id's node.
 Properties listed(const MDNode* id, unsigned at) {
   Properties found;
   if (!id || id->getNumOperands() <= at) return found;
   if (const auto* list = ::llvm::dyn_cast_or_null<MDNode>(id->getOperand(at))) {
-    for (const auto& property : list->operands()) found.push_back(property);
+    for (const auto& property : list->operands()) {
+      if (!name_of(property).empty()) found.push_back(property);
+    }
   }
   return found;
 }
@@ -217,19 +229,19 @@ const std::vector<std::string>& choice_names(PointKind kind) {
 std::int32_t id_of(const ::llvm::CallBase& call) {
   if (!call.hasMetadataOtherThanDebugLoc()) return no_id;
   const auto* node = call.getMetadata(call_kind);
-  return node ? number_at(*node, 0) : no_id;
+  return node ? id_at(*node, 0) : no_id;
 }
 
 std::int32_t id_of(const ::llvm::Function& function) {
   if (!function.hasFnAttribute(function_id)) return no_id;
   std::int32_t id = no_id;
   const auto text = function.getFnAttribute(function_id).getValueAsString();
-  return text.getAsInteger(10, id) || id < 0 ? no_id : id;
+  return text.getAsInteger(10, id) || id < 0 || id > highest_id ? no_id : id;
 }
 
 std::int32_t id_of_loop(const MDNode* loop) {
   const auto* node = id_node(loop);
-  return node ? number_at(*node, 1) : no_id;
+  return node ? id_at(*node, 1) : no_id;
 }
 
 bool is_call_site(const ::llvm::CallBase& call) {
@@ -256,7 +268,7 @@ MDNode* with_id(::llvm::LLVMContext& context, MDNode* loop, std::int32_t id) {
 
 std::size_t choice_of(const ::llvm::CallBase& call) {
   const auto* node = call.getMetadata(call_kind);
-  if (node && node->getNumOperands() < 2) return call_default;
+  if (node && !noted_at(*node)) return call_default;
   if (call.getAttributes().hasFnAttr(Attribute::AlwaysInline)) return call_inline;
   return call.getAttributes().hasFnAttr(Attribute::NoInline) ? call_never : call_default;
 }
@@ -266,8 +278,7 @@ std::size_t choice_of(const ::llvm::Function& function) {
   const auto text = function.getFnAttribute(function_was).getValueAsString();
   std::size_t choice = as_it_is;
   // The last word says what was chosen; before it stands what there was.
-  text.rsplit(':').second.getAsInteger(10, choice);
-  return choice;
+  return text.rsplit(':').second.getAsInteger(10, choice) || choice > noinline ? as_it_is : choice;
 }
 
 std::uint32_t choices_of_loop(const MDNode* loop) {
@@ -299,9 +310,7 @@ bool mark(::llvm::CallBase& call, std::size_t choice) {
   const auto before = call.getAttributes();
   const auto has = [&](Attribute::AttrKind kind) { return before.hasFnAttr(kind); };
   StringRef was = has(Attribute::AlwaysInline) ? "inline" : has(Attribute::NoInline) ? "never" : "";
-  if (before_node->getNumOperands() > 1) {
-    was = ::llvm::cast<::llvm::MDString>(before_node->getOperand(1))->getString();
-  }
+  if (const auto noted = noted_at(*before_node)) was = *noted;
   auto wanted = choice;
   if (choice == call_default && was == "inline") wanted = call_inline;
   if (choice == call_default && was == "never") wanted = call_never;

@@ -13,6 +13,8 @@
 namespace compiler_gym::llvm {
 
 inline constexpr std::int32_t no_id = -1;
+// A higher number, which a file may hold, is no id: an action space has a row of actions for each.
+inline constexpr std::int32_t highest_id = (1 << 20) - 1;
 
 std::int32_t id_of(const ::llvm::CallBase& call);
 std::int32_t id_of(const ::llvm::Function& function);

@@ -2,15 +2,11 @@
 
 #include "compiler_gym/llvm/marks.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/InlineCost.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Attributes.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopPeel.h"
+#include "loop_analyses.h"
 #include "mark_ids.h"
 
 namespace compiler_gym::llvm {
@@ -177,31 +173,15 @@ class Rows {
   std::size_t count_ = 0;
 };
 
-// What trip counts are found with.
-struct TripCounts {
-  TripCounts(const Function& function, const ::llvm::TargetLibraryInfoImpl& library,
-             ::llvm::DominatorTree& dominators, ::llvm::LoopInfo& loops)
-      : assumptions(for_analysis(function)),
-        functions_known(library, &function),
-        evolution(for_analysis(function), functions_known, assumptions, dominators, loops) {}
-
-  ::llvm::AssumptionCache assumptions;
-  ::llvm::TargetLibraryInfo functions_known;
-  ::llvm::ScalarEvolution evolution;
-};
-
 void add_loops(const Function& function, std::int32_t place,
                const ::llvm::TargetLibraryInfoImpl& library, Rows& rows, MarkedLoops& table) {
   if (function.size() == 0 || function.hasOptNone()) return;
-  ::llvm::DominatorTree dominators(for_analysis(function));
-  ::llvm::LoopInfo loops(dominators);
-  if (loops.empty()) return;
-  TripCounts trips(function, library, dominators, loops);
+  const auto analyses = make_fragile<LoopAnalyses>(function, library);
   ::llvm::DenseMap<const ::llvm::BasicBlock*, std::int32_t> block_place;
   for (const auto& block : function) {
     block_place[&block] = static_cast<std::int32_t>(block_place.size());
   }
-  for (const auto* loop : loops.getLoopsInPreorder()) {
+  for (const auto* loop : analyses->loops.getLoopsInPreorder()) {
     const auto* properties = loop->getLoopID();
     const auto [row, is_new] = rows.row(id_of_loop(properties));
     const bool is_peelable = loop->isLoopSimplifyForm() && ::llvm::canPeel(loop);
@@ -221,7 +201,7 @@ void add_loops(const Function& function, std::int32_t place,
     table.copies.push_back(1);
     table.blocks.push_back(static_cast<std::int32_t>(loop->getNumBlocks()));
     table.instructions.push_back(instructions);
-    table.trip_count.push_back(trips.evolution.getSmallConstantTripCount(loop));
+    table.trip_count.push_back(analyses->evolution.getSmallConstantTripCount(loop));
     table.choices.push_back(choices_of_loop(properties));
     table.is_peelable.push_back(is_peelable);
   }

@@ -6,15 +6,12 @@
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/module.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/ValueHandle.h"
 #include "llvm/Transforms/Utils/LoopPeel.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
+#include "loop_analyses.h"
 #include "mark_ids.h"
 
 namespace compiler_gym::llvm {
@@ -52,10 +49,10 @@ std::array<std::int32_t, point_kinds> next_ids(const ::llvm::Module& module) {
 }
 
 bool number_loops(Function& function, std::int32_t& next) {
-  ::llvm::DominatorTree dominators(function);
-  const ::llvm::LoopInfo loops(dominators);
+  const auto known = make_fragile<Loops>(function);
   bool changed = false;
-  for (auto* loop : loops.getLoopsInPreorder()) {
+  for (auto* loop : known->loops.getLoopsInPreorder()) {
+    if (next > highest_id) break;
     // An `!llvm.loop` where there was none keeps SimplifyCFG from merging the latches of nested
     // loops: an id alone would then change the code.
     auto* properties = loop->getLoopID();
@@ -71,14 +68,17 @@ bool number_all(::llvm::Module& module) {
   bool changed = false;
   for (auto& function : module) {
     if (function.isDeclaration() || function.hasOptNone()) continue;
-    if (id_of(function) == no_id) {
+    if (id_of(function) == no_id && next[at(PointKind::function)] <= highest_id) {
       set_id(function, next[at(PointKind::function)]++);
       changed = true;
     }
     for (auto& block : function) {
       for (auto& instruction : block) {
         auto* call = ::llvm::dyn_cast<CallBase>(&instruction);
-        if (!call || !is_call_site(*call) || id_of(*call) != no_id) continue;
+        if (!call || !is_call_site(*call) || id_of(*call) != no_id ||
+            next[at(PointKind::call)] > highest_id) {
+          continue;
+        }
         set_id(*call, next[at(PointKind::call)]++);
         changed = true;
       }
@@ -91,21 +91,18 @@ bool number_all(::llvm::Module& module) {
 // Peel the loop that `end` goes back in, which is done at once.
 bool peel(Instruction& end, std::int32_t id, unsigned count) {
   auto& function = *end.getFunction();
-  ::llvm::DominatorTree dominators(function);
-  ::llvm::LoopInfo loops(dominators);
-  ::llvm::AssumptionCache assumptions(function);
   const ::llvm::TargetLibraryInfoImpl library(function.getParent()->getTargetTriple());
-  ::llvm::TargetLibraryInfo functions_known(library, &function);
-  ::llvm::ScalarEvolution evolution(function, functions_known, assumptions, dominators, loops);
+  const auto analyses = make_fragile<LoopAnalyses>(function, library);
+  auto& [dominators, loops] = static_cast<Loops&>(*analyses);
   auto* loop = loops.getLoopFor(end.getParent());
   while (loop && !(loop->isLoopLatch(end.getParent()) && id_of_loop(loop->getLoopID()) == id)) {
     loop = loop->getParentLoop();
   }
   if (!loop || !loop->isLoopSimplifyForm() || !::llvm::canPeel(loop)) return false;
-  ::llvm::formLCSSARecursively(*loop, dominators, &loops, &evolution);
+  ::llvm::formLCSSARecursively(*loop, dominators, &loops, &analyses->evolution);
   ::llvm::ValueToValueMapTy values;
-  return ::llvm::peelLoop(loop, count, /*PeelLast=*/false, &loops, &evolution, dominators,
-                          &assumptions, /*PreserveLCSSA=*/true, values);
+  return ::llvm::peelLoop(loop, count, /*PeelLast=*/false, &loops, &analyses->evolution, dominators,
+                          &analyses->assumptions, /*PreserveLCSSA=*/true, values);
 }
 
 std::string label(const CallSites& calls, std::size_t row) {
@@ -238,7 +235,12 @@ bool Marks::choose(PointKind kind, std::int32_t id, std::size_t choice) {
     } else if (kind == PointKind::function) {
       for (auto* function : found.functions[id]) changed |= mark(*function, choice);
     } else if (peels) {
-      for (auto* end : found.latches[id]) changed |= peel(*end, id, *peels);
+      // What a loop that was peeled leaves behind may take others with it.
+      const ::llvm::SmallVector<::llvm::WeakVH, 4> ends(found.latches[id].begin(),
+                                                        found.latches[id].end());
+      for (const auto& end : ends) {
+        if (end) changed |= peel(*::llvm::cast<Instruction>(end), id, *peels);
+      }
     } else {
       ::llvm::SmallDenseMap<MDNode*, MDNode*, 2> marked;  // what shared a node goes on sharing
       for (auto* end : found.latches[id]) {

@@ -8,6 +8,7 @@
 #include "change_detector.h"
 #include "compiler_gym/llvm/codegen.h"
 #include "compiler_gym/llvm/errors.h"
+#include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/retarget.h"
 #include "compiler_gym/llvm/runtime.h"
 #include "compiler_gym/llvm/whole_program.h"
@@ -66,7 +67,7 @@ struct Module::State {
       const Timed timed(timing.get(), PartKind::surroundings, "set up passes");
       kept_runner.emplace(target_machine_for(*module), module->getTargetTriple(),
                           ::llvm::PipelineTuningOptions(), add_plugin_passes);
-      detector.emplace(*module, [this] { return current_hash(); }, timing.get());
+      detector.emplace([this] { return current_hash(); }, timing.get());
       detector->listen_to(kept_runner->callbacks());
       if (timing) timing->listen_to(kept_runner->callbacks());
     }
@@ -86,15 +87,23 @@ struct Module::State {
 
   const IrHash& current_hash() {
     const Timed timed(timing.get(), PartKind::detection, "fingerprint");
-    if (!kept_hash) kept_hash = hasher(*module);
+    if (!kept_hash) {
+      kept_hash = hasher(*module);
+      kept_count = hasher.instruction_count();
+    }
     return *kept_hash;
+  }
+
+  std::size_t current_count() {
+    if (!kept_count) kept_count = count_instructions(*module);
+    return *kept_count;
   }
 
   // After changes that nobody listened to.
   void forget() {
     ++version;
     kept_hash.reset();
-    if (detector) detector->forget();
+    kept_count.reset();
   }
 
   void throw_reported_errors() {
@@ -103,33 +112,35 @@ struct Module::State {
     throw DiagnosticError(message);
   }
 
-  bool is_too_large() {
-    return most_instructions && detector && detector->instruction_count() > most_instructions;
-  }
+  bool is_too_large() { return most_instructions && current_count() > most_instructions; }
 
   void throw_if_too_large() {
     if (!is_too_large()) return;
-    throw TooLargeError(std::to_string(detector->instruction_count()) +
-                        " instructions, beyond the limit of " + std::to_string(most_instructions));
+    throw TooLargeError(std::to_string(current_count()) + " instructions, beyond the limit of " +
+                        std::to_string(most_instructions));
   }
 
-  bool run(const std::string& pipeline, bool is_asked) {
+  bool run(const std::string& pipeline, bool is_asked,
+           ChangeDetector::Listener listener = nullptr) {
     auto passes = parse(pipeline);
     ++version;
-    detector->begin(is_one_pass(pipeline), is_asked);
-    try {
-      run(std::move(passes));
-      throw_reported_errors();
-    } catch (const DiagnosticError&) {
-      forget();
-      throw;
-    }
+    detector->begin(is_one_pass(pipeline), is_asked, std::move(listener));
+    run(std::move(passes));
+    throw_reported_errors();
     // Until a pass says that it changed something, what is kept holds.
-    const auto before = kept_hash;
-    if (detector->any_claim()) kept_hash.reset();
+    const auto hash = kept_hash;
+    const auto count = kept_count;
+    if (detector->any_claim()) {
+      kept_hash.reset();
+      kept_count.reset();
+    }
     const bool changed = detector->changed();
-    if (!changed && !kept_hash) kept_hash = before;
-    if (changed) throw_if_too_large();
+    if (!changed) {
+      kept_hash = hash;
+      kept_count = count;
+    } else {
+      throw_if_too_large();
+    }
     return changed;
   }
 
@@ -151,18 +162,19 @@ struct Module::State {
   // Destroyed in reverse: analyses before the module, the module before its context.
   std::string reported_errors;
   ::llvm::LLVMContext context;
-  std::unique_ptr<::llvm::Module> module;
+  Fragile<::llvm::Module> module;
   std::unique_ptr<PassTiming> timing;
   std::optional<ChangeDetector> detector;
   std::optional<PassRunner> kept_runner;
   Hasher hasher;
   std::optional<IrHash> kept_hash;
+  std::optional<std::size_t> kept_count;
   std::size_t most_instructions = 0;
   std::uint64_t version = 0;
 };
 
-// After a fatal error LLVM's data is in an unknown condition: it is leaked,
-// because its destructors may not survive it.
+// After a fatal error the module is lost. After any other, something may have run: nothing that
+// is kept is taken to hold.
 template <class Work>
 auto Module::with_state(Work&& work) {
   if (!state_) throw FatalError("this module was lost to an earlier error: " + lost_because_);
@@ -171,18 +183,27 @@ auto Module::with_state(Work&& work) {
     return work(*state_);
   } catch (const FatalError& error) {
     lost_because_ = error.what();
-    (void)state_.release();
+    state_.reset();
     throw;
-  } catch (const std::bad_alloc&) {
+  } catch (const OutOfMemory&) {
     lost_because_ = "out of memory";
-    (void)state_.release();
+    state_.reset();
+    throw;
+  } catch (...) {
+    if (!state_) throw;
+    if (state_->module) {
+      state_->forget();
+    } else {
+      lost_because_ = "there is no program in it";
+      state_.reset();
+    }
     throw;
   }
 }
 
 Module::Module(std::string_view data, const std::string& name) {
   start();
-  state_ = std::make_unique<State>();
+  state_ = make_fragile<State>();
   try {
     with_state([&](State& state) {
       state.module = read_module(data, name, state.context);
@@ -232,16 +253,16 @@ WatchedRun Module::run_watched(const std::string& pipeline) {
     WatchedRun found;
     const IrHash before = state.hasher(*state.module);
     IrHash last = before;
-    state.runner();
-    state.detector->set_listener([&](::llvm::StringRef pass, bool vouched) {
+    const auto note = [&](::llvm::StringRef pass, bool vouched) {
       const IrHash now = state.hasher(*state.module);
       ++found.visits[{pass.str(), vouched, now != last}];
       last = now;
-    });
-    found.changed = run(pipeline);
-    state.detector->set_listener(nullptr);
-    found.differs = state.hasher(*state.module) != before;
-    found.holds = state.detector->holds();
+    };
+    found.changed = state.run(pipeline, /*is_asked=*/true, note);
+    const IrHash after = state.hasher(*state.module);
+    found.differs = after != before;
+    found.holds =
+        state.current_hash() == after && state.current_count() == count_instructions(*state.module);
     // A wrong answer leaves wrong knowledge behind.
     if (!found.holds || found.differs != found.changed) state.forget();
     return found;
@@ -286,9 +307,7 @@ IrHash Module::hash() {
 }
 
 std::size_t Module::instruction_count() {
-  return with_state([](State& state) {
-    return state.detector ? state.detector->instruction_count() : count_instructions(*state.module);
-  });
+  return with_state([](State& state) { return state.current_count(); });
 }
 
 void Module::verify() {
@@ -329,8 +348,7 @@ void Module::apply_linked_level(Level level, const std::vector<std::string>& kee
   with_state([&](State& state) {
     check_whole_program(*state.module, keep);
     state.forget();
-    state.detector.reset();  // it knows the module that goes
-    state.kept_runner.reset();
+    state.kept_runner.reset();  // it knows the module that goes
     state.module = at_linked_level(std::move(state.module), level, keep);
     state.throw_reported_errors();
   });
@@ -347,7 +365,6 @@ bool Module::retarget(const std::string& target) {
   return with_state([&](State& state) {
     if (!llvm::retarget(*state.module, target)) return false;
     state.forget();
-    state.detector.reset();
     state.kept_runner.reset();  // it asks the machine that was
     return true;
   });

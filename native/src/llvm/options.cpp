@@ -1,7 +1,9 @@
 #include "options.h"
 
+#include <pthread.h>
+
 #include <map>
-#include <mutex>
+#include <new>
 #include <shared_mutex>
 
 #include "compiler_gym/llvm/errors.h"
@@ -19,17 +21,6 @@ namespace compiler_gym::llvm {
   return option;
 }
 
-void set_option(const std::string& name, const std::string& value) {
-  static std::mutex lock;
-  static std::map<std::string, std::string> values;
-  const std::lock_guard<std::mutex> guard(lock);
-  const auto known = values.find(name);
-  if (known != values.end() && known->second == value) return;
-  values.erase(name);
-  assign_option(name, value);
-  values[name] = value;
-}
-
 namespace {
 
 std::shared_mutex& everybody() {
@@ -40,7 +31,40 @@ std::shared_mutex& everybody() {
 // How many guards this thread holds: the first takes the lock, the last gives it back.
 thread_local int held = 0;
 
+// A process is copied while nobody has other options, and the copy's one thread holds what it held.
+[[maybe_unused]] const int watches_forks = pthread_atfork(
+    [] {
+      if (held == 0) everybody().lock_shared();
+    },
+    [] {
+      if (held == 0) everybody().unlock_shared();
+    },
+    [] {
+      new (&everybody()) std::shared_mutex;
+      if (held > 0) everybody().lock_shared();
+    });
+
+// What was set for as long as the process lives: changed by who has LLVM alone.
+std::map<std::string, std::string>& lasting() {
+  static std::map<std::string, std::string> values;
+  return values;
+}
+
+bool is_set(const std::string& name, const std::string& value) {
+  const UsualOptions usual;
+  const auto known = lasting().find(name);
+  return known != lasting().end() && known->second == value;
+}
+
 }  // namespace
+
+void set_option(const std::string& name, const std::string& value) {
+  if (is_set(name, value)) return;
+  const OptionsAlone alone;
+  lasting().erase(name);
+  assign_option(name, value);
+  lasting()[name] = value;
+}
 
 UsualOptions::UsualOptions() {
   if (held == 0) everybody().lock_shared();

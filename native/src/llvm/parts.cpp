@@ -238,8 +238,8 @@ std::map<std::string, Split> splits_in(const ::llvm::NamedMDNode& notes) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts_of(
-    ::llvm::Module& module, std::string_view id) {
+std::vector<std::pair<std::string, Fragile<::llvm::Module>>> parts_of(::llvm::Module& module,
+                                                                      std::string_view id) {
   const auto homes = homes_of(module);
   auto* layout = promote_all(module);
   std::vector<std::string> names;
@@ -249,13 +249,14 @@ std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts_of(
   const Number last = names.size();
   names.emplace_back();
   auto& context = module.getContext();
-  std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts;
+  std::vector<std::pair<std::string, Fragile<::llvm::Module>>> parts;
   for (Number at = 0; at <= last; ++at) {
     ::llvm::ValueToValueMapTy copies;
-    auto part = ::llvm::CloneModule(module, copies, [&](const ::llvm::GlobalValue* value) {
-      const auto home = homes.find(value);
-      return (home == homes.end() ? last : home->second) == at || is_shared(*value, homes);
-    });
+    Fragile<::llvm::Module> part =
+        ::llvm::CloneModule(module, copies, [&](const ::llvm::GlobalValue* value) {
+          const auto home = homes.find(value);
+          return (home == homes.end() ? last : home->second) == at || is_shared(*value, homes);
+        });
     declare_ifuncs(*part, module, copies);
     std::vector<::llvm::Metadata*> note{text(context, {id.data(), id.size()}),
                                         number(context, std::int64_t(at)),

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler_gym/given_up.h"
 #include "llvm/IR/Module.h"
 
 namespace compiler_gym::llvm {
@@ -19,8 +20,8 @@ namespace compiler_gym::llvm {
 // for everything else: variables, aliases of them, constructors and inline assembly.
 // `id` tells this split from others. Throws InitError where a function holds the address
 // of another's block: no linker joins those.
-std::vector<std::pair<std::string, std::unique_ptr<::llvm::Module>>> parts_of(
-    ::llvm::Module& module, std::string_view id);
+std::vector<std::pair<std::string, Fragile<::llvm::Module>>> parts_of(::llvm::Module& module,
+                                                                      std::string_view id);
 
 // Give the values of every split that is here in full their linkage, comdat, name and
 // order again. The notes of others stay: the rest of their parts may come later.

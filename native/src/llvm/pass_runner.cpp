@@ -25,35 +25,61 @@ bool may_run_on(::llvm::StringRef, ::llvm::Any unit) {
 
 }  // namespace
 
+struct PassRunner::Parts {
+  Parts(std::unique_ptr<::llvm::TargetMachine> target, const ::llvm::PipelineTuningOptions& tuning)
+      : machine(std::move(target)), builder(machine.get(), tuning) {}
+
+  std::unique_ptr<::llvm::TargetMachine> machine;
+  ::llvm::PassInstrumentationCallbacks callbacks;
+  // Destroyed in reverse: outer analyses hold proxies into inner ones.
+  ::llvm::LoopAnalysisManager loops;
+  ::llvm::FunctionAnalysisManager functions;
+  ::llvm::CGSCCAnalysisManager components;
+  ::llvm::ModuleAnalysisManager modules;
+  ::llvm::PassBuilder builder;
+  // What runs now.
+  ::llvm::ModulePassManager passes;
+};
+
 PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::llvm::Triple& triple,
                        const ::llvm::PipelineTuningOptions& tuning,
                        void (*extend)(::llvm::PassBuilder&))
-    : machine_(std::move(machine)), builder_(machine_.get(), tuning) {
-  callbacks_.registerShouldRunOptionalPassCallback(may_run_on);
+    : parts_(make_fragile<Parts>(std::move(machine), tuning)) {
+  auto& parts = *parts_;
+  parts.callbacks.registerShouldRunOptionalPassCallback(may_run_on);
   // The first registration of an analysis wins, so ours come before PassBuilder's.
-  const auto instrument = [this](auto& analyses) {
-    analyses.registerPass([this] { return ::llvm::PassInstrumentationAnalysis(&callbacks_); });
+  const auto instrument = [&parts](auto& analyses) {
+    analyses.registerPass(
+        [&parts] { return ::llvm::PassInstrumentationAnalysis(&parts.callbacks); });
   };
-  instrument(modules_);
-  instrument(components_);
-  instrument(functions_);
-  instrument(loops_);
-  functions_.registerPass([library = ::llvm::TargetLibraryInfoImpl(triple)] {
+  instrument(parts.modules);
+  instrument(parts.components);
+  instrument(parts.functions);
+  instrument(parts.loops);
+  parts.functions.registerPass([library = ::llvm::TargetLibraryInfoImpl(triple)] {
     return ::llvm::TargetLibraryAnalysis(library);
   });
   // Analyses of plug-ins are registered by callbacks of the builder, which must know them by now.
-  if (extend) extend(builder_);
-  builder_.registerModuleAnalyses(modules_);
-  builder_.registerCGSCCAnalyses(components_);
-  builder_.registerFunctionAnalyses(functions_);
-  builder_.registerLoopAnalyses(loops_);
-  builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
-  register_codegen_pass(builder_);
+  if (extend) extend(parts.builder);
+  parts.builder.registerModuleAnalyses(parts.modules);
+  parts.builder.registerCGSCCAnalyses(parts.components);
+  parts.builder.registerFunctionAnalyses(parts.functions);
+  parts.builder.registerLoopAnalyses(parts.loops);
+  parts.builder.crossRegisterProxies(parts.loops, parts.functions, parts.components, parts.modules);
+  register_codegen_pass(parts.builder);
 }
+
+PassRunner::~PassRunner() = default;
+PassRunner::PassRunner(PassRunner&&) noexcept = default;
+
+::llvm::PassBuilder& PassRunner::builder() { return parts_->builder; }
+::llvm::ModuleAnalysisManager& PassRunner::modules() { return parts_->modules; }
+::llvm::FunctionAnalysisManager& PassRunner::functions() { return parts_->functions; }
+::llvm::PassInstrumentationCallbacks& PassRunner::callbacks() { return parts_->callbacks; }
 
 ::llvm::ModulePassManager PassRunner::parse(const std::string& pipeline) {
   ::llvm::ModulePassManager passes;
-  if (auto refusal = builder_.parsePassPipeline(passes, pipeline)) {
+  if (auto refusal = builder().parsePassPipeline(passes, pipeline)) {
     throw PipelineError(::llvm::toString(std::move(refusal)));
   }
   return passes;
@@ -61,11 +87,20 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
 
 void PassRunner::run(::llvm::Module& module, ::llvm::ModulePassManager passes) {
   const UsualOptions usual;
-  passes.run(module, modules_);
-  modules_.clear();
-  components_.clear();
-  functions_.clear();
-  loops_.clear();
+  auto& parts = *parts_;
+  parts.passes = std::move(passes);
+  try {
+    parts.passes.run(module, parts.modules);
+  } catch (const GivenUp&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw FatalError(std::string("a pass threw an exception: ") + error.what());
+  }
+  parts.passes = ::llvm::ModulePassManager();
+  parts.modules.clear();
+  parts.components.clear();
+  parts.functions.clear();
+  parts.loops.clear();
 }
 
 }  // namespace compiler_gym::llvm

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "compiler_gym/given_up.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/PassInstrumentation.h"
@@ -19,29 +20,25 @@ class PassRunner {
   PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::llvm::Triple& triple,
              const ::llvm::PipelineTuningOptions& tuning = {},
              void (*extend)(::llvm::PassBuilder&) = nullptr);
+  ~PassRunner();
+  PassRunner(PassRunner&&) noexcept;
 
   // Throws PipelineError before anything has run.
   ::llvm::ModulePassManager parse(const std::string& pipeline);
 
   // Run the passes and forget every analysis, so that what comes next depends
-  // on the IR alone.
+  // on the IR alone. What a pass throws comes out as FatalError: LLVM was in its middle.
   void run(::llvm::Module& module, ::llvm::ModulePassManager passes);
 
-  ::llvm::PassBuilder& builder() { return builder_; }
+  ::llvm::PassBuilder& builder();
   // For analyses and callbacks beside those of PassBuilder, before anything has run.
-  ::llvm::ModuleAnalysisManager& modules() { return modules_; }
-  ::llvm::FunctionAnalysisManager& functions() { return functions_; }
-  ::llvm::PassInstrumentationCallbacks& callbacks() { return callbacks_; }
+  ::llvm::ModuleAnalysisManager& modules();
+  ::llvm::FunctionAnalysisManager& functions();
+  ::llvm::PassInstrumentationCallbacks& callbacks();
 
  private:
-  std::unique_ptr<::llvm::TargetMachine> machine_;
-  ::llvm::PassInstrumentationCallbacks callbacks_;
-  // Destroyed in reverse: outer analyses hold proxies into inner ones.
-  ::llvm::LoopAnalysisManager loops_;
-  ::llvm::FunctionAnalysisManager functions_;
-  ::llvm::CGSCCAnalysisManager components_;
-  ::llvm::ModuleAnalysisManager modules_;
-  ::llvm::PassBuilder builder_;
+  struct Parts;
+  Fragile<Parts> parts_;
 };
 
 }  // namespace compiler_gym::llvm

@@ -63,10 +63,11 @@ std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::st
   const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
   if (::llvm::isBitcode(bytes, bytes + data.size())) return parse(data, name, context);
   // Text cannot be read without its names: they are lost on the way through bitcode.
-  ::llvm::LLVMContext named;
   std::string errors;
-  named.setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
-  return parse(bitcode_of(*parse(data, name, named)), name, context);
+  const auto named = make_fragile<::llvm::LLVMContext>();
+  named->setDiagnosticHandler(std::make_unique<ErrorCollector>(errors));
+  const Fragile<::llvm::Module> read = parse(data, name, *named);
+  return parse(bitcode_of(*read), name, context);
 }
 
 std::string complaints_about(const ::llvm::Module& module) {

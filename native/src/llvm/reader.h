@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler_gym/given_up.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 

@@ -19,8 +19,11 @@ void on_fatal_error(void*, const char* reason, bool) { throw FatalError(reason);
 
 void on_bad_alloc(void*, const char*, bool) {
   if (exits_on_out_of_memory) _exit(out_of_memory_status);
-  throw std::bad_alloc();
+  throw OutOfMemory();
 }
+
+// What operator new calls, again and again until it succeeds or leaves.
+void on_failed_new() { on_bad_alloc(nullptr, nullptr, false); }
 
 }  // namespace
 
@@ -30,6 +33,7 @@ void start() {
     register_targets();
     ::llvm::install_fatal_error_handler(on_fatal_error);
     ::llvm::install_bad_alloc_error_handler(on_bad_alloc);
+    std::set_new_handler(on_failed_new);
   });
 }
 
@@ -37,8 +41,7 @@ std::string version() { return LLVM_VERSION_STRING; }
 
 void exit_on_out_of_memory(bool enabled) {
   exits_on_out_of_memory = enabled;
-  // operator new calls the handler again and again until it succeeds or leaves.
-  std::set_new_handler(enabled ? +[] { _exit(out_of_memory_status); } : nullptr);
+  std::set_new_handler(on_failed_new);
 }
 
 }  // namespace compiler_gym::llvm

@@ -498,9 +498,9 @@ Tokens tokens_by_llvm(const std::string& text) {
   ::llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(::llvm::MemoryBuffer::getMemBuffer(text, "", true), {});
   const StringRef buffer = sources.getMemoryBuffer(1)->getBuffer();
-  ::llvm::LLVMContext context;
+  const auto context = make_fragile<::llvm::LLVMContext>();
   ::llvm::SMDiagnostic complaint;
-  ::llvm::LLLexer lexer(buffer, sources, complaint, context);
+  ::llvm::LLLexer lexer(buffer, sources, complaint, *context);
   Categories categories;
   Columns columns(text);
   auto kind = lexer.Lex();

@@ -1,6 +1,8 @@
 #include "compiler_gym/jit/code.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
@@ -119,4 +121,33 @@ TEST_CASE("threads compile at once") {
   }
   for (auto& thread : threads) thread.join();
   CHECK(right == 40);
+}
+
+TEST_CASE("a process that is forked while others compile can compile") {
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 3; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int number = 0; !done; ++number) {
+        compile_cached(
+            "define i32 @f() {\n ret i32 " + std::to_string(number % 50 + thread) + "\n}", -1);
+        if (number % 20 == 0) clear_cache();
+      }
+    });
+  }
+  int failed = 0;
+  for (int copy = 0; copy < 60 && failed == 0; ++copy) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // a lock that nobody holds any more is never given back
+      const auto code = compile_cached(square, 0);
+      _exit(reinterpret_cast<Unary>(code->address("square"))(3) == 9 ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    failed += status != 0;
+  }
+  done = true;
+  for (auto& thread : threads) thread.join();
+  CHECK(failed == 0);
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Read Unix archives of objects, as ``ar`` writes them."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["is_archive", "members_of"]
+__all__ = ["beginning", "is_archive", "members_of"]
 
 _MAGIC = b"!<arch>\n"
 _TABLES = (b"/", b"//", b"/SYM64/")
@@ -12,11 +13,18 @@ _TABLES = (b"/", b"//", b"/SYM64/")
 
 def is_archive(path: Path) -> bool:
     """Return whether the file `path` is an archive of objects."""
+    return beginning(path, len(_MAGIC)) == _MAGIC
+
+
+def beginning(path: Path, count: int) -> bytes:
+    """Return the first bytes of a regular file; none where there is no such file."""
     try:
+        if not os.path.isfile(path):  # a pipe would be waited for
+            return b""
         with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+            return file.read(count)
     except OSError:
-        return False
+        return b""
 
 
 def members_of(data: bytes) -> Iterator[bytes | None]:

@@ -16,6 +16,7 @@ from compiler_gym.builds.command_line import (
 )
 from compiler_gym.builds.shell import shell_text
 from compiler_gym.errors import BenchmarkInitError, ProjectError
+from compiler_gym.files import read_regular
 
 __all__ = ["build_asked"]
 
@@ -49,7 +50,7 @@ def build_asked(words: Sequence[str], project: Path) -> tuple[str, ...]:
 def _of_database(path: Path, project: Path, more: Sequence[str]) -> str:
     """Return the text of a shell that runs what a compilation database lists, and links it."""
     try:
-        entries: Any = json.loads(path.read_bytes())
+        entries: Any = json.loads(read_regular(path))
     except OSError as error:
         raise ProjectError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import read_regular
 
 __all__ = ["IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"]
 
@@ -303,7 +304,7 @@ def _expanded(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
             yield word
             continue
         try:
-            text = (cwd / word[1:]).read_text(errors="surrogateescape")
+            text = read_regular(cwd / word[1:]).decode(errors="surrogateescape")
         except OSError:
             yield word
             continue

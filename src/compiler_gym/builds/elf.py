@@ -3,11 +3,12 @@
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds.archives import is_archive, members_of
+from compiler_gym.builds.archives import beginning, is_archive, members_of
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import read_regular
 
 __all__ = [
     "Sizes",
@@ -22,7 +23,9 @@ __all__ = [
 _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_SYMTAB, _DYNSYM, _FUNCTION = 2, 11, 2
+_SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
+_ELSEWHERE = 0xFFFF
+"""The index of a section that does not fit into the header."""
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
 
 
@@ -39,20 +42,17 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    name: bytes
+    name_at: int
     kind: int
     offset: int
     size: int
     link: int
+    name: str = ""
 
 
 def is_elf(path: Path, *kinds: int) -> bool:
     """Return whether `path` is an ELF file, of one of `kinds` where some are given."""
-    try:
-        with path.open("rb") as file:
-            header = file.read(18)
-    except OSError:
-        return False
+    header = beginning(path, 18)
     kind = int.from_bytes(header[16:18], "little")
     return header[:4] == _MAGIC and (not kinds or kind in kinds)
 
@@ -64,15 +64,15 @@ def is_shared_library(path: Path) -> bool:
 
 def sizes_of(path: Path) -> Sizes:
     """Return the sizes of the linked file `path`; raise `ProjectError` where it is none."""
-    data = path.read_bytes()
-    text = sum(section.size for section in _sections(path, data) if section.name == b".text")
+    data = _read(path)
+    text = sum(section.size for section in _sections(path, data) if section.name == ".text")
     return Sizes(text, len(data))
 
 
 def function_sizes(path: Path) -> dict[str, int]:
     """Return the bytes of each function in the symbol table of `path`; none if it is stripped."""
     found = dict[str, int]()
-    for symbol in _symbols(path, path.read_bytes(), _SYMTAB):
+    for symbol in _symbols(path, _read(path), _SYMTAB):
         if symbol.kind == _FUNCTION and symbol.is_defined and symbol.size:
             found[symbol.name] = found.get(symbol.name, 0) + symbol.size
     return found
@@ -80,13 +80,13 @@ def function_sizes(path: Path) -> dict[str, int]:
 
 def exported_symbols(path: Path) -> set[str]:
     """Return what the dynamic linker finds in `path`: of a program, what libraries name of it."""
-    symbols = _symbols(path, path.read_bytes(), _DYNSYM)
+    symbols = _symbols(path, _read(path), _DYNSYM)
     return {symbol.name for symbol in symbols if symbol.is_defined and symbol.name}
 
 
 def needed_symbols(path: Path) -> set[str]:
     """Return what the object or archive `path` needs from elsewhere."""
-    data = path.read_bytes()
+    data = _read(path)
     parts = members_of(data) if is_archive(path) else (data,)
     return {
         symbol.name
@@ -106,29 +106,69 @@ class _Symbol:
 
 
 def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
-    sections = list(_sections(path, data))
+    sections = _sections(path, data)
     for section in sections:
         if section.kind == table:
-            names = sections[section.link].offset
-            for at in range(section.offset, section.offset + section.size, _SYMBOL.size):
-                name, info, _, index, _, size = _SYMBOL.unpack_from(data, at)
-                yield _Symbol(_text(data, names + name), info & 15, size, index != 0)
+            names = _contents(path, data, _at(path, sections, section.link))
+            contents = _contents(path, data, section)
+            for name, info, _, index, _, size in _SYMBOL.iter_unpack(_whole(contents, _SYMBOL)):
+                yield _Symbol(_text(path, names, name), info & 15, size, index != 0)
 
 
-def _sections(path: Path, data: bytes) -> Iterator[_Section]:
+def _sections(path: Path, data: bytes) -> list[_Section]:
     if data[:4] != _MAGIC or data[4:6] != b"\x02\x01" or len(data) < 64:
         raise ProjectError(f"expected a 64-bit little-endian ELF file: {path}")
     (offset,) = struct.unpack_from("<Q", data, 40)
     count, names_at = struct.unpack_from("<HH", data, 60)
+    if offset and (count == 0 or names_at == _ELSEWHERE):
+        # More than fit into the header: the first section, which is none, has the numbers.
+        if offset + _SECTION.size > len(data):
+            raise _damaged(path, "the section headers are cut off")
+        _, _, _, _, _, large, link, *_ = _SECTION.unpack_from(data, offset)
+        count, names_at = count or large, link if names_at == _ELSEWHERE else names_at
     if offset + count * _SECTION.size > len(data):
-        raise ProjectError(f"the section headers of {path} are cut off: build it again")
-    headers = [_SECTION.unpack_from(data, offset + n * _SECTION.size) for n in range(count)]
-    if not headers:
-        return
-    names = headers[names_at][4]
-    for name, kind, _, _, start, size, link, *_ in headers:
-        yield _Section(_text(data, names + name).encode(), kind, start, size, link)
+        raise _damaged(path, "the section headers are cut off")
+    headers = _SECTION.iter_unpack(data[offset : offset + count * _SECTION.size])
+    found = [
+        _Section(name, kind, start, size, link)
+        for name, kind, _, _, start, size, link, *_ in headers
+    ]
+    if not found or names_at == 0:
+        return found
+    names = _contents(path, data, _at(path, found, names_at))
+    return [replace(section, name=_text(path, names, section.name_at)) for section in found]
 
 
-def _text(data: bytes, at: int) -> str:
-    return data[at : data.index(b"\0", at)].decode(errors="replace")
+def _at(path: Path, sections: list[_Section], index: int) -> _Section:
+    if index >= len(sections):
+        raise _damaged(path, f"it names section {index} of {len(sections)}")
+    return sections[index]
+
+
+def _contents(path: Path, data: bytes, section: _Section) -> bytes:
+    end = section.offset + section.size
+    if section.kind == _NO_BITS or end > len(data):
+        raise _damaged(path, f"a section ends at byte {end} of {len(data)}")
+    return data[section.offset : end]
+
+
+def _whole(contents: bytes, record: struct.Struct) -> bytes:
+    return contents[: len(contents) // record.size * record.size]
+
+
+def _text(path: Path, names: bytes, at: int) -> str:
+    end = names.find(b"\0", at)
+    if end < 0:
+        raise _damaged(path, f"it has no name at {at} of its {len(names)} bytes of names")
+    return names[at:end].decode(errors="replace")
+
+
+def _damaged(path: Path, why: str) -> ProjectError:
+    return ProjectError(f"{path} is damaged: {why}: build it again")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise ProjectError(f"cannot read {path}: {error.strerror}") from error

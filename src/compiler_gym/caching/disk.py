@@ -10,12 +10,9 @@ nothing more is written.
 """
 
 import ctypes
-import fcntl
 import sqlite3
 import time
 import warnings
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ import msgspec
 
 from compiler_gym.caching.memory import Transition
 from compiler_gym.errors import CacheError
+from compiler_gym.files import Lock, made
 
 __all__ = ["Disk"]
 
@@ -97,7 +95,8 @@ class Disk:
         if self._broken or not (transitions or observations):
             return
         try:
-            with self._turn():
+            # One process at a time: the log is never emptied while others write.
+            with Lock(self.path.with_name(f"{self.path.name}-lock")):
                 self._write(transitions, observations)
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
@@ -119,20 +118,13 @@ class Disk:
     def _open(self) -> sqlite3.Connection:
         """Return this process's connection."""
         if self._database is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self.path, timeout=30.0, check_same_thread=False)
+            with made(self.path.parent):
+                database = sqlite3.connect(self.path, timeout=30.0, check_same_thread=False)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = OFF")
             database.executescript(_SCHEMA)
             self._database = database
         return self._database
-
-    @contextmanager
-    def _turn(self) -> Generator[None]:
-        """Let one process write at a time: the log is never emptied while others write."""
-        with self.path.with_name(f"{self.path.name}-lock").open("w") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX)
-            yield
 
     def _write(
         self, transitions: list[tuple[Any, ...]], observations: list[tuple[Any, ...]]

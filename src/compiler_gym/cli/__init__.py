@@ -5,10 +5,10 @@ Commands reach a compiler by the name of its environment and through the API tha
 every environment has. ``_app`` lists the commands, ``_failures`` turns errors into
 one line and an exit status, ``_programs`` reads what the user calls
 a program, ``_interrupts`` handles Ctrl-C, and ``_output``
-prints; ``_old_commands`` reads those of CompilerGym 0.2.5. Nothing is imported before it is needed.
+prints. Nothing is imported before it is needed.
 """
 
-__all__ = ["main", "run_old_command"]
+__all__ = ["main"]
 
 
 def main() -> None:
@@ -16,10 +16,3 @@ def main() -> None:
     from compiler_gym.cli._app import main as run
 
     run()
-
-
-def run_old_command(name: str) -> None:
-    """Do what ``python -m compiler_gym.bin.NAME`` did, and leave with its exit status."""
-    from compiler_gym.cli._old_commands import run
-
-    run(name)

@@ -247,12 +247,16 @@ class Explorer:
 
     def simplify(self, words: list[str]) -> Reply:
         """simplify_stack: leave out every action without which as much is earned."""
-        kept, total = self._env.actions, sum(self._rewards)
-        for place in reversed(range(len(kept))):
-            shorter = kept[:place] + kept[place + 1 :]
-            self._go_to(shorter)
-            if sum(self._rewards) >= total - _ROUNDING:
-                kept = shorter
+        from compiler_gym.search import minimize_trajectory_iteratively
+
+        least = sum(self._rewards) - _ROUNDING
+
+        def earns_as_much(env: CompilerEnv) -> bool:
+            return env.episode.has_program and (env.episode_reward or 0.0) >= least
+
+        for _ in minimize_trajectory_iteratively(self._env, earns_as_much):
+            pass
+        kept = self._env.actions
         self._go_to(kept)
         return self._state(f"{len(kept)} action{'s' * (len(kept) != 1)} left")
 

@@ -2,15 +2,17 @@
 """Reads what the user calls states, and makes the environments that replay them."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from compiler_gym.cli._options import given
 from compiler_gym.registration import default_environment, make
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState
     from compiler_gym.errors import StateFileError
+    from compiler_gym.options import Limits
 
 __all__ = ["RewardName", "StateFiles", "StatesEnvName", "env_for", "program_name", "read_states"]
 
@@ -46,14 +48,13 @@ def read_states(
 
 
 def env_for(
-    environment: str | None, env: str | None, reward: str | None, **limits: Any
+    environment: str | None, env: str | None, reward: str | None, limits: "Limits | None" = None
 ) -> "Callable[[], CompilerEnv]":
-    """Return what makes the environment of a state: the user's choice, its own or the default.
-
-    `limits` are those of `limits_of`.
-    """
-    options: dict[str, Any] = limits if reward is None else {**limits, "reward_space": reward}
-    return lambda: make(env or environment or default_environment(), **options)
+    """Return what makes the environment of a state: the user's choice, its own or the default."""
+    options = {} if reward is None else {"reward_space": reward}
+    return lambda: make(
+        env or environment or default_environment(), **given(None, limits), **options
+    )
 
 
 def program_name(uri: str) -> str:

@@ -53,10 +53,11 @@ def bisect(
 
 def _read(path: Path) -> "list[Trace]":
     from compiler_gym.errors import StateFileError
+    from compiler_gym.files import read_regular
     from compiler_gym.validation import Trace
 
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_regular(path).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise StateFileError(f"cannot read {path}: {error}") from error
     return [Trace.from_line(line) for line in lines if line.strip()]

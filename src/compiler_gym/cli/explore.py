@@ -7,7 +7,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, given, spread
 from compiler_gym.cli._output import Json, errors, heading
 from compiler_gym.cli._programs import (
     DEFAULT_ENVIRONMENT,
@@ -20,6 +20,7 @@ from compiler_gym.cli._programs import (
 __all__ = ["explore"]
 
 
+@spread
 def explore(
     program: ProgramName,
     env: EnvName = DEFAULT_ENVIRONMENT,
@@ -27,8 +28,7 @@ def explore(
     reward: Annotated[
         str | None, typer.Option(help="The reward to show; see `compiler-gym describe`.")
     ] = None,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
     """Try actions on a program by hand, with undo.
@@ -39,8 +39,7 @@ def explore(
     from compiler_gym.cli._explorer import Explorer
     from compiler_gym.registration import make
 
-    chosen_space = {} if action_space is None else {"action_space": action_space}
-    with make(env, **chosen_space, **limits_of(step_seconds, memory_gib)) as made:
+    with make(env, **given(action_space, limits)) as made:
         if reward is not None or made.reward_space is None:
             made.reward_space = reward or next(iter(made.reward), None)
         benchmark = find_program(made, program)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._limits import SandboxName
+from compiler_gym.cli._options import SandboxName
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import program_name
 
@@ -113,14 +113,15 @@ def verify(
 ) -> None:
     """Replay and validate submissions; leaves with status 1 if one is wrong.
 
-    Times and compilations cannot be replayed: they are claims, and a task with a limit
-    of time ranks a submission once --rerun has reproduced them.
+    Times and compilations cannot be replayed: they are claims, and a submission is ranked once
+    --rerun has reproduced them, which is noted in ROOT/reruns.json.
     """
     from compiler_gym.leaderboard import find_submissions, read_submission
     from compiler_gym.leaderboard import verify as verify_submission
 
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
-    chosen = [read_submission(f) for f in folders] if folders else list(find_submissions(root))
+    given = (read_submission(folder, root=root) for folder in folders or ())
+    chosen = list(given) if folders else list(find_submissions(root))
     rows = table(
         "Submission", "Task", "Programs", "Wrong", "Times", "",
         right=("Programs", "Wrong"), typed=("Submission", "Task"),
@@ -156,6 +157,7 @@ def table_(
 ) -> None:
     """Print the leaderboards as Markdown, or write them into pages."""
     from compiler_gym.errors import InvalidParameterError
+    from compiler_gym.files import read_regular
     from compiler_gym.leaderboard import find_submissions, tables_of, with_tables
 
     submissions = list(find_submissions(root))
@@ -165,7 +167,7 @@ def table_(
     stale: list[Path] = []
     for page in pages:
         try:
-            text = page.read_text(encoding="utf-8")
+            text = read_regular(page).decode()
             changed = with_tables(text, submissions)
             if changed != text:
                 stale.append(page)

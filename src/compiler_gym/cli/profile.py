@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, given, spread
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
     DEFAULT_ENVIRONMENT,
@@ -38,6 +38,7 @@ class Format(StrEnum):
     FOLDED = "folded"
 
 
+@spread
 def profile(
     program: Annotated[
         str | None,
@@ -73,8 +74,7 @@ def profile(
     format: Annotated[
         Format, typer.Option(help="How: for speedscope.app, or folded stacks.")
     ] = Format.SPEEDSCOPE,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
     """Show where the time of an episode goes.
@@ -92,9 +92,7 @@ def profile(
         raise _refusal("no program is named", "a program, or --state and a file")
     named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
     spaces = _spaces_of(named, observation, reward)
-    limits = limits_of(step_seconds, memory_gib)
-    chosen_space = {} if action_space is None else {"action_space": action_space}
-    with make(named, **chosen_space, **spaces, **limits) as made:
+    with make(named, **given(action_space, limits), **spaces) as made:
         benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
         if recorded is not None:
             chosen = made.actions_of(recorded)

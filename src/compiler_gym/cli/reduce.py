@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, spread
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -32,6 +32,7 @@ class Keep(Enum):
     CRASH = "crash"
 
 
+@spread
 def reduce(
     file: Annotated[str, typer.Argument(help="A file of states: a path, an address or -.")],
     keep: Annotated[Keep, typer.Option(help="What must stay as it is.")] = Keep.REWARD,
@@ -41,8 +42,7 @@ def reduce(
     ),
     env: StatesEnvName = None,
     reward: RewardName = None,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
     """Find the fewest actions that keep a reward, a failed validation or a crash.
@@ -52,7 +52,7 @@ def reduce(
     each action contributed and what its removal costs.
     """
     state = _chosen(file, number)
-    with env_for(state.environment, env, reward, **limits_of(step_seconds, memory_gib))() as made:
+    with env_for(state.environment, env, reward, limits)() as made:
         document = _reduced(made, state, keep, output_dir)
     if json:
         print_json(document)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._failures import REFUSED, exit_status_of
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, spread
 from compiler_gym.cli._output import Json, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -30,6 +30,7 @@ DIFFERS = 1
 """The exit status when a replay gives something else."""
 
 
+@spread
 def replay(
     files: StateFiles,
     env: StatesEnvName = None,
@@ -38,8 +39,7 @@ def replay(
         Path | None,
         typer.Option(help="Write what each action led to, for `compiler-gym bisect` elsewhere."),
     ] = None,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
     """Apply recorded states again and show what comes out differently.
@@ -48,12 +48,11 @@ def replay(
     """
     from compiler_gym.validation import trace as trace_of
 
-    limits = limits_of(step_seconds, memory_gib)
     states, damage = read_states(files)
     rows: list[_Row] = []
     traces: list[str] = []
     for state in states:
-        with env_for(state.environment, env, reward, **limits)() as made:
+        with env_for(state.environment, env, reward, limits)() as made:
             rows.append(_replayed(made, state))
             if trace is not None:
                 traces.append(trace_of(made, state).to_line() + "\n")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._costs import change, levels_of, number, origin_of
-from compiler_gym.cli._limits import MemoryGib, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, given, spread
 from compiler_gym.cli._output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli._programs import (
     DEFAULT_ENVIRONMENT,
@@ -28,6 +28,7 @@ _TEXT_WIDTH = 18
 """The columns that a value which is no number gets."""
 
 
+@spread
 def run(
     program: ProgramName,
     actions: Annotated[
@@ -57,8 +58,7 @@ def run(
             "command for the passes since."
         ),
     ] = None,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
     """Apply actions to a program and show what they did.
@@ -70,8 +70,7 @@ def run(
     from compiler_gym.registration import make
     from compiler_gym.spaces import action_name, find_actions, space_name
 
-    chosen_space = {} if action_space is None else {"action_space": action_space}
-    with make(env, **chosen_space, **limits_of(step_seconds, memory_gib)) as made:
+    with make(env, **given(action_space, limits)) as made:
         chosen = find_actions(made.action_space, actions or [])
         benchmark = find_program(made, program)
         rewards = reward if reward is not None else _rewards_of(made, benchmark)

@@ -2,6 +2,7 @@
 """``compiler-gym search``."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from compiler_gym.cli._costs import Costs, change, costs_of_episode, number
 from compiler_gym.cli._failures import INTERRUPTED
-from compiler_gym.cli._limits import MemoryGib, limits_of
+from compiler_gym.cli._options import MemoryLimit, given, spread
 from compiler_gym.cli._output import (
     Json,
     errors,
@@ -20,50 +21,41 @@ from compiler_gym.cli._output import (
     styled,
     table,
 )
-from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName, find_program
+from compiler_gym.cli._programs import (
+    DEFAULT_ENVIRONMENT,
+    SUFFIXES,
+    ActionSpaceName,
+    EnvName,
+    find_program,
+)
 from compiler_gym.cli._state_files import program_name
+from compiler_gym.options import Limits, SearchOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from compiler_gym.core import CompilerEnv
     from compiler_gym.datasets import Benchmark
+    from compiler_gym.runs import RunFolder
     from compiler_gym.search import Improvement, Progress, ProgressLog, SearchResult
 
 __all__ = ["search"]
 
-_SECONDS = 30.0
+_DEFAULTS = SearchOptions()
 _SHOWN_REASONS = 5
 
 
+@spread
 def search(
     programs: Annotated[
         list[str], typer.Argument(help=f"URIs, paths ({SUFFIXES}) or -; each is searched.")
     ],
     env: EnvName = DEFAULT_ENVIRONMENT,
-    algorithm: Annotated[
-        str, typer.Option(help="random, greedy, e-greedy, local or portfolio.")
-    ] = "portfolio",
-    time: Annotated[
-        float | None,
-        typer.Option(help=f"Seconds for all programs together [default: {_SECONDS:g}]."),
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(help="New actions to try on each program; repeatable, unlike --time."),
-    ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed and --steps give the same.")] = 0,
     reward: Annotated[
         str | None, typer.Option(help="The reward to maximise; see `compiler-gym describe`.")
     ] = None,
-    action_space: Annotated[
-        str | None, typer.Option(help="The action space; see `compiler-gym describe`.")
-    ] = None,
-    start: Annotated[
-        list[str] | None,
-        typer.Option(help="Actions to begin with, separated by blanks; may be repeated."),
-    ] = None,
+    action_space: ActionSpaceName = None,
+    options: SearchOptions = _DEFAULTS,
     output_file: Annotated[
         Path | None,
         typer.Option(
@@ -74,20 +66,7 @@ def search(
         Path | None,
         typer.Option(help="A run folder: a search that was killed goes on from there."),
     ] = None,
-    step_seconds: Annotated[
-        float, typer.Option(help="Seconds that one action may take; longer ones failed.")
-    ] = 10.0,
-    level_seconds: Annotated[
-        float, typer.Option(help="Seconds that a standard level (-Oz, ...) may take.")
-    ] = 300.0,
-    memory_gib: MemoryGib = None,
-    kept_processes: Annotated[
-        int | None,
-        typer.Option(help="Processes kept at states to go on from [default: 128]; 0: replay all."),
-    ] = None,
-    kept_gib: Annotated[
-        float | None, typer.Option(help="GiB of memory that they may hold [default: 1].")
-    ] = None,
+    limits: MemoryLimit = None,
     json: Json = False,
 ) -> None:
     """Look for the sequence of actions that earns most on each program.
@@ -97,62 +76,21 @@ def search(
     local and portfolio flip a few at a time from the best level. Ctrl-C ends the search
     with what was found.
     """
-    from compiler_gym.runs import RunFolder
-    from compiler_gym.search import (
-        KEPT_BYTES,
-        KEPT_PROCESSES,
-        Budget,
-        KeepingWatcher,
-        default_starts,
-        keep_results,
-        kept_starts,
-        left_of,
-        run_search,
-        write_results,
-    )
-    from compiler_gym.spaces import find_actions
+    from compiler_gym.search import chosen_options, write_results
 
-    budget = Budget(seconds=_SECONDS if time is None and steps is None else time, steps=steps)
-    for seconds in (step_seconds, level_seconds):
-        limits_of(seconds)  # or it is refused
-    make_env = _factory(env, reward, action_space, limits_of(memory_gib=memory_gib))
+    options = chosen_options(options)
+    task: dict[str, Any] = {
+        "env": env, "programs": programs, "reward": reward, "action_space": action_space,
+    }  # fmt: skip
+    make_env = _factory(env, reward, action_space, limits)
     with make_env() as made:
         benchmarks = [find_program(made, program) for program in programs]
-        starts = [find_actions(made.action_space, words.split()) for words in start or []]
-        starts += default_starts(made.action_space)
-    folder = None
-    if run is not None:
-        config = {
-            "env": env, "programs": programs, "algorithm": algorithm, "reward": reward,
-            "action_space": action_space, "seconds": budget.seconds, "steps": steps,
-        }  # fmt: skip
-        folder = RunFolder.open(run, "search", config, seeds={"search": seed})
-        starts, budget = kept_starts(folder) + starts, left_of(budget, folder)
-    log = _log(output_file)
-    watcher = _Watcher(log, is_quiet=json)
-    try:
-        results = run_search(
-            make_env,
-            benchmarks,
-            algorithm=algorithm,
-            budget=budget,
-            jobs=jobs,
-            seed=seed,
-            starts=starts or None,
-            step_seconds=step_seconds,
-            level_seconds=level_seconds,
-            kept_processes=KEPT_PROCESSES if kept_processes is None else kept_processes,
-            kept_bytes=KEPT_BYTES if kept_gib is None else kept_gib * 2**30,
-            watcher=watcher if folder is None else KeepingWatcher(folder, watcher),
-        )
-    finally:
-        watcher.close()
-    if folder is not None:
-        with folder:
-            keep_results(folder, results)
+        folder, options = _begun(run, task, options, limits, made)
+    searched = _Searched(make_env, benchmarks)
+    results = searched.results(options, folder, _log(output_file), is_quiet=json)
     if output_file is not None:
-        write_results(output_file, results, env=env, algorithm=algorithm, seed=seed)
-    costs = _costs_of(make_env, benchmarks, results)
+        write_results(output_file, results, env=env, algorithm=options.algorithm, seed=options.seed)
+    costs = searched.costs(results)
     if json:
         document = {
             "env": env,
@@ -167,21 +105,80 @@ def search(
 
 
 def _factory(
-    env: str, reward: str | None, action_space: str | None, limits: dict[str, Any]
+    env: str, reward: str | None, action_space: str | None, limits: Limits | None
 ) -> "Callable[[], CompilerEnv]":
     """Return what makes the environment, with defaults where nothing was said."""
     from compiler_gym.registration import compiler_of, make
 
     compiler = compiler_of(env)
     usual: Mapping[str, str] = {} if compiler is None else compiler.search_defaults
-    options: dict[str, Any] = dict(limits)
-    if chosen := action_space or usual.get("action_space"):
-        options["action_space"] = chosen
+    options = given(action_space or usual.get("action_space"), limits)
     with make(env) as made:
         if reward is not None or made.reward_space is None:
             fallback = usual.get("reward_space", next(iter(made.reward), None))
             options["reward_space"] = reward or fallback
     return lambda: make(env, **options)
+
+
+def _begun(
+    run: Path | None,
+    task: dict[str, Any],
+    options: SearchOptions,
+    limits: Limits | None,
+    env: "CompilerEnv",
+) -> "tuple[RunFolder | None, SearchOptions]":
+    """Return the folder of the run, if there is one, and where and how long the search goes on."""
+    from compiler_gym.search import default_starts, kept_starts, starting_sequences, take_up
+
+    given = starting_sequences(options.starts or (), env.action_space)
+    folder, known = None, []
+    if run is not None:
+        task["memory_bytes"] = None if limits is None else limits.memory_bytes
+        folder, options = take_up(run, task, options, may_change=["memory_bytes"])
+        known = kept_starts(folder)
+        if folder.changes:
+            told = "; ".join(f"{name} {change}" for name, change in folder.changes.items())
+            errors().print(f"{run} goes on with {told}", soft_wrap=True)
+    starts = [*known, *given, *default_starts(env.action_space)]
+    return folder, replace(options, starts=starts or None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The programs, and what makes an environment for them."""
+
+    make_env: "Callable[[], CompilerEnv]"
+    benchmarks: "Sequence[Benchmark]"
+
+    def results(
+        self,
+        options: SearchOptions,
+        folder: "RunFolder | None",
+        log: "ProgressLog | None",
+        *,
+        is_quiet: bool,
+    ) -> "list[SearchResult]":
+        """Search, and keep what was found in the folder of the run."""
+        from compiler_gym.search import KeepingWatcher, keep_results, run_search
+
+        watcher = _Watcher(log, is_quiet=is_quiet)
+        told = watcher if folder is None else KeepingWatcher(folder, watcher)
+        try:
+            results = run_search(self.make_env, self.benchmarks, options, watcher=told)
+        finally:
+            watcher.close()
+        if folder is not None:
+            with folder:
+                keep_results(folder, results)
+        return results
+
+    def costs(self, results: "Sequence[SearchResult]") -> "list[Costs | None]":
+        """Return what each result made of its program, in bytes, instructions or seconds."""
+        with self.make_env() as env:
+            return [
+                costs_of_episode(env, benchmark, result.actions, result.reward_space)
+                for benchmark, result in zip(self.benchmarks, results, strict=True)
+            ]
 
 
 def _log(path: Path | None) -> "ProgressLog | None":
@@ -220,19 +217,6 @@ class _Watcher:
             self._status.stop()
         if self._log is not None:
             self._log.close()
-
-
-def _costs_of(
-    make_env: "Callable[[], CompilerEnv]",
-    benchmarks: "Sequence[Benchmark]",
-    results: "Sequence[SearchResult]",
-) -> "list[Costs | None]":
-    """Return what each result made of its program, in bytes, instructions or seconds."""
-    with make_env() as env:
-        return [
-            costs_of_episode(env, benchmark, result.actions, result.reward_space)
-            for benchmark, result in zip(benchmarks, results, strict=True)
-        ]
 
 
 def _show(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from compiler_gym.cli._failures import INTERRUPTED, REFUSED, exit_status_of
 from compiler_gym.cli._interrupts import Interrupts
-from compiler_gym.cli._limits import MemoryGib, SandboxName, StepSeconds, limits_of
+from compiler_gym.cli._options import LimitOptions, SandboxName, spread
 from compiler_gym.cli._output import Json, errors, output, print_json, show, styled, table
 from compiler_gym.cli._state_files import (
     RewardName,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from compiler_gym.core import CompilerEnvState
+    from compiler_gym.options import Limits
     from compiler_gym.validation import ValidationResult
 
 __all__ = ["validate"]
@@ -35,6 +36,7 @@ INVALID = 1
 _COLOURS = {"ok": "green", "failed": "bold red", "unknown": "yellow"}
 
 
+@spread
 def validate(
     files: StateFiles,
     env: StatesEnvName = None,
@@ -56,8 +58,7 @@ def validate(
             help="Append each result to FILE as a line of JSON; states in it are not done again.",
         ),
     ] = None,
-    step_seconds: StepSeconds = None,
-    memory_gib: MemoryGib = None,
+    limits: LimitOptions = None,
     sandbox: SandboxName = None,
     json: Json = False,
 ) -> None:
@@ -67,17 +68,18 @@ def validate(
     Leaves with status 1 if a state is wrong, and with what was done so far when it is
     interrupted.
     """
-    limits = limits_of(step_seconds, memory_gib)
     states, damage = read_states(files)
     options: dict[str, Any] = {} if quick else {"rungs": None}
     if rungs is not None:
         options["rungs"] = [name.strip() for name in rungs.split(",") if name.strip()]
     if sandbox is not None:
         options["sandbox"] = sandbox
-    log = _Log(output_file, asked=_asked(options))
+    told = {"env": env, "reward": reward, "sandbox": sandbox, "limits": limits}
+    log = _Log(output_file, asked=_asked(options, told))
     left = [state for state in states if not log.holds(state)]
     results: list[ValidationResult] = []
-    with log, Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
+    log.open()
+    with Interrupts() as interrupts, _Counter(len(left), is_quiet=json) as counter:
         for result in _results(left, env, reward, jobs, options, limits):
             results.append(result)
             log.add(result)
@@ -99,9 +101,15 @@ def validate(
         raise typer.Exit(INVALID)
 
 
-def _asked(options: dict[str, Any]) -> str | list[str]:
-    """Return what the file of results says of the checks that were asked for."""
-    return (options["rungs"] or "all") if "rungs" in options else "quick"
+def _asked(options: dict[str, Any], told: dict[str, Any]) -> str | list[str] | dict[str, Any]:
+    """Return what the file of results says of the checks, and of `told` where it was given."""
+    from compiler_gym.options import Limits, to_plain
+
+    checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
+    given = {name: value for name, value in told.items() if value is not None}
+    if isinstance(limits := given.get("limits"), Limits):
+        given["limits"] = to_plain(limits)
+    return {"checks": checks, **given} if given else checks
 
 
 def _results(
@@ -110,7 +118,7 @@ def _results(
     reward: str | None,
     jobs: int | None,
     options: dict[str, Any],
-    limits: dict[str, Any],
+    limits: "Limits | None",
 ) -> "Iterator[ValidationResult]":
     """Yield the results, one environment after the other."""
     from compiler_gym.validation import validate_states
@@ -120,7 +128,7 @@ def _results(
         key=lambda state: state.environment,
     )
     for environment, group in by_environment:
-        make_env = env_for(environment, env, reward, **limits)
+        make_env = env_for(environment, env, reward, limits)
         with closing(validate_states(make_env, list(group), jobs, **options)) as results:
             yield from results
 
@@ -131,9 +139,8 @@ class _Log:
     It may hold results of other states and of other checks: those do not count here.
     """
 
-    def __init__(self, path: Path | None, *, asked: str | list[str]) -> None:
+    def __init__(self, path: Path | None, *, asked: str | list[str] | dict[str, Any]) -> None:
         self._path = path
-        self._file: IO[str] | None = None
         self._asked = asked
         self._known = {
             _key(document["state"]): document
@@ -156,32 +163,27 @@ class _Log:
 
         from compiler_gym.cli._output import to_plain
 
-        if self._file is not None:
-            line = {**result.to_json(), "asked": self._asked}
-            self._file.write(json.dumps(to_plain(line)) + "\n")
-            self._file.flush()
+        self._append(json.dumps(to_plain({**result.to_json(), "asked": self._asked})) + "\n")
 
-    def __enter__(self) -> "_Log":
+    def open(self) -> None:
+        """Make the file where there is none; raise `CacheError` where it cannot be written."""
+        self._append("")
+
+    def _append(self, text: str) -> None:
         from compiler_gym.errors import CacheError
+        from compiler_gym.files import append
 
         if self._path is not None:
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = self._path.open("a", encoding="utf-8")
+                append(self._path, text.encode())
             except OSError as error:
                 raise CacheError(f"cannot write {self._path}: {error.strerror}") from error
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        if self._file is not None:
-            self._file.close()
 
 
 def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the whole lines of a file of results; the last may have been cut by a kill."""
-    from compiler_gym.json_lines import drop_cut_line, whole_lines
+    from compiler_gym.files import whole_lines
 
-    drop_cut_line(path)
     yield from (line for line in whole_lines(path) if isinstance(line.get("state"), dict))
 
 

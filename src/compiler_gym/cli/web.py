@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compiler_gym.cli._limits import MemoryGib, limits_of
+from compiler_gym.cli._options import spread
 from compiler_gym.cli._output import errors
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, SUFFIXES, EnvName
+from compiler_gym.options import Limits
 
 if TYPE_CHECKING:
     from compiler_gym.explorer.records import Source
 
 __all__ = ["web"]
 
+_LIMITS = Limits(step_seconds=60.0)
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
+@spread
 def web(
     program: Annotated[
         str | None, typer.Argument(help=f"A URI (cbench-v1/qsort), a path ({SUFFIXES}) or -.")
@@ -40,16 +43,15 @@ def web(
     idle_minutes: Annotated[
         float, typer.Option(help="When a session is closed that nobody uses.", min=0.01)
     ] = 30.0,
-    step_seconds: Annotated[
-        float, typer.Option(help="Seconds that one action or observation may take.")
-    ] = 60.0,
-    memory_gib: MemoryGib = None,
+    limits: Limits = _LIMITS,
 ) -> None:
     """Open the web explorer: a tree of what passes do, with diffs, graphs and search.
 
     It prints the address, which holds a token: whoever knows it can use the explorer.
     Ctrl-C stops it and closes every session. Needs the extra `web`.
     """
+    from socket import gethostname
+
     from compiler_gym.explorer.settings import Settings
 
     settings = Settings(
@@ -60,7 +62,7 @@ def web(
         source=_from_stdin() if program == "-" else None,
         most_sessions=sessions,
         idle_seconds=60 * idle_minutes,
-        limits=limits_of(step_seconds, memory_gib),
+        limits={"limits": limits},
     )
     _require_library()
     if settings.program is not None:
@@ -69,7 +71,8 @@ def web(
 
     with Server(settings) as server:
         if host not in _LOCAL:
-            errors().print(f"others can reach {host}: whoever knows the address can use this")
+            named = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
+            errors().print(f"others can reach {named}: whoever knows the address can use this")
 
         def ready() -> None:
             print(server.address, flush=True)

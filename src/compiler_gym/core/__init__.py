@@ -8,9 +8,10 @@ was begun is ``pending``, whoever drives it; ``lockstep`` is many of them at onc
 them, ``views`` what can be asked at any time, and ``specs`` turns a session's plain
 descriptions into Gymnasium's spaces. ``arguments`` are the records that wrappers get,
 ``repeated_runs`` is an environment whose programs are run, and ``forking`` goes through
-wrappers of Gymnasium. ``state`` is the record that replays an episode and ``state_files``
-reads and writes many of them. ``description`` says what an environment offers, ``panes`` what
-people look at of a program. ``garbage`` is for building large values.
+wrappers of Gymnasium; ``kept_forks`` keeps a few to go on from. ``state`` is the record that
+replays an episode and ``state_files`` reads and writes many of them. ``description`` says what
+an environment offers, ``panes`` what people look at of a program. ``garbage`` is for building
+large values.
 """
 
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments, StepArguments
@@ -19,6 +20,7 @@ from compiler_gym.core.env import CompilerEnv
 from compiler_gym.core.episode import Episode
 from compiler_gym.core.forking import fork_of
 from compiler_gym.core.garbage import uncollected
+from compiler_gym.core.kept_forks import KeptForks, Weight
 from compiler_gym.core.lockstep import Lockstep
 from compiler_gym.core.panes import (
     CostPane,
@@ -57,6 +59,7 @@ __all__ = [
     "DerivedObservation",
     "Episode",
     "GraphPane",
+    "KeptForks",
     "Listing",
     "Lockstep",
     "ObservationSpaceSpec",
@@ -77,6 +80,7 @@ __all__ = [
     "StepPending",
     "StepResult",
     "TextPane",
+    "Weight",
     "cost_panes",
     "describe",
     "fork_of",

@@ -43,8 +43,10 @@ from compiler_gym.errors import (
     UnknownNameError,
     warn_of_the_caller,
 )
+from compiler_gym.lazy import named
+from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
-from compiler_gym.service import Limits, SessionSource
+from compiler_gym.service import Connection, SessionSource
 from compiler_gym.spaces import Reward, action_name, action_names
 from compiler_gym.version import __version__
 
@@ -107,7 +109,10 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         limits: Limits | None = None,
         cache: TranspositionCache | None = None,
         render_mode: str | None = None,
+        connection_settings: Any = None,
     ) -> None:
+        if connection_settings is not None:  # of 0.2.5's server: explained, and nothing else
+            named("compiler_gym.compat.connection_opts:explain")(connection_settings)
         if isolation not in ("process", "in-process"):
             raise InvalidParameterError(
                 f"isolation is {isolation!r}: expected 'process' or 'in-process'"
@@ -146,6 +151,11 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def episode(self) -> Episode:
         """What is driven by all that steps this environment: the session and its history."""
         return self._episode
+
+    @property
+    def service(self) -> Connection | None:
+        """The line to the worker: None before one was needed, and after `close`."""
+        return self.episode.connection
 
     @property
     def version(self) -> str:
@@ -279,7 +289,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         self._next_benchmark = self._resolve(value)
         if self.in_episode:
             warn_of_the_caller(
-                "changing the benchmark has no effect until reset() is called: expected "
+                "Changing the benchmark has no effect until reset() is called: expected "
                 "reset(benchmark=...) to change it now",
                 CompilerGymWarning,
             )
@@ -288,7 +298,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def actions(self) -> list[Any]:
         """The actions of the episode, in order."""
         history = self.episode.history
-        return [] if history is None else list(history.actions)
+        return list(self.episode.closed_actions if history is None else history.actions)
 
     @property
     def episode_reward(self) -> float | None:
@@ -359,7 +369,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         """
         return self.begin_reset(
             ResetArguments(
-                seed, options, benchmark, action_space, observation_space, reward_space, timeout
+                seed=seed,
+                options=options,
+                benchmark=benchmark,
+                action_space=action_space,
+                observation_space=observation_space,
+                reward_space=reward_space,
+                timeout=timeout,
             )
         ).result()
 
@@ -525,9 +541,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         """Return an independent environment in exactly the same state.
 
         Its process is a copy of this one's. It has its own random generators,
-        which continue as these would. Raises `ServiceError` if the worker is lost on the
-        way; the next step then reports the end of the episode.
+        which continue as these would. Where no episode was begun, or after `close`, this
+        environment is reset first, and the actions before `close` are applied again. Raises
+        `ServiceError` if the worker is lost on the way; the next step then reports the end of the
+        episode.
         """
+        self._resume()
         return self._copy(self._episode.fork)
 
     def __copy__(self) -> Self:
@@ -543,15 +562,27 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         after the environment was made are not part of it, but for rewards in use.
         """
         snapshot = _Snapshot(
-            self.spec,
-            self._next_benchmark,
-            self._np_random,
-            self._np_random_seed,
-            self._datasets.generator,
-            self.renders_unasked,
-            self._episode.snapshot(),
+            spec=self.spec,
+            next_benchmark=self._next_benchmark,
+            np_random=self._np_random,
+            np_random_seed=self._np_random_seed,
+            program_random=self._datasets.generator,
+            renders_unasked=self.renders_unasked,
+            episode=self._episode.snapshot(),
         )
         return self._remake, (*self._made_with, snapshot)
+
+    def _resume(self) -> None:
+        """Begin an episode if none was begun, and one that `close` ended anew, with its actions.
+
+        Nothing happens where there is an episode, or no program to begin one with.
+        """
+        if self.episode.history is not None or self.benchmark is None:
+            return
+        actions = self.actions if self.episode.closed_actions else []
+        self.reset()
+        if actions:
+            self.multistep(actions)
 
     def _twin(self) -> Self:
         """Return a new environment with these spaces and no episode."""

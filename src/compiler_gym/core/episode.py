@@ -87,6 +87,8 @@ class Episode:
         """What was done since; None before the first reset and after `close`."""
         self.connection: Connection | None = None
         """The line to the session; None as long as none was needed, and after `close`."""
+        self.closed_actions: tuple[Any, ...] = ()
+        """What was done in the episode that `close` ended; empty once another began."""
         self.run_settings: dict[str, float] = {}
         """How programs are run: what each session is told when it starts."""
         self._commandline = commandline
@@ -188,6 +190,7 @@ class Episode:
         """Forget the last episode and return what will be the start of one on `program`."""
         require_seconds(timeout)
         self.history = None
+        self.closed_actions = ()
         selection = self.selection
         return self._starting(program, selection.action_space_name, selection.plan.names, timeout)
 
@@ -334,7 +337,9 @@ class Episode:
     def close(self) -> None:
         """End the session, also in the middle of a request of another thread."""
         connection, self.connection = self.connection, None
-        self.history = None
+        history, self.history = self.history, None
+        if history is not None:
+            self.closed_actions = tuple(history.actions)
         if connection is not None:
             connection.abandon()
 

@@ -40,11 +40,11 @@ class History:
     def copy(self) -> "History":
         """Return a copy that goes its own way."""
         return History(
-            self.action_space,
-            self.benchmark,
-            list(self.actions),
-            self.reward,
-            self.started,
-            self.running,
-            self.concluded,
+            action_space=self.action_space,
+            benchmark=self.benchmark,
+            actions=list(self.actions),
+            reward=self.reward,
+            started=self.started,
+            running=self.running,
+            concluded=self.concluded,
         )

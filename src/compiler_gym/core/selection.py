@@ -68,8 +68,6 @@ class Selection:
         """Every reward, on demand."""
         self.observations = ObservationChoice.named(None, self.observation)
         """The observations that a step returns."""
-        self.observation_space = self.observations.space()
-        """The space of what a step returns, or None."""
         self.rewards = RewardChoice.named(None, self.reward.spec)
         """The rewards that a step returns."""
         self.plan = Plan(self.observations, self.rewards, self.observation)
@@ -85,6 +83,11 @@ class Selection:
         self._use(space, self.action_specs[name])
 
     @property
+    def observation_space(self) -> _Space | None:
+        """The space of what a step returns, or None: what its specs say now."""
+        return self.observations.space()
+
+    @property
     def varying_actions(self) -> frozenset[int]:
         """The numbers of the actions in use that give other results in other runs."""
         return frozenset(self.action_spec.varying)
@@ -94,7 +97,6 @@ class Selection:
         self.observations = ObservationChoice.named(value, self.observation)
         for spec in self.observations.specs:  # one that was derived by hand gets its name
             self.observation.spaces[spec.id] = spec
-        self.observation_space = self.observations.space()
         self._replan()
 
     def choose_rewards(self, value: Any) -> None:

@@ -27,13 +27,14 @@ class CompilerEnvState(Record):
     """One episode so far.
 
     Two are equal if they are the same point of the search: program, command line and
-    reward, to 1e-5 as in CompilerGym 0.2.5. How long it took to get there does not count.
+    reward, to 1e-5 as in CompilerGym 0.2.5. The reward counts where both have one. How long it
+    took to get there does not count. Raises `ValueError` for fields that do not fit.
 
     >>> CompilerEnvState(benchmark="cbench-v1/qsort").benchmark
     'benchmark://cbench-v1/qsort'
     """
 
-    benchmark: str
+    benchmark: str = ""
     """The URI of the program, in canonical form."""
     commandline: str = ""
     """The actions, as the action space writes them."""
@@ -90,7 +91,7 @@ class CompilerEnvState(Record):
         if (self.benchmark, self.commandline) != (other.benchmark, other.commandline):
             return False
         if self.reward is None or other.reward is None:
-            return self.reward is other.reward
+            return True
         return self.reward == other.reward or abs(self.reward - other.reward) < _SAME_REWARD
 
     def __hash__(self) -> int:

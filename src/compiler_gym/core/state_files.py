@@ -20,6 +20,7 @@ from typing import Any, Literal, Self, TextIO, cast
 
 from compiler_gym.core.state import CompilerEnvState
 from compiler_gym.errors import StateFileError, StateFileNotFoundError
+from compiler_gym.files import read_regular
 
 __all__ = ["CompilerEnvStateReader", "CompilerEnvStateWriter", "state_from_fields"]
 
@@ -142,7 +143,7 @@ def _read(path: str) -> Iterator[CompilerEnvState]:
         yield from CompilerEnvStateReader(_named(download(path), path))
     else:
         try:
-            data = Path(path).expanduser().read_bytes()
+            data = read_regular(Path(path).expanduser())
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             kind = StateFileNotFoundError if missing else StateFileError
@@ -245,7 +246,7 @@ def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
         return COLUMNS
     raise StateFileError(
         f"{where} is no file of states: expected the columns {', '.join(COLUMNS)}, "
-        f"found {', '.join(row)[:80]}"
+        f"found {len(row)} of other names"
     )
 
 

@@ -10,6 +10,8 @@ written by a tool (`seeded`, `csmith`).
 bytes.
 """
 
+from typing import TYPE_CHECKING
+
 from compiler_gym.datasets import published_archives
 from compiler_gym.datasets.benchmark import (
     Benchmark,
@@ -30,7 +32,6 @@ from compiler_gym.datasets.fetching.export import export_parquet
 from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
 from compiler_gym.datasets.fetching.readers import ReadOptions
 from compiler_gym.datasets.files import FilesDataset
-from compiler_gym.datasets.managing import activate, deactivate, delete, require
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
 from compiler_gym.datasets.running.contained import RunLimits, RunReport, run_contained
@@ -45,6 +46,10 @@ from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.compat import activate, deactivate, delete, require
 
 __all__ = [
     "PUBLISHED_AT",
@@ -100,3 +105,8 @@ __all__ = [
     "runs_as_expected",
     "unpack_run",
 ]
+
+__getattr__ = door(
+    __name__,
+    dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat"),
+)

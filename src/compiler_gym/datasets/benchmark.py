@@ -8,6 +8,7 @@ anything and knows no compiler: `contents` are bytes.
 import copy
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import total_ordering
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -20,6 +21,7 @@ from compiler_gym.errors import (
     ValidationUnavailableError,
     program_unreadable,
 )
+from compiler_gym.files import read_regular
 from compiler_gym.finding import ValidationError
 
 __all__ = [
@@ -64,6 +66,7 @@ class BenchmarkSource(NamedTuple):
     """The text of the file, as bytes."""
 
 
+@total_ordering
 class Benchmark:
     """A program to optimise.
 
@@ -99,7 +102,7 @@ class Benchmark:
     ) -> _Self:
         """Return the program in the file `path`; raise `BenchmarkInitError` if unreadable."""
         try:
-            return cls(uri, Path(path).read_bytes(), **kwargs)
+            return cls(uri, read_regular(path), **kwargs)
         except OSError as error:
             raise program_unreadable(path, error) from error
 
@@ -278,7 +281,7 @@ def _bytes_of(data: bytes | Path) -> bytes:
     if isinstance(data, bytes):
         return data
     try:
-        return data.read_bytes()
+        return read_regular(data)
     except OSError as error:
         raise program_unreadable(data, error) from error
 

@@ -10,17 +10,18 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.running.packed_run import unpack_run
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.uri import BenchmarkUri
-from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.nearest import unknown_name
 
 __all__ = ["SIZES", "BundledPrograms", "bundled_folder", "known_run", "run_spec_of"]
@@ -39,7 +40,10 @@ class BundledPrograms(Dataset):
 
     Each comes with its source and at least 20 inputs, and the output that a -O0
     build gave for every one, so that an optimised program can be validated.
+    ``?dataset=N`` behind an address takes the N-th of them alone, from 0.
     """
+
+    uri_keys: ClassVar[tuple[str, ...]] = ("dataset",)
 
     def __init__(self, *, sort_order: int = -1) -> None:
         super().__init__(
@@ -67,6 +71,13 @@ class BundledPrograms(Dataset):
         if name not in _names():
             raise UnknownNameError(unknown_name("program", name, _names(), where=self.name))
         return BundledProgram(uri, name)
+
+    def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
+        """Return the program at `uri`, whose query may choose one of its inputs."""
+        program = super().benchmark(uri)
+        if "dataset" in program.parameters:
+            program.run = _with_one_case(run_spec_of(program.uri.path.strip("/")), program.uri)
+        return program
 
 
 class BundledProgram(Benchmark):
@@ -154,6 +165,16 @@ def run_spec_of(name: str) -> RunSpec:
     )
 
 
+def _with_one_case(run: RunSpec, uri: BenchmarkUri) -> RunSpec:
+    """Return `run` with the case alone whose number is the key ``dataset`` of `uri`."""
+    number = uri.parameters["dataset"]
+    if not (number.isascii() and number.isdecimal() and int(number) < len(run.cases)):
+        raise BenchmarkInitError(
+            f"{uri}: dataset is {number!r}: expected a number from 0 to {len(run.cases) - 1}"
+        )
+    return replace(run, cases=(run.cases[int(number)],), more=None)
+
+
 def _case(name: str, size: str, index: int) -> RunCase:
     """Return a recorded case; those that every validation runs are kept, large ones are not."""
     return _kept_case(name, size, index) if size == SIZES[0] else _made_case(name, size, index)
@@ -167,13 +188,13 @@ def _kept_case(name: str, size: str, index: int) -> RunCase:
 def _made_case(name: str, size: str, index: int) -> RunCase:
     case, want = _program(name).case(size, index), _expected(name, size)[index]
     return RunCase(
-        tuple(case.argv),
-        dict(case.files),
-        case.stdin,
-        tuple(case.outputs),
-        ExpectedOutput(want.exit, want.stdout, dict(want.files)),
-        f"{size}/{index}",
-        size,
+        argv=tuple(case.argv),
+        files=dict(case.files),
+        stdin=case.stdin,
+        outputs=tuple(case.outputs),
+        expected=ExpectedOutput(want.exit, want.stdout, dict(want.files)),
+        name=f"{size}/{index}",
+        size=size,
     )
 
 

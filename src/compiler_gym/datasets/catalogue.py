@@ -14,6 +14,7 @@ from compiler_gym.datasets.benchmark import Benchmark
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, InvalidParameterError, UnknownNameError
+from compiler_gym.lazy import named
 from compiler_gym.nearest import did_you_mean, nearest
 
 if TYPE_CHECKING:
@@ -201,7 +202,8 @@ class Datasets:
         ]
         close = [bare[name] for name in longer or nearest(uri.dataset, bare)]
         hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known)}"
-        return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}")
+        advice = named("compiler_gym.compat.old_datasets:advice_for")(uri.dataset_name, known)
+        return UnknownNameError(f"no dataset {uri.dataset_name!r}: {hint}{advice}")
 
 
 def _parse_dataset(name: str) -> BenchmarkUri:

@@ -83,7 +83,7 @@ class Dataset:
             raise DatasetInitError(f"not the name of a dataset: {name!r}: expected name-v0")
         self._description = description
         self._license = license
-        self._site_data_base = None if site_data_base is None else Path(site_data_base)
+        self._site_data_base = None if site_data_base is None else Path(site_data_base).resolve()
         self.benchmark_class = benchmark_class
         """What `benchmark_from_parsed_uri` makes."""
         self._references = dict(references or {})

@@ -77,16 +77,16 @@ class Archive:
 
 
 ANGHABENCH = Archive(
-    "anghabench-v1",
-    (
+    name="anghabench-v1",
+    urls=(
         "https://github.com/brenocfg/AnghaBench/archive/"
         "d8034ac8562b8c978376008f4b33df01b8887b19.tar.gz",
     ),
-    "85d068e4ce44f2581e3355ee7a8f3ccb92568e9f5bd338bc3a918566f3aff42f",
-    1_041_333,
-    "unknown",
-    "C functions from GitHub, compilable and not runnable",
-    "AnghaBench-d8034ac8562b8c978376008f4b33df01b8887b19",
+    sha256="85d068e4ce44f2581e3355ee7a8f3ccb92568e9f5bd338bc3a918566f3aff42f",
+    count=1_041_333,
+    license="unknown",
+    description="C functions from GitHub, compilable and not runnable",
+    strip_prefix="AnghaBench-d8034ac8562b8c978376008f4b33df01b8887b19",
     compression="gz",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-anghabench-v1-linux-manifest.bz2",
     manifest_sha256="14df85f650199498cf769715e9f0d7841d09f9fa62a95b8ecc242bdaf227f33a",
@@ -97,16 +97,16 @@ ANGHABENCH = Archive(
 )
 
 CHSTONE = Archive(
-    "chstone-v0",
-    (
+    name="chstone-v0",
+    urls=(
         "https://github.com/ChrisCummins/patmos_HLS/archive/"
         "e62d878ceb91e5a18007ca2e0a9602ee44ff7d59.tar.gz",
     ),
-    "f7acab9d3c3dc7b971e62c8454bc909d84bddb6d0a96378e41beb94231739acb",
-    12,
-    "mixed open source and public domain",
-    "C programs for high-level synthesis",
-    "patmos_HLS-e62d878ceb91e5a18007ca2e0a9602ee44ff7d59/benchmarks/CHStone",
+    sha256="f7acab9d3c3dc7b971e62c8454bc909d84bddb6d0a96378e41beb94231739acb",
+    count=12,
+    license="mixed open source and public domain",
+    description="C programs for high-level synthesis",
+    strip_prefix="patmos_HLS-e62d878ceb91e5a18007ca2e0a9602ee44ff7d59/benchmarks/CHStone",
     compression="gz",
     references={"Homepage": "http://www.ertl.jp/chstone/"},
     main_files={
@@ -126,16 +126,16 @@ CHSTONE = Archive(
 )
 
 CLGEN = Archive(
-    "clgen-v0",
-    (
+    name="clgen-v0",
+    urls=(
         "https://github.com/ChrisCummins/paper-synthesizing-benchmarks/raw/"
         "e45b6dffe9998f612624f05a6c4878ab4bcc84ec/data/clgen-1000.tar.bz2",
     ),
-    "0bbd1b737f2537305e4db09b2971a5fa848b7c3a978bff6b570f45d1a488a72c",
-    996,
-    "GPL-3.0",
-    "OpenCL kernels written by a neural network",
-    "clgen-1000/kernels",
+    sha256="0bbd1b737f2537305e4db09b2971a5fa848b7c3a978bff6b570f45d1a488a72c",
+    count=996,
+    license="GPL-3.0",
+    description="OpenCL kernels written by a neural network",
+    strip_prefix="clgen-1000/kernels",
     suffix=".cl",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-clgen-v0-manifest.bz2",
     manifest_sha256="d2bbc1da5a24a8cb03b604d1d8e59227b33bdfcd964ebe741ca8339f1c8d65cc",
@@ -143,16 +143,16 @@ CLGEN = Archive(
 )
 
 JOTAIBENCH = Archive(
-    "jotaibench-v0",
-    (
+    name="jotaibench-v0",
+    urls=(
         "https://github.com/ChrisCummins/jotai-benchmarks/raw/"
         "ca26ccd27afecf38919c1e101c64e3cc17e39631/benchmarks/jotaibench.bz2",
     ),
-    "b5a51af3d4e2f77a66001635ec64ed321e0ece19873c4a888040859af7556401",
-    18_761,
-    "GPL-3.0",
-    "C functions from GitHub with a main that calls them",
-    "jotaibench/jotaibench-v0",
+    sha256="b5a51af3d4e2f77a66001635ec64ed321e0ece19873c4a888040859af7556401",
+    count=18_761,
+    license="GPL-3.0",
+    description="C functions from GitHub with a main that calls them",
+    strip_prefix="jotaibench/jotaibench-v0",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-jotaibench-v0.bz2",
     manifest_sha256="ac4ee456e52073964d472d3e3969058b2f3052f8a4b402719013a3c603eb4b62",
     references={"Homepage": "https://github.com/lac-dcc/jotai-benchmarks"},
@@ -160,13 +160,13 @@ JOTAIBENCH = Archive(
 )
 
 POJ104 = Archive(
-    "poj104-v1",
-    (f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-poj104-v1.tar.gz",),
-    "c0b8ef3ee9c9159c882dc9337cb46da0e612a28e24852a83f8a1cd68c838f390",
-    49_816,
-    "BSD-3-Clause",
-    "Students' C++ solutions to 104 programming problems",
-    "ProgramData",
+    name="poj104-v1",
+    urls=(f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-poj104-v1.tar.gz",),
+    sha256="c0b8ef3ee9c9159c882dc9337cb46da0e612a28e24852a83f8a1cd68c838f390",
+    count=49_816,
+    license="BSD-3-Clause",
+    description="Students' C++ solutions to 104 programming problems",
+    strip_prefix="ProgramData",
     suffix=".txt",
     compression="gz",
     manifest=f"{PUBLISHED_AT}/llvm_bitcodes-10.0.0-poj104-v1-linux-manifest.bz2",

@@ -15,10 +15,11 @@ from urllib.parse import urlsplit
 
 from compiler_gym.datasets.fetching.archive import ArchiveLimits, open_compressed, printable, unpack
 from compiler_gym.datasets.fetching.download import DownloadOptions, download_file
-from compiler_gym.datasets.fetching.install import as_dataset_errors, locked, new_directory
+from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, DownloadFailed
+from compiler_gym.files import replaced_directory
 
 __all__ = ["TarDataset", "TarDatasetWithManifest"]
 
@@ -90,7 +91,7 @@ class TarDataset(FilesDataset):
         self._warn_if_deprecated()
         if self.installed:
             return
-        with locked(self.site_data_path):
+        with held(self.site_data_path):
             if not self.installed:
                 self._install()
         self._names = None
@@ -99,7 +100,7 @@ class TarDataset(FilesDataset):
         """Remove the unpacked files."""
         if not self.has_site_data or not self.site_data_path.exists():
             return
-        with locked(self.site_data_path), as_dataset_errors(f"cannot remove {self.name}"):
+        with held(self.site_data_path), as_dataset_errors(f"cannot remove {self.name}"):
             # Without its record the dataset counts as not installed, so that a
             # removal that is cut short leaves nothing that looks whole.
             (self.site_data_path / _RECORD).unlink(missing_ok=True)
@@ -139,7 +140,10 @@ class TarDataset(FilesDataset):
         archive.unlink(missing_ok=True)
 
     def _build(self, archive: Path) -> None:
-        with new_directory(self.site_data_path) as directory:
+        with (
+            as_dataset_errors(f"cannot install {self.site_data_path}"),
+            replaced_directory(self.site_data_path) as directory,
+        ):
             self._fill(directory, archive)
             record = {"url": self.tar_urls, "sha256": self.tar_sha256, "time": int(time.time())}
             record |= _measure(directory / _CONTENTS)

@@ -6,10 +6,10 @@ the dataset exists.
 """
 
 import functools
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
@@ -27,6 +27,7 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./:@!$&'()*+,;=~\[\]-]*")
 _NO_PARAMS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
+@functools.total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class BenchmarkUri:
     """``scheme://dataset/path?params#fragment``, the address of one program.
@@ -181,7 +182,7 @@ def path_and_query(name: str) -> tuple[str, str]:
         ('main.c', '?goal=speed')
     """
     path, mark, query = name.partition("?")
-    return (name, "") if mark and Path(name).is_file() else (path, mark + query)
+    return (name, "") if mark and os.path.isfile(name) else (path, mark + query)
 
 
 @functools.lru_cache(maxsize=4096)

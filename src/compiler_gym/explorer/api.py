@@ -401,7 +401,7 @@ def _program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     if new.source is not None:
         return pasted_program(env, compiler_of(id), new.source)
     if new.benchmark is not None:
-        return named_program(env, new.benchmark)
+        return named_program(env, new.benchmark, compiler_of(id))
     if env.default_benchmark is None:
         raise ExplorerError("expected a program: a benchmark, a path or a source")
     return env.datasets.benchmark(env.default_benchmark)

@@ -5,6 +5,7 @@ Needs the extra ``web``; it is imported on use.
 """
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +15,11 @@ from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route as StarletteRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compiler_gym.errors import CompilerGymError, ExplorerError
 from compiler_gym.explorer.api import Api, Asked
@@ -29,7 +32,9 @@ __all__ = ["STATIC", "make_app"]
 
 STATIC = Path(__file__).with_name("static")
 """The built page."""
+_log = logging.getLogger(__name__)
 _THREADS = 24
+_MOST_DIGITS = 15
 _LOOK_SECONDS = 5.0
 _SECURITY = {
     "Content-Security-Policy": "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
@@ -76,8 +81,34 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
             StarletteRoute("/{path:path}", serve_page, methods=["GET"]),
         ],
         exception_handlers=handlers,
+        middleware=[Middleware(_UnreadBodies)],
         lifespan=lifespan,
     )
+
+
+class _UnreadBodies:
+    """Ends a connection whose request was answered before its body was read: it may never end."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        heads = dict(scope.get("headers", ()))
+        is_read = b"transfer-encoding" not in heads and heads.get(b"content-length", b"0") == b"0"
+
+        async def received() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = is_read or not message.get("more_body", False)
+            return message
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and not is_read:
+                message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+            await send(message)
+
+        await self._app(scope, received, sent)
 
 
 def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> StarletteRoute:
@@ -133,7 +164,7 @@ async def _body(request: Request, route: Route, most: int) -> Any:
     if kind != "application/json":
         raise ExplorerError(f"content type is {kind!r:.100}: expected application/json", status=415)
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > most:
+    if declared.isdecimal() and (len(declared) > _MOST_DIGITS or int(declared) > most):
         raise _too_long(most)
     data = bytearray()
     async for piece in request.stream():
@@ -191,9 +222,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 def _file(static: Path, path: str) -> Response:
     if path.startswith("api/"):
         raise ExplorerError(f"there is no /{path}: see /api in the schema", status=404)
-    root = static.resolve()
-    found = (root / (path or "index.html")).resolve()
-    if not found.is_relative_to(root) or not found.is_file():
+    found = _built(static.resolve(), path or "index.html")
+    if found is None:
         if path:
             return PlainTextResponse("no such file\n", 404, _SECURITY)
         return PlainTextResponse(f"{_NO_PAGE}\n", 404, _SECURITY)
@@ -202,7 +232,19 @@ def _file(static: Path, path: str) -> Response:
     return FileResponse(found, headers={**_SECURITY, "Cache-Control": kept})
 
 
+def _built(root: Path, path: str) -> Path | None:
+    """Return a file of the built page, or None where there is none of that name."""
+    try:
+        found = (root / path).resolve()
+        return found if found.is_relative_to(root) and found.is_file() else None
+    except (OSError, ValueError):  # too long, or with a NUL
+        return None
+
+
 async def _close_idle(api: Api) -> None:
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
-        await asyncio.to_thread(api.registry.close_idle)
+        try:
+            await asyncio.to_thread(api.registry.close_idle)
+        except Exception:  # the next look may find what this one did not
+            _log.exception("idle sessions were not closed")

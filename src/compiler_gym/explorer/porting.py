@@ -8,6 +8,7 @@ leaderboard, reports of tuned projects. Nothing in it is run.
 import base64
 import io
 import json
+import os
 import zlib
 from dataclasses import asdict
 from pathlib import Path
@@ -16,12 +17,14 @@ from typing import Any
 import msgspec
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState, CompilerEnvStateReader
-from compiler_gym.errors import ExplorerError, StateFileError
+from compiler_gym.errors import ExplorerError, StateFileError, StateFileNotFoundError
+from compiler_gym.explorer.programs import local_path
 from compiler_gym.explorer.records import Episode, Episodes, Export, ImportRequest, Source
 from compiler_gym.explorer.tree import State, Tree
+from compiler_gym.files import read_regular
 from compiler_gym.leaderboard import read_submission
 from compiler_gym.registration import compilers
-from compiler_gym.tuning import read_plan
+from compiler_gym.tuning import PLAN_FILE, read_plan
 
 __all__ = ["exported", "fragment_of", "imported", "read_fragment"]
 
@@ -30,7 +33,6 @@ _MARK = "s1."
 _MOST_BYTES = 8 << 20
 _MOST_FILE_BYTES = 64 << 20
 _MOST_EPISODES = 2000
-_PLAN = "plan.toml"
 
 
 class _Binary(msgspec.Struct):
@@ -111,29 +113,32 @@ def imported(asked: ImportRequest) -> Episodes:
         raise ExplorerError("expected a text or a path to read, and not both")
     if asked.text is not None:
         return _from_text(asked.text)
-    path = Path(asked.path or "").expanduser().absolute()
-    if path.is_dir():
+    path = local_path(asked.path or "")
+    if os.path.isdir(path):
         return _from_folder(path)
-    _check_size(path)
-    if path.name == _PLAN:
+    if path.name == "report.json" and os.path.isfile(path.with_name(PLAN_FILE)):
+        path = path.with_name(PLAN_FILE)
+    if path.suffix == ".toml":
         return _from_plan(path)
-    if path.name == "report.json" and path.with_name(_PLAN).is_file():
-        return _from_plan(path.with_name(_PLAN))
-    if (text := _json_in(path)) is not None:
-        return _from_text(text)
-    return _of_states(list(CompilerEnvStateReader.read_paths([str(path)])), "state")
+    text = _text_in(path)
+    try:
+        if text.lstrip().startswith("{") and len(text) <= _MOST_BYTES:
+            return _from_text(text)
+        return _of_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
+    except StateFileError as error:  # what was found may be a file that is none of ours
+        raise StateFileError(f"{path}: {str(error).partition('; found ')[0]}") from None
 
 
-def _check_size(path: Path) -> None:
-    """Raise `StateFileError` for what has no end, and for what is too long to be read here."""
-    if not path.exists():
-        return  # said by who reads it
-    if not path.is_file():
-        raise StateFileError(f"{path} is no file: expected a file or a folder")
-    if (size := path.stat().st_size) > _MOST_FILE_BYTES:
-        raise StateFileError(
-            f"{path} has {size:,} bytes: expected at most {_MOST_FILE_BYTES:,}; cut it into parts"
-        )
+def _text_in(path: Path) -> str:
+    """Return the text of a file that a client names; raise `StateFileError` without quoting it."""
+    try:
+        return read_regular(path, most=_MOST_FILE_BYTES).decode()
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        kind = StateFileNotFoundError if missing else StateFileError
+        raise kind(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeError:
+        raise StateFileError(f"{path} is no text: expected CSV or JSON lines") from None
 
 
 def _from_text(text: str) -> Episodes:
@@ -153,18 +158,18 @@ def _from_text(text: str) -> Episodes:
 
 
 def _from_folder(path: Path) -> Episodes:
-    if (path / "submission.toml").is_file():
+    if os.path.isfile(path / "submission.toml"):
         submission = read_submission(path)
         states = [outcome.state for outcome in submission.outcomes]
         return _of_states(states, "leaderboard", submission.name)
-    if (path / "states.jsonl").is_file():
-        lines = list(CompilerEnvStateReader.read_paths([str(path / "states.jsonl")]))
+    if os.path.isfile(path / "states.jsonl"):
+        lines = list(CompilerEnvStateReader(io.StringIO(_text_in(path / "states.jsonl"))))
         return _of_states(lines, "run", path.name)
-    if (path / _PLAN).is_file():
-        return _from_plan(path / _PLAN)
+    if os.path.isfile(path / PLAN_FILE):
+        return _from_plan(path / PLAN_FILE)
     raise StateFileError(
         f"{path} is no run, no entry of a leaderboard and no tuned project: expected a folder "
-        f"with states.jsonl, submission.toml or {_PLAN}"
+        f"with states.jsonl, submission.toml or {PLAN_FILE}"
     )
 
 
@@ -264,17 +269,6 @@ def _in_one_line(text: str) -> str:
         if "benchmark" in document and "commandline" in document:
             return json.dumps(document)
     return text
-
-
-def _json_in(path: Path) -> str | None:
-    """Return the text of a file that holds JSON, if it is one that can be read at once."""
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            return None
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
-        return None
-    return text if text.lstrip().startswith("{") else None
 
 
 class _Published(msgspec.Struct):

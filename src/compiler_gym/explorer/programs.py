@@ -1,35 +1,60 @@
 # SPDX-License-Identifier: MIT
 """Finds programs: an address, a path on this machine, or a text that somebody pasted."""
 
+import os
 from pathlib import Path
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, BenchmarkUri, path_and_query, quote_path
-from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, ExplorerError
 from compiler_gym.explorer.records import Source
 from compiler_gym.files import scratch_directory
 from compiler_gym.registration import Compiler, ProgramFormat
 
-__all__ = ["format_of", "named_program", "pasted_program", "source_of"]
+__all__ = ["format_of", "local_path", "named_program", "pasted_program", "source_of"]
 
-
+_SHOWN = 300
 _PASTED = "benchmark://pasted-v0/"
 """Where environments put what was pasted."""
 
 
-def named_program(env: CompilerEnv, name: str) -> Benchmark:
-    """Return the program at an address or a path; a path may carry a query as an address does."""
+def named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None) -> Benchmark:
+    """Return the program at an address or a path; a path may carry a query as an address does.
+
+    A file is read only if its name says that it is a program: compilers quote what they refuse.
+    """
     if name.startswith(_PASTED):
         raise BenchmarkNotFoundError(
             f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
         )
     path, query = path_and_query(name)
-    if "://" in name or not (path.startswith(("/", "./", "../", "~")) or Path(path).exists()):
+    _require_suffix(compiler, name, path)
+    if "://" in name or not (path.startswith(("/", "./", "../", "~")) or os.path.exists(path)):
         return env.datasets.benchmark(name)
-    file = Path(path).expanduser().absolute()
-    if not file.exists():
-        raise BenchmarkNotFoundError(f"no such file: {path}")
+    file = local_path(path)
+    if not os.path.exists(file):
+        raise BenchmarkNotFoundError(f"no such file: {path[:_SHOWN]!r}")
     return env.datasets.benchmark(f"file://{quote_path(str(file))}{query}")
+
+
+def _require_suffix(compiler: Compiler | None, name: str, path: str) -> None:
+    is_address = name.lower().startswith("file:")
+    if compiler is None or not (is_address or os.path.isfile(local_path(path))):
+        return
+    path = BenchmarkUri.from_string(name).path if is_address else path
+    suffixes = [suffix for one in compiler.formats for suffix in one.suffixes]
+    if suffixes and not path.endswith(tuple(suffixes)):
+        known = ", ".join(suffixes)
+        raise BenchmarkInitError(
+            f"cannot tell what {path[:_SHOWN]!r} is: expected a name ending in {known}"
+        )
+
+
+def local_path(text: str) -> Path:
+    """Return where a path leads on this machine, whether something is there or not."""
+    if "\0" in text:
+        raise ExplorerError(f"path is {text[:_SHOWN]!r}: expected one without a NUL")
+    return Path(os.path.abspath(os.path.expanduser(text)))
 
 
 def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The open sessions: at most so many, closed when nobody has used them for a while."""
 
+import logging
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ from compiler_gym.errors import ExplorerError
 from compiler_gym.explorer.explored import Explored
 
 __all__ = ["Registry"]
+
+_log = logging.getLogger(__name__)
 
 
 class Registry:
@@ -71,17 +74,13 @@ class Registry:
 
     def remove(self, id: str) -> None:
         """Close a session."""
-        self.session(id).close()
-        with self._lock:
-            self._sessions.pop(id, None)
+        self._end(self.session(id))
 
     def close_idle(self) -> None:
         """Close what nobody uses."""
         for session in self.all():
             if session.is_closed or session.idle_seconds > self.idle_seconds:
-                session.close()
-                with self._lock:
-                    self._sessions.pop(session.id, None)
+                self._end(session)
 
     def close(self) -> None:
         """Close all, for good."""
@@ -90,7 +89,16 @@ class Registry:
             left = list(self._sessions.values())
             self._sessions.clear()
         for session in left:
-            session.close()
+            self._end(session)
         for session in left:
             for task in session.tasks.values():
                 task.join(10.0)
+
+    def _end(self, session: Explored) -> None:
+        """Close a session and forget it. What goes wrong is of that session and ends no other."""
+        try:
+            session.close()
+        except Exception:
+            _log.exception("session %s was not closed cleanly", session.id)
+        with self._lock:
+            self._sessions.pop(session.id, None)

@@ -19,6 +19,8 @@ from compiler_gym.explorer.settings import Settings
 __all__ = ["Server"]
 
 _GRACE_SECONDS = 3
+_LOOPBACK = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
+"""By an address that stands for all of a machine: the one it calls itself by."""
 
 
 class Server:
@@ -43,10 +45,13 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What a browser opens: with the token."""
-        host = self.settings.host
-        named = f"[{host}]" if ":" in host else host
-        return f"http://{named}:{self.settings.port}/?token={quote(self.settings.token)}"
+        """What a browser of this machine opens: with the token."""
+        host = _LOOPBACK.get(self.settings.host, self.settings.host)
+        return self.address_for(f"[{host}]" if ":" in host else host)
+
+    def address_for(self, name: str) -> str:
+        """What a browser opens that knows this machine by `name`."""
+        return f"http://{name}:{self.settings.port}/?token={quote(self.settings.token)}"
 
     def run(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until SIGINT, SIGTERM or `stop`; `ready` is called once requests are answered."""
@@ -97,9 +102,9 @@ def _listening(host: str, port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
         found.listen(128)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, ValueError) as error:
         found.close()
-        why = error.strerror if isinstance(error, OSError) else "a port is at most 65535"
+        why = error.strerror if isinstance(error, OSError) else str(error)
         raise ExplorerError(
             f"cannot listen at {host} port {port}: {why}: expected another with --port or --host"
         ) from error

@@ -16,9 +16,9 @@ from compiler_gym.explorer import records
 from compiler_gym.explorer.explored import Explored
 from compiler_gym.explorer.log import Log
 from compiler_gym.explorer.problems import problem_of
-from compiler_gym.explorer.tree import Tree
+from compiler_gym.explorer.tree import Tree, action_of
 from compiler_gym.search import ALGORITHMS, Budget, Improvement, Progress, run_search
-from compiler_gym.spaces import action_name, action_names, find_action, to_plain, value_from_json
+from compiler_gym.spaces import action_name, action_names, to_plain
 
 __all__ = ["METHODS", "Searching", "TryingAll", "Working"]
 
@@ -238,10 +238,7 @@ class Searching(Working):
 def _actions(space: Any, asked: list[Any] | None) -> list[Any]:
     """Return the actions that were asked for, or all that there are."""
     if asked is not None:
-        return [
-            find_action(space, one) if isinstance(one, str) else value_from_json(space, one)
-            for one in asked
-        ]
+        return [action_of(space, one) for one in asked]
     count = getattr(space, "n", None)
     if count is None:
         raise ExplorerError(

@@ -6,12 +6,11 @@ them and repeating the actions between. So a worker that is lost loses nothing.
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from compiler_gym.core import CompilerEnv, Panes
+from compiler_gym.core import CompilerEnv, KeptForks, Panes
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     ExplorerError,
@@ -24,7 +23,7 @@ from compiler_gym.explorer.problems import problem_of
 from compiler_gym.explorer.records import Node, Problem
 from compiler_gym.spaces import action_name, action_names, find_action, to_plain, value_from_json
 
-__all__ = ["State", "Tree"]
+__all__ = ["State", "Tree", "action_of"]
 
 _T = TypeVar("_T")
 _KEPT = 10
@@ -76,7 +75,7 @@ class Tree:
         self._recovered = recovered
         self._states: dict[int, State] = {}
         self._next = 0
-        self._live: OrderedDict[int, CompilerEnv] = OrderedDict()
+        self._live = KeptForks[int](_KEPT)
         self._by_hash: dict[Any, int] = {}
         self._stepping: CompilerEnv | None = None
         """What has an action of its own under way."""
@@ -149,7 +148,7 @@ class Tree:
                 next="go on from its parent",
             )
         # The space may depend on what was done.
-        value = self.use(parent, lambda env: _action_of(env, action))
+        value = self.use(parent, lambda env: action_of(env.action_space, action))
         plain = to_plain(value)
         known = parent.children.get(repr(plain))
         if known is not None and known.error is None:
@@ -218,15 +217,13 @@ class Tree:
 
     def interrupt(self) -> None:
         """End the processes that another thread may wait for; it gets an error. Any thread."""
-        for env in (self._stepping, self.env, *list(self._live.values())):
+        for env in (self._stepping, self.env, *self._live.values()):
             if env is not None:
                 env.close()
 
     def close(self) -> None:
         """End every process."""
-        for env in self._live.values():
-            env.close()
-        self._live.clear()
+        self._live.close()
         self.env.close()
 
     # -- environments ---------------------------------------------------------------------------
@@ -262,61 +259,37 @@ class Tree:
             self._note(state, values)
             if state.hash is not None and state.hash == parent.hash:
                 state.changed = False
-            self._keep(state.id, twin)
+            self._live.keep(state.id, twin)
         parent.children[repr(plain)] = state
         self._add(state)
         return state
 
     def _env_at(self, state: State) -> CompilerEnv:
         """Return an environment in `state`: one that is kept, or one that is brought there."""
-        kept = self._kept(state)
-        if kept is not None:
+        if (kept := self._live.used(state.id)) is not None:
             return kept
-        rest: list[State] = []
-        base: State | None = state
-        found = None
-        while found is None and base is not None:
-            if base.parent is None and self._kept(base) is None:
-                self._reset()
-            found = self._kept(base)
-            if found is None:
-                rest.append(base)
-                base = base.parent
-        assert found is not None
-        if not rest:
-            return found
-        twin = found.fork()
-        for one in reversed(rest):
-            *_, info = twin.step(_action_of(twin, one.action))
+        path = state.path
+        found = self._live.fork_nearest(one.id for one in reversed(path))
+        if found is None and not self.env.episode.has_program:
+            self._reset()
+        if not path:
+            return self.env
+        base, twin = found or (0, self.env.fork())
+        for one in path:
+            if one.id <= base:  # a child is made after its parent
+                continue
+            *_, info = twin.step(action_of(twin.action_space, one.action))
             if "error" in info:
                 twin.close()
                 raise info["error"]
-        self._keep(state.id, twin)
+        self._live.keep(state.id, twin)
         return twin
-
-    def _kept(self, state: State) -> CompilerEnv | None:
-        env = self.env if state.parent is None else self._live.get(state.id)
-        if env is None:
-            return None
-        if not env.episode.has_program:
-            if state.parent is not None:
-                self._drop(state.id)
-            return None
-        if state.parent is not None:
-            self._live.move_to_end(state.id)
-        return env
-
-    def _keep(self, id: int, env: CompilerEnv) -> None:
-        self._live[id] = env
-        while len(self._live) > _KEPT:
-            _, oldest = self._live.popitem(last=False)
-            oldest.close()
 
     def _drop(self, id: int) -> None:
         if id == 0:
             self.env.episode.close()
-        elif env := self._live.pop(id, None):
-            env.close()
+        else:
+            self._live.drop(id)
 
     def _reset(self) -> None:
         self.env.reset(benchmark=self.program)
@@ -352,9 +325,8 @@ def _number(reward: Any) -> float | None:
     return None if reward is None else float(reward)
 
 
-def _action_of(env: CompilerEnv, action: Any) -> Any:
+def action_of(space: Any, action: Any) -> Any:
     """Return the action that a client calls by name or gives as JSON."""
-    space = env.action_space
     if not action_names(space) and _is_member(space, action):
         return action  # a text, or by names that the space knows
     if isinstance(action, str):
@@ -363,7 +335,7 @@ def _action_of(env: CompilerEnv, action: Any) -> Any:
         value = value_from_json(space, action)
         if value in space:
             return value
-    except (TypeError, ValueError, KeyError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         pass
     raise InvalidActionError(
         f"{action!r:.200} is no action: expected the name or the value of one of {space!r:.200}"
@@ -373,5 +345,5 @@ def _action_of(env: CompilerEnv, action: Any) -> Any:
 def _is_member(space: Any, action: Any) -> bool:
     try:
         return action in space
-    except (TypeError, ValueError, KeyError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         return False

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.files import append_line, whole_lines
 from compiler_gym.integrations._library import library
-from compiler_gym.json_lines import append_line, close_last_line, whole_lines
 from compiler_gym.registration import Use, default_environment
 
 __all__ = ["Job", "Outcome", "Store", "evaluate_actions", "run_jobs", "search_program"]
@@ -71,8 +71,6 @@ class Store:
     def add(self, outcome: Outcome) -> None:
         """Append an outcome and make sure that it lasts."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            close_last_line(self.path)
             append_line(self.path, asdict(outcome))
         except OSError as error:
             raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error

@@ -12,11 +12,11 @@ from typing import Any, Protocol, Self, cast
 
 import gymnasium
 
-from compiler_gym.core import StepArguments, StepResult
 from compiler_gym.errors import RecordingError
+from compiler_gym.files import append_line
 from compiler_gym.integrations._library import library
-from compiler_gym.json_lines import append_line
-from compiler_gym.wrappers import CompilerEnvWrapper, Lasting
+from compiler_gym.runs import open_scalars
+from compiler_gym.wrappers import EpisodeStream, Lasting, StepRecord
 
 __all__ = [
     "JsonLinesTracker",
@@ -58,7 +58,6 @@ class JsonLinesTracker(_Closing):
 
     def __init__(self, path: str | Path, config: Mapping[str, Any] | None = None) -> None:
         self.path = Path(path)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         if config:
             self._write({"config": dict(config)})
 
@@ -77,29 +76,18 @@ class TensorBoardTracker(_Closing):
     """Writes an event file below `folder`."""
 
     def __init__(self, folder: str | Path, config: Mapping[str, Any] | None = None) -> None:
-        events = library("tensorboard.summary.writer.event_file_writer", "tensorboard")
-        self._protos = library("tensorboard.compat.proto.event_pb2", "tensorboard")
-        self._summaries = library("tensorboard.compat.proto.summary_pb2", "tensorboard")
-        self._writer = events.EventFileWriter(str(folder))
-        self._is_open = True
+        library("tensorboard.summary.writer.event_file_writer", "tensorboard")
+        self._scalars = open_scalars(Path(folder))
         if config:
             self.log({k: v for k, v in config.items() if isinstance(v, (int, float))}, 0)
 
     def log(self, values: Mapping[str, float], step: int) -> None:
         """Write a scalar for each value."""
-        import time
-
-        summary = self._summaries.Summary()
-        for name, value in values.items():
-            summary.value.add(tag=name, simple_value=float(value))
-        event = self._protos.Event(wall_time=time.time(), step=step, summary=summary)
-        self._writer.add_event(event)
+        self._scalars.add(step, values)
 
     def close(self) -> None:
         """Finish the file."""
-        if self._is_open:
-            self._is_open = False
-            self._writer.close()
+        self._scalars.close()
 
 
 class WandbTracker(_Closing):
@@ -169,12 +157,14 @@ class MlflowTracker(_Closing):
             self._client.set_terminated(self.run_id)
 
 
-class TrackEpisodes(CompilerEnvWrapper):
+class TrackEpisodes(EpisodeStream):
     """Report ``episode_reward``, ``episode_length`` and ``failed`` of every episode.
 
     The step is the number of actions so far. Forks do not report. Closing the environment
     leaves the trackers open: they may be shared.
     """
+
+    sees = False
 
     def __init__(self, env: gymnasium.Env[Any, Any], trackers: Tracker | Iterable[Tracker]) -> None:
         super().__init__(env)
@@ -188,22 +178,20 @@ class TrackEpisodes(CompilerEnvWrapper):
         super().episode_began()
         self._length, self._total = 0, 0.0
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions`, and report if the episode ends with them."""
-        result = super().handle_step(asked)
-        self._steps += len(asked.actions)
-        self._length += len(asked.actions)
-        if isinstance(result[1], (int, float)):
-            self._total += result[1]
-        if result[2] or result[3]:
+    def step_taken(self, step: StepRecord) -> None:
+        """Report if the episode ends with this step."""
+        self._steps += len(step.actions)
+        self._length += len(step.actions)
+        if isinstance(step.reward, (int, float)):
+            self._total += step.reward
+        if step.terminated or step.truncated:
             values = {
                 "episode_reward": self._total,
                 "episode_length": float(self._length),
-                "failed": float("error" in result[4]),
+                "failed": float(step.error is not None),
             }
             for tracker in self._reported.trackers:
                 tracker.log(values, self._steps)
-        return result
 
 
 class _Reported(Lasting):

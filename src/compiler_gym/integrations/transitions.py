@@ -62,7 +62,15 @@ def random_transitions(
     for program in programs:
         for _ in range(episodes):
             env.reset(benchmark=program)
-            yield from _episode(env, key, names, generator, length, rewards, features)
+            yield from _episode(
+                env=env,
+                key=key,
+                names=names,
+                generator=generator,
+                length=length,
+                rewards=rewards,
+                features=features,
+            )
 
 
 def write_transitions(

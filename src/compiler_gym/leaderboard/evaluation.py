@@ -252,9 +252,17 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
             except CompilerGymError as failed:
                 error = error or f"{type(failed).__name__}: {failed}"
         return Outcome(
-            replace(state, walltime=walltime), repetition, initial, baseline, cost,
-            walltime, meter.compilations, is_late, error, published,
-        )  # fmt: skip
+            state=replace(state, walltime=walltime),
+            repetition=repetition,
+            initial=initial,
+            baseline=baseline,
+            found=cost,
+            walltime=walltime,
+            compilations=meter.compilations,
+            is_late=is_late,
+            error=error,
+            published=published,
+        )
 
 
 def _run(policy: Policy, env: Metered, meter: Meter) -> str:

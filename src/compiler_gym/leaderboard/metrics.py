@@ -94,14 +94,16 @@ def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
     ratio = _interval(list(ratios.values()), seed)
     kept = [value for name, value in ratios.items() if name not in outliers]
     return Summary(
-        len(costs),
-        _interval([cost.share for cost in costs if cost.share is not None], seed),
-        ratio,
-        None if ratio is None else Interval(*(1 - 1 / value for value in _parts(ratio))),
-        sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
-        outliers,
-        _interval(kept, seed),
-        _interval([c.published_share for c in costs if c.published_share is not None], seed),
+        programs=len(costs),
+        share=_interval([cost.share for cost in costs if cost.share is not None], seed),
+        ratio=ratio,
+        saving=None if ratio is None else Interval(*(1 - 1 / value for value in _parts(ratio))),
+        improved=sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
+        outliers=outliers,
+        ratio_without_outliers=_interval(kept, seed),
+        published_share=_interval(
+            [c.published_share for c in costs if c.published_share is not None], seed
+        ),
     )
 
 

@@ -11,21 +11,22 @@ the program's behaviour is checked. What a replay cannot show, how long it took 
 many compilations, is a claim until the policy is run again.
 """
 
+import hashlib
 import json
 import random
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, StateFileError
-from compiler_gym.files import write_whole
+from compiler_gym.files import read_regular, write_whole
 from compiler_gym.leaderboard.evaluation import Evaluation, Outcome
 from compiler_gym.leaderboard.policies import find_policy
-from compiler_gym.leaderboard.rerun import has_note, note_rerun, rerun_errors
+from compiler_gym.leaderboard.rerun import Rerun, find_rerun, note_rerun, rerun_errors
 from compiler_gym.leaderboard.task import Task, find_task
 from compiler_gym.registration import make
 from compiler_gym.sandbox import require, sandboxed
@@ -49,6 +50,8 @@ class Submission:
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     """What ``submission.toml`` holds."""
     outcomes: tuple[Outcome, ...] = ()
+    root: Path | None = None
+    """The leaderboard it belongs to, where its keeper notes what was reproduced."""
 
     @property
     def name(self) -> str:
@@ -58,13 +61,23 @@ class Submission:
     @property
     def is_reproduced(self) -> bool:
         """Whether the policy was run again with these results: see `verify`."""
-        return has_note(self.folder, self.folder / _RESULTS)
+        return self.rerun is not None
+
+    @property
+    def rerun(self) -> Rerun | None:
+        """What was measured when the policy was run again with these results, if it was."""
+        return find_rerun(self.root, self.folder, self.digest)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of everything that `verify` looks at."""
+        told = [self.task.name, self.facts, list(map(asdict, self.outcomes))]
+        return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()
 
     @property
     def is_ranked(self) -> bool:
-        """Whether it has a rank: with a limit of time, only if its times were reproduced."""
-        on_time = not any(outcome.is_late for outcome in self.outcomes)
-        return on_time and (self.task.limit.seconds is None or self.is_reproduced)
+        """Whether it has a rank: only if somebody else has reproduced it, in its time."""
+        return not any(outcome.is_late for outcome in self.outcomes) and self.is_reproduced
 
     @property
     def evaluation(self) -> Evaluation:
@@ -83,11 +96,15 @@ def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]
     return read_submission(folder)
 
 
-def read_submission(folder: Path) -> Submission:
-    """Return the submission in `folder`; raise `StateFileError` where it is damaged."""
+def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
+    """Return the submission in `folder`; raise `StateFileError` where it is damaged.
+
+    `root` is the leaderboard below which it lies. Without one, what was reproduced is noted in
+    the user's own data.
+    """
     try:
-        facts = tomllib.loads((folder / _FILE).read_text(encoding="utf-8"))
-        results = (folder / _RESULTS).read_text(encoding="utf-8").removesuffix("\n")
+        facts = tomllib.loads(read_regular(folder / _FILE).decode())
+        results = read_regular(folder / _RESULTS).decode().removesuffix("\n")
         lines = results.split("\n") if results else []
     except OSError as error:
         raise StateFileError(
@@ -104,13 +121,14 @@ def read_submission(folder: Path) -> Submission:
         raise StateFileError(f"{folder / _FILE} names no task")
     task = find_task(facts["task"])
     outcomes = _outcomes(lines, folder / _RESULTS)
-    return Submission(folder, task, facts, tuple(_with_published(outcomes, task, folder.parent)))
+    published = _with_published(outcomes, task, folder.parent)
+    return Submission(folder, task, facts, tuple(published), root)
 
 
 def find_submissions(root: Path) -> Iterator[Submission]:
     """Yield every submission below `root`, in the order of their folders."""
     for file in sorted(root.glob(f"*/*/{_FILE}")):
-        yield read_submission(file.parent)
+        yield read_submission(file.parent, root=root)
 
 
 def verify(
@@ -128,7 +146,7 @@ def verify(
     Replays every episode, or a random `sample`, measures again, and asks the named
     `rungs` of the environment's validation. With `rerun` the policy is run again as well,
     which runs its code and takes the task's time for each program; where all of it is
-    reproduced, that is noted in the folder, and `leaderboard_table` ranks it.
+    reproduced, that is noted outside of the folder, and `leaderboard_table` ranks it.
 
     Programs run in a sandbox, by default the strongest of this machine; the policy's own code
     runs with your rights. Raises `SandboxError` where there would be none, unless `sandbox` is
@@ -161,9 +179,12 @@ def _verified(
 
 def _run_again(submission: Submission, outcomes: list[Outcome]) -> list[ValidationError]:
     name = str(submission.facts.get("policy", ""))
-    found = list(rerun_errors(lambda: find_policy(name), submission.task, outcomes))
-    if not found and len(outcomes) == len(submission.outcomes):
-        note_rerun(submission.folder, submission.folder / _RESULTS, outcomes)
+    again: list[Outcome] = []
+    found = list(
+        rerun_errors(lambda: find_policy(name), submission.task, outcomes, watch=again.append)
+    )
+    if again and not found and len(again) == len(submission.outcomes):
+        note_rerun(submission.root, submission.folder, submission.digest, again)
     return found
 
 
@@ -190,7 +211,7 @@ def _published_costs(path: Path, observation: str) -> dict[str, float]:
     if not observation or not path.is_file():
         return {}
     try:
-        costs = json.loads(path.read_text(encoding="utf-8"))[observation]
+        costs = json.loads(read_regular(path))[observation]
         return {str(uri): float(cost) for uri, cost in costs.items()}
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise StateFileError(

@@ -22,8 +22,7 @@ _MARKS = re.compile(
 def ranked(submissions: Iterable[Submission]) -> list[Submission]:
     """Return submissions by the mean of ``Cb/C``, the best first.
 
-    Left out are late ones and, where time is limited, those whose times nobody has
-    reproduced.
+    Left out are late ones and those that nobody has reproduced.
     """
     return _by_ratio(s for s in submissions if s.is_ranked)
 
@@ -31,7 +30,8 @@ def ranked(submissions: Iterable[Submission]) -> list[Submission]:
 def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     """Return the table of one task, the best first.
 
-    Those without a rank follow: what they say of their time is a claim.
+    Those without a rank follow: what they say of their time is a claim. Of those with one, the
+    times and compilations are those that were measured when they were reproduced.
     """
     of_task = [s for s in submissions if s.task.name == task.name]
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
@@ -59,8 +59,13 @@ def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
 
 
 def _line(rank: str, submission: Submission) -> str:
-    evaluation = submission.evaluation
+    evaluation, again = submission.evaluation, submission.rerun
     found = evaluation.summary
+    seconds, compilations = (
+        (evaluation.walltime, evaluation.compilations)
+        if again is None
+        else (again.seconds, again.compilations)
+    )
     outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
     return _row(
         (
@@ -72,9 +77,9 @@ def _line(rank: str, submission: Submission) -> str:
             _interval(found.saving, percent=True),
             _interval(found.ratio_without_outliers) + outliers,
             f"{found.improved:.0%}",
-            f"{evaluation.walltime:.2f}",
-            f"{evaluation.compilations:,.0f}",
-            "reproduced" if submission.is_reproduced else "claimed",
+            "-" if seconds is None else f"{seconds:.2f}",
+            "-" if compilations is None else f"{compilations:,.0f}",
+            "claimed" if again is None else "reproduced",
         )
     )
 

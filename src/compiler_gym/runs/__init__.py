@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Folders that say how a result came about, and from which a killed run goes on.
 
-``folder`` is one run's folder, ``lock`` keeps it to one writer, ``facts`` what
-is noted of the machine and the versions, ``listing`` finds and compares runs,
-``tensorboard`` writes the same numbers for TensorBoard where it is installed.
+``folder`` is one run's folder, ``facts`` what is noted of the machine and the versions,
+``listing`` finds and compares runs, ``tensorboard`` writes the same numbers for TensorBoard
+where it is installed.
 """
 
+from compiler_gym.files import FolderLock
 from compiler_gym.runs.facts import facts
 from compiler_gym.runs.folder import RunFolder
 from compiler_gym.runs.listing import (
@@ -16,7 +17,7 @@ from compiler_gym.runs.listing import (
     runs_path,
     summarise,
 )
-from compiler_gym.runs.lock import FolderLock
+from compiler_gym.runs.tensorboard import open_scalars
 
 __all__ = [
     "FolderLock",
@@ -26,6 +27,7 @@ __all__ = [
     "distinct_names",
     "facts",
     "find_runs",
+    "open_scalars",
     "runs_path",
     "summarise",
 ]

@@ -6,7 +6,7 @@
     states.jsonl     the states of those episodes, as every other tool reads them
     progress.jsonl   numbers along the way
     done             there when the run ended by itself
-    lock             names the process that writes here now
+    lock             names the process that writes here, while one does
 
 A run that was killed is opened again and told what it has done already. A line that
 was cut by the kill is dropped; its episode is played again. An episode is there once,
@@ -16,21 +16,39 @@ with one state: what `episodes.jsonl` does not know of `states.jsonl` is dropped
 import errno
 import json
 import os
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Container, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self, cast
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.errors import CacheError, InvalidParameterError
-from compiler_gym.files import write_whole
-from compiler_gym.json_lines import append_line, drop_cut_line, lines, replace_lines
+from compiler_gym.files import (
+    FolderLock,
+    append_line,
+    drop_cut_line,
+    lines,
+    made,
+    write_whole,
+)
 from compiler_gym.runs.facts import facts
-from compiler_gym.runs.lock import FolderLock
 from compiler_gym.runs.tensorboard import Scalars, open_scalars
 
-__all__ = ["RunFolder"]
+__all__ = ["Change", "RunFolder"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A setting with which a run goes on differently."""
+
+    before: Any
+    now: Any
+    was_unknown: bool
+    """Whether the folder did not say it, because an older version wrote it."""
+
+    def __str__(self) -> str:
+        return f"{self.now} (it {'does not say' if self.was_unknown else f'had {self.before}'})"
 
 
 class RunFolder:
@@ -42,6 +60,8 @@ class RunFolder:
         self.path = path
         self.document = document
         """What ``run.json`` holds."""
+        self.changes: dict[str, Change] = {}
+        """The settings with which the run goes on differently."""
         self._scalars = scalars
         self._lock = lock
         for name in ("episodes", "states", "progress"):
@@ -58,11 +78,15 @@ class RunFolder:
         *,
         seeds: Mapping[str, int] | None = None,
         tensorboard: bool = False,
+        may_change: Container[str] = (),
+        may_lack: Container[str] = (),
     ) -> "RunFolder":
         """Return the folder at `path`, made anew or taken up where it was left.
 
-        `kind` is ``search``, ``training`` or ``evaluation``. Raises
-        `InvalidParameterError` where the folder holds a run of another configuration,
+        `kind` is ``search``, ``training`` or ``evaluation``. A setting of `may_change` may
+        have another value than the run was begun with, and one of `may_lack` need not be in
+        a folder that an older version wrote, and is added to it: `changes` names them. Raises
+        `InvalidParameterError` where the folder holds a run of another configuration else,
         and `CacheError` where it cannot be written, is damaged, or is written by
         somebody else: until this is closed, nobody but this process may.
         """
@@ -70,15 +94,16 @@ class RunFolder:
         asked = {"kind": kind, "config": _plain(dict(config)), "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = FolderLock.take(folder)
-            try:
-                document = _document(file, asked, folder)
+            with made(folder), ExitStack() as undone:
+                lock = undone.enter_context(FolderLock.take(folder))
+                document = _document(file, asked)
+                changes = _changes(asked, document, folder, may_change, may_lack)
+                _add_what_it_lacks(file, document, changes)
                 scalars = open_scalars(folder) if tensorboard else None
-                return cls(folder, document, scalars, lock)
-            except BaseException:
-                lock.release()
-                raise
+                run = cls(folder, document, scalars, lock)
+                run.changes = changes
+                undone.pop_all()
+                return run
         except CacheError:
             raise
         except OSError as error:
@@ -115,7 +140,8 @@ class RunFolder:
                 append_line(self._episodes, line)
             else:
                 others = [other for name, other in self._done.items() if name != key]
-                replace_lines(self._episodes, [*others, line])
+                text = "".join(json.dumps(each) + "\n" for each in [*others, line])
+                write_whole(self._episodes, text.encode(), sync=True)
         self._done.pop(key, None)
         self._done[key] = line
 
@@ -203,7 +229,7 @@ class RunFolder:
             raise _cannot_write(Path(error.filename or self.path), error) from error
 
 
-def _document(file: Path, asked: dict[str, Any], folder: Path) -> dict[str, Any]:
+def _document(file: Path, asked: dict[str, Any]) -> dict[str, Any]:
     """Return what ``run.json`` holds; it is written where it is not there."""
     if not file.is_file():
         document = {**asked, **facts()}
@@ -215,7 +241,6 @@ def _document(file: Path, asked: dict[str, Any], folder: Path) -> dict[str, Any]
         raise CacheError(f"{file} is damaged: {error}: name another folder") from error
     if not isinstance(found, dict):
         raise CacheError(f"{file} is damaged: expected an object: name another folder")
-    _require_same(asked, cast("dict[str, Any]", found), folder)
     return cast("dict[str, Any]", found)
 
 
@@ -224,13 +249,49 @@ def _cannot_write(path: Path, error: OSError) -> CacheError:
     return CacheError(f"cannot write {path}: {error.strerror}: {then}; what was kept before stays")
 
 
-def _require_same(asked: dict[str, Any], found: dict[str, Any], folder: Path) -> None:
-    for name, value in asked.items():
-        if found.get(name) != value:
+def _changes(
+    asked: dict[str, Any],
+    found: dict[str, Any],
+    folder: Path,
+    may_change: Container[str],
+    may_lack: Container[str],
+) -> dict[str, "Change"]:
+    """Return the settings that differ and may; raise `InvalidParameterError` for another."""
+    changes: dict[str, Change] = {}
+    before, now = _settings(found), _settings(asked)
+    for name in dict.fromkeys([*now, *before]):
+        old, new = before.get(name), now.get(name)
+        own = name.removeprefix("config.")
+        is_lacking = name not in before and own in may_lack
+        if is_lacking or (old != new and own in may_change):
+            changes[own] = Change(old, new, is_lacking)
+        elif old != new or (name in before) != (name in now):
             raise InvalidParameterError(
-                f"{folder} holds a run with another {name}: expected {value}, "
-                f"found {found.get(name)}: name another folder"
+                f"{folder} holds a run with another {name}: expected {_told(now, name)}, "
+                f"found {_told(before, name)}: name another folder"
             )
+    return changes
+
+
+def _settings(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what decides whether a run is the same; each setting of its own by its name."""
+    config: Any = document.get("config")
+    plain = cast("dict[str, Any]", config) if isinstance(config, dict) else {"": config}
+    settings = {f"config.{name}": value for name, value in plain.items()}
+    return {"kind": document.get("kind"), **settings, "seeds": document.get("seeds")}
+
+
+def _told(settings: dict[str, Any], name: str) -> str:
+    return json.dumps(settings[name]) if name in settings else "nothing"
+
+
+def _add_what_it_lacks(
+    file: Path, document: dict[str, Any], changes: Mapping[str, "Change"]
+) -> None:
+    added = {name: change.now for name, change in changes.items() if change.was_unknown}
+    if added:
+        document["config"].update(added)
+        write_whole(file, (json.dumps(document, indent=2) + "\n").encode(), sync=True)
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from compiler_gym.json_lines import whole_lines
+from compiler_gym.files import whole_lines
 from compiler_gym.paths import cache_path
 
 __all__ = [
@@ -59,15 +59,15 @@ def summarise(path: Path) -> RunSummary:
         if "reward" in line and "step" in line
     ]
     return RunSummary(
-        path,
-        str(document.get("kind", "")),
-        str(document.get("started", "")),
-        (path / "done").is_file(),
-        len(results),
-        sum(rewards) / len(rewards) if rewards else None,
-        sum(times),
-        dict(_flat(document)),
-        tuple(curve),
+        path=path,
+        kind=str(document.get("kind", "")),
+        started=str(document.get("started", "")),
+        is_done=(path / "done").is_file(),
+        episodes=len(results),
+        reward=sum(rewards) / len(rewards) if rewards else None,
+        seconds=sum(times),
+        settings=dict(_flat(document)),
+        curve=tuple(curve),
     )
 
 

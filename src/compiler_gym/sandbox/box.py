@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -20,8 +21,10 @@ from pathlib import Path
 from compiler_gym.errors import SandboxError
 from compiler_gym.files import scratch_directory
 from compiler_gym.sandbox.groups import Group, group_for
+from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
+from compiler_gym.sandbox.reasons import explained
 from compiler_gym.sandbox.tiers import Sandbox, way
-from compiler_gym.sandbox.ways import OWN, Way, find_helper, wrapped
+from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrapped
 
 __all__ = ["FOLDER", "BoxReport", "RunLimits", "run_boxed", "try_way"]
 
@@ -30,7 +33,6 @@ FOLDER = "/box"
 
 _PATIENCE = 20.0
 """Seconds beyond the limit after which the helper itself is ended."""
-_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/nix/store/", "/gnu/store/")
 _VISIBLE = "COMPILER_GYM_SANDBOX_VISIBLE"
 _COUNTERS = ("perf",)
 _NOT_MADE = "cannot make the sandbox: "
@@ -52,9 +54,11 @@ class RunLimits:
     output_bytes: int = 64 << 20
     """Bytes of one file, and of standard output; four times that for all together."""
     processes: int = 64
-    """Processes alive at a time."""
+    """Processes and threads alive at a time."""
     total_memory_bytes: int = 4 << 30
     """Memory in use by all processes and the files of the scratch folder; 0: unbounded."""
+    open_files: int = 256
+    """Files that one process has open at a time, with the ends of its pipes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,7 @@ def run_boxed(
             order.kept.append(writing)
             order.words.append(f"--report={writing}")
             words = order.for_way(chosen_way, sandbox, command)
+            user = order.user(chosen_way, in_place)
             process = subprocess.Popen(
                 words,
                 env=dict(environment),
@@ -134,6 +139,9 @@ def run_boxed(
                 stderr=streams[2],
                 pass_fds=order.kept,
                 start_new_session=True,
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
             )
         except OSError as error:
             raise SandboxError(f"cannot start the sandbox: {error}") from error
@@ -147,7 +155,11 @@ def try_way(one: Way) -> str:
     """Return why no program runs in namespaces made this way; empty where one does."""
     try:
         helper = find_helper()
-        with scratch_directory("probe") as directory, open(os.devnull, "r+b") as nothing:
+        with (
+            scratch_directory("probe") as directory,
+            open(os.devnull, "r+b") as nothing,
+            tempfile.TemporaryFile() as errors,
+        ):
             at = nothing.fileno()
             report = run_boxed(
                 [helper, "nothing"],
@@ -156,12 +168,17 @@ def try_way(one: Way) -> str:
                 folder=Path(directory),
                 limits=RunLimits(seconds=_PROBE_SECONDS),
                 environment={},
-                streams=(at, at, at),
+                streams=(at, at, errors.fileno()),
                 way_to=one,
             )
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip().splitlines()
     except (SandboxError, OSError) as error:
         return str(error).removeprefix(_NOT_MADE)
-    return "" if report.exit_status == 0 else f"a program ended with status {report.exit_status}"
+    if report.exit_status == 0:
+        return ""
+    last = said[-1].removeprefix("bwrap: ") if said else ""
+    return explained(last) or f"a program ended with status {report.exit_status}"
 
 
 class _Order:
@@ -172,6 +189,7 @@ class _Order:
         self._folder = folder
         self._limits = limits
         self._shown: list[str] = []
+        self._given: list[Path] = []
         self._work: str | None = None
         self._scratch_bytes = 4 * limits.output_bytes
         self.words = [helper, f"--parent={os.getpid()}", *_bounds(limits)]
@@ -185,7 +203,7 @@ class _Order:
         ]
         for path in filter(None, named):
             for one in (os.path.abspath(path), os.path.realpath(path)):
-                if not one.startswith(_SYSTEM) and one not in self._shown and os.path.exists(one):
+                if not is_system(one) and one not in self._shown and os.path.exists(one):
                     self._shown.append(one)
         self.words += [f"--show={path}" for path in self._shown]
 
@@ -224,7 +242,23 @@ class _Order:
             scratch_bytes=self._scratch_bytes,
         )
 
+    def user(self, chosen_way: Way, in_place: bool) -> int | None:
+        """Return who starts the box, if not who asks, and give that user the box's folders.
+
+        Bubblewrap cannot make nobody of a program that root starts.
+        """
+        if chosen_way == OWN or in_place or os.geteuid() != 0:
+            return None
+        try:
+            for folder in self._given:
+                for path in (folder, *folder.rglob("*")):
+                    os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+        except OSError as error:
+            raise SandboxError(explained(f"become nobody: {error.strerror}")) from error
+        return NOBODY
+
     def _opened(self, path: Path) -> int:
+        self._given.append(path)
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         self._stack.callback(os.close, descriptor)
         self.kept.append(descriptor)
@@ -239,6 +273,9 @@ def _bounds(limits: RunLimits) -> list[str]:
         f"--memory={limits.memory_bytes}",
         f"--tree={limits.total_memory_bytes}",
         f"--processes={limits.processes}",
+        f"--files={limits.open_files}",
+        *(f"--system={path}" for path in SYSTEM),
+        *(f"--device={path}" for path in DEVICES),
     ]
 
 
@@ -282,7 +319,7 @@ def _report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
         number, why = int(words[0]), " ".join(words[1:])
         if why.startswith("execute the program"):
             raise OSError(number, os.strerror(number))
-        raise SandboxError(f"{_NOT_MADE}{why}")
+        raise SandboxError(f"{_NOT_MADE}{explained(why)}")
     return BoxReport(-signal.SIGKILL, 0.0, 0.0, 0, "sandbox", sandbox)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from compiler_gym.sandbox.box import RunLimits, run_boxed
+from compiler_gym.sandbox.paths import is_system
 from compiler_gym.sandbox.tiers import Sandbox, chosen
 
 __all__ = ["run_tool_boxed"]
@@ -19,7 +20,7 @@ __all__ = ["run_tool_boxed"]
 _MEMORY_BYTES = 8 << 30
 _FILE_BYTES = 1 << 30
 _PROCESSES = 256
-_SYSTEM = Path("/usr")
+_OPEN_FILES = 1024
 
 
 def run_tool_boxed(
@@ -55,7 +56,7 @@ def run_tool_boxed(
             command,
             sandbox=tier,
             folder=folder.resolve(),
-            limits=RunLimits(seconds, _MEMORY_BYTES, _FILE_BYTES, _PROCESSES, 0),
+            limits=RunLimits(seconds, _MEMORY_BYTES, _FILE_BYTES, _PROCESSES, 0, _OPEN_FILES),
             environment=variables | {"HOME": str(folder), "LC_ALL": "C"},
             streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
             visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
@@ -75,6 +76,6 @@ def _home_of(program: str) -> list[Path]:
     """Return the folder that a compiler is installed in, where that is not the system's."""
     real = Path(program).resolve()
     is_below_a_prefix = real.parent.name == "bin" and len(real.parents) > 3
-    if real.is_relative_to(_SYSTEM):
+    if is_system(str(real)):
         return []
     return [real.parent.parent if is_below_a_prefix else real]

@@ -10,17 +10,14 @@ from functools import cache
 from pathlib import Path
 
 from compiler_gym.errors import SandboxError
+from compiler_gym.sandbox.paths import DEVICES, SYSTEM
 
-__all__ = ["BUBBLEWRAP", "OWN", "Way", "find_helper", "wrapped"]
+__all__ = ["BUBBLEWRAP", "NOBODY", "OWN", "Way", "find_helper", "wrapped"]
+
+NOBODY = 65534
+"""The number that systems give to a user who owns nothing."""
 
 _HELPER = "_box"
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store")
-_SYSTEM_FILES = (
-    "/etc/alternatives", "/etc/fonts", "/etc/ghostscript", "/etc/ld.so.cache", "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d", "/etc/localtime", "/etc/nsswitch.conf", "/etc/protocols",
-    "/etc/services", "/etc/terminfo", "/var/lib/ghostscript",
-)  # fmt: skip
-_DEVICES = ("null", "zero", "full", "random", "urandom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +67,17 @@ def wrapped(
     found = shutil.which(BUBBLEWRAP.tool or "")
     if found is None:
         raise SandboxError("bubblewrap is not installed: `apt install bubblewrap`")
-    words = [found, "--unshare-all", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL"]
-    words += ["--hostname", "box"]
-    if os.geteuid() == 0:
-        words += ["--unshare-user", "--uid", "65534", "--gid", "65534"]
-    for path in _SYSTEM:
-        if os.path.islink(path):
+    # In the box it is nobody, whoever asks; capabilities it keeps none, and could not name any
+    # where it is setuid.
+    words = [found, "--unshare-all", "--die-with-parent", "--as-pid-1", "--hostname", "box"]
+    words += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
+    for path in SYSTEM:
+        if path.count("/") == 1 and os.path.islink(path):
             words += ["--symlink", os.readlink(path), path]
         elif os.path.exists(path):
             words += ["--ro-bind", path, path]
-    for path in _SYSTEM_FILES:
-        words += ["--ro-bind-try", path, path]
-    for name in _DEVICES:
-        words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for path in DEVICES:
+        words += ["--dev-bind", path, path]
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         words += ["--symlink", f"/proc/self/fd{target}", f"/dev/{name}"]
     for path in ("/box", "/tmp", "/dev/shm"):

@@ -2,10 +2,9 @@
 """Baselines without learning: find good sequences of actions for given programs.
 
 ``entrance`` is where a search begins, ``scheduler`` spreads the work over threads, ``campaign``
-is one program's search, ``walker`` the one place that steps an environment,
-``snapshots`` keeps processes worth forking, ``tree`` remembers every sequence walked and
-what is known of the programs on its way, and ``known`` holds sequences worth starting
-from. The algorithms
+is one program's search, ``walker`` the one place that steps an environment, ``tree``
+remembers every sequence walked and what is known of the programs on its way, and ``known``
+holds sequences worth starting from. The algorithms
 (``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``, ``minimise``)
 fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
 clock. ``watching`` is what a search reports, ``search_result`` what it leaves behind, and
@@ -13,6 +12,10 @@ clock. ``watching`` is what a search reports, ``search_result`` what it leaves b
 already, ``attribution`` says what each of its actions is worth.
 """
 
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+from compiler_gym.options import SearchOptions
 from compiler_gym.search.attribution import Contribution, attribute
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.entrance import (
@@ -20,11 +23,16 @@ from compiler_gym.search.entrance import (
     KEPT_BYTES,
     KEPT_PROCESSES,
     available_jobs,
+    chosen_options,
     run_search,
 )
-from compiler_gym.search.known import default_starts, known_sequences, level_sequences
-from compiler_gym.search.random_search import random_search
-from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of
+from compiler_gym.search.known import (
+    default_starts,
+    known_sequences,
+    level_sequences,
+    starting_sequences,
+)
+from compiler_gym.search.resume import KeepingWatcher, keep_results, kept_starts, left_of, take_up
 from compiler_gym.search.search_result import (
     FailureReason,
     ProgressLog,
@@ -43,6 +51,9 @@ from compiler_gym.search.trajectory import (
 from compiler_gym.search.tree import Failure, Node, Walk
 from compiler_gym.search.watching import Improvement, Progress, Silent, Watcher
 
+if TYPE_CHECKING:
+    from compiler_gym.compat import random_search
+
 __all__ = [
     "ALGORITHMS",
     "KEPT_BYTES",
@@ -59,6 +70,7 @@ __all__ = [
     "Node",
     "Progress",
     "ProgressLog",
+    "SearchOptions",
     "SearchResult",
     "Silent",
     "Strategy",
@@ -67,6 +79,7 @@ __all__ = [
     "attribute",
     "available_jobs",
     "bisect_trajectory",
+    "chosen_options",
     "default_starts",
     "keep_results",
     "kept_starts",
@@ -77,7 +90,11 @@ __all__ = [
     "random_minimization",
     "random_search",
     "run_search",
+    "starting_sequences",
+    "take_up",
     "validation_fails",
     "write_json",
     "write_results",
 ]
+
+__getattr__ = door(__name__, {"random_search": "compiler_gym.compat"})

@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.options import ABOVE_0, WHOLE_ABOVE_0, check, option
 
 __all__ = ["Budget"]
 
@@ -19,19 +20,16 @@ class Budget:
     54.0
     """
 
-    seconds: float | None = None
+    seconds: float | None = option(None, range=ABOVE_0)
     """Wall time for all programs together, minimisation included."""
-    steps: int | None = None
+    steps: int | None = option(None, range=WHOLE_ABOVE_0)
     """New actions tried on each program. A search that is bounded by steps alone
     gives the same result every time. Minimising the result is not counted."""
 
     def __post_init__(self) -> None:
         if self.seconds is None and self.steps is None:
             raise InvalidParameterError("a search needs a bound: expected seconds, steps or both")
-        if self.seconds is not None and not (0 < self.seconds < math.inf):
-            raise InvalidParameterError(f"seconds is {self.seconds}: expected a number above 0")
-        if self.steps is not None and self.steps < 1:
-            raise InvalidParameterError(f"steps is {self.steps}: expected a number above 0")
+        check(self)
 
     @property
     def searching_seconds(self) -> float:

@@ -139,9 +139,14 @@ class Campaign:
         """Return how far this program is."""
         best, counts = self.best, self.counts
         return Progress(
-            self.name, best.reward, best.length, counts.steps, counts.sequences, counts.failures,
-            self.phase,
-        )  # fmt: skip
+            benchmark=self.name,
+            reward=best.reward,
+            length=best.length,
+            steps=counts.steps,
+            sequences=counts.sequences,
+            failures=counts.failures,
+            phase=self.phase,
+        )
 
     def _propose(self) -> None:
         if self.phase == "waiting":
@@ -201,9 +206,14 @@ class Campaign:
             self._remember(best)
             if gained and self.best is best:
                 yield Improvement(
-                    self.index, self.name, seconds, self.counts.steps, self.counts.sequences,
-                    best.reward, self._moves.flat(best.actions()),
-                )  # fmt: skip
+                    program=self.index,
+                    benchmark=self.name,
+                    seconds=seconds,
+                    steps=self.counts.steps,
+                    sequences=self.counts.sequences,
+                    reward=best.reward,
+                    actions=self._moves.flat(best.actions()),
+                )
 
     def _is_result(self, node: Node) -> bool:
         """Return whether `node` is a program that the compiler is done with."""

@@ -1,37 +1,36 @@
 # SPDX-License-Identifier: MIT
 """Searches programs for good sequences of actions and returns what was found."""
 
-import os
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
 from compiler_gym.nearest import unknown_name
+from compiler_gym.options import SearchOptions
 from compiler_gym.search.answers import AnswerSearch
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign
 from compiler_gym.search.decision_sweep import DecisionSweep, EpsilonDecisionSweep
 from compiler_gym.search.decisions import DecisionSearch
 from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
-from compiler_gym.search.known import default_starts, level_sequences, move_names
+from compiler_gym.search.known import starting_sequences
 from compiler_gym.search.local_search import LocalSearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.portfolio import PortfolioSearch
 from compiler_gym.search.random_strategy import RandomSearch
-from compiler_gym.search.scheduler import Scheduler
+from compiler_gym.search.scheduler import Scheduler, available_jobs
 from compiler_gym.search.search_result import FailureReason, SearchResult
 from compiler_gym.search.settings import SettingsSearch
-from compiler_gym.search.snapshots import Snapshots
 from compiler_gym.search.strategy import MakeStrategy, Moveset
-from compiler_gym.search.tree import Node
+from compiler_gym.search.tree import Node, State
 from compiler_gym.search.walker import Program, Walker
 from compiler_gym.search.watching import Silent, Watcher
 from compiler_gym.spaces import Reward, space_name
@@ -39,11 +38,19 @@ from compiler_gym.spaces import Reward, space_name
 _MOST_WORDS = 300
 """Of a compiler's complaint that a result holds."""
 
-__all__ = ["ALGORITHMS", "KEPT_BYTES", "KEPT_PROCESSES", "available_jobs", "run_search"]
+__all__ = [
+    "ALGORITHMS",
+    "KEPT_BYTES",
+    "KEPT_PROCESSES",
+    "available_jobs",
+    "chosen_options",
+    "run_search",
+]
 
-KEPT_PROCESSES = 128
+_DEFAULTS = SearchOptions()
+KEPT_PROCESSES = _DEFAULTS.kept_processes
 """How many processes a search keeps at states that it sets out from again."""
-KEPT_BYTES = 1 << 30
+KEPT_BYTES = _DEFAULTS.kept_bytes
 """How much memory of their own these hold."""
 
 ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
@@ -65,37 +72,25 @@ _OF_DECISIONS: Mapping[str, MakeStrategy] = {
 """What the algorithms are where a program offers decisions; ``random`` draws from them too."""
 
 
-def available_jobs() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 def run_search(
     make_env: Callable[[], CompilerEnv],
     benchmarks: Sequence[Any] = (None,),
+    options: SearchOptions | None = None,
     *,
-    algorithm: str = "portfolio",
-    budget: Budget,
-    jobs: int | None = None,
-    seed: int = 0,
-    starts: Iterable[Sequence[int]] | None = None,
-    step_seconds: float = 10.0,
-    level_seconds: float = 300.0,
-    kept_processes: int = KEPT_PROCESSES,
-    kept_bytes: float = KEPT_BYTES,
     watcher: Watcher | None = None,
+    **given: Any,
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.
 
-    `make_env` builds environments with a reward space: each of the `jobs` threads
+    Options are a record, or keywords with the names of its fields, which go before it:
+    ``run_search(make_env, steps=150)``. `budget` may stand for ``seconds`` and ``steps``.
+
+    `make_env` builds environments with a reward space: each of the threads
     drives its own, and the first confirms the results and is closed where it confirmed
     the last of them. A benchmark is what ``reset`` takes; None is the environment's
-    own. `starts` are sequences to begin with, as numbers of actions from zero: by default
-    the standard levels (-Oz, ...) and known sequences, where they are actions. Levels follow
-    those that are given; an empty list starts from nothing. The result is never worse than
-    the best of them that the compiler accepts.
-    An action that takes longer than `step_seconds` counts as failed, and a level after
-    `level_seconds`: it takes as long as all of a compiler. Where actions are settings, as
+    own. The result is never worse than the best of the starts that the compiler accepts.
+    An action that takes longer than its limit counts as failed. A level has a limit of its
+    own: it takes as long as all of a compiler. Where actions are settings, as
     the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
     best of the levels, and a step is one compilation. Where a program offers decisions, they
     look for those to make before the best of the starts; ``greedy`` and ``e-greedy`` try every
@@ -105,7 +100,7 @@ def run_search(
     its end counts.
 
     A state that several sequences set out from is kept as a process of its own, which is
-    forked for each. There are at most `kept_processes`, and they hold about `kept_bytes` at
+    forked for each. There are at most ``kept_processes``, and they hold about ``kept_bytes`` at
     most of memory that no other process shares; with 0 of either, states are reached by
     replays. What is found within a number of steps does not depend on it.
 
@@ -113,17 +108,15 @@ def run_search(
     returns what was found so far. Raises `UnknownNameError` for an algorithm that
     does not exist and `BenchmarkInitError` for a program that cannot be started.
     """
-    if algorithm not in ALGORITHMS:
-        raise UnknownNameError(unknown_name("algorithm", algorithm, ALGORITHMS))
-    if jobs is not None and jobs < 1:
-        raise InvalidParameterError(f"jobs is {jobs}: expected a number above 0")
+    options = chosen_options(options, **given)
     with make_env() as env:
         prepared = _prepare(env)
-        moves = Moves(env.action_space, seed=seed)
+        moves = Moves(env.action_space, seed=options.seed)
         moveset = Moveset(
             len(moves),
-            _starts(
-                starts, env.action_space, sys.maxsize if moves.depend_on_program else len(moves)
+            _checked(
+                starting_sequences(options.starts, env.action_space),
+                sys.maxsize if moves.depend_on_program else len(moves),
             ),
             sets=moves.sets,
             pack=moves.pack,
@@ -135,40 +128,51 @@ def run_search(
             env.reset(benchmark=benchmark)
             name = str(env.benchmark)
             own = _with_decisions(moveset, env.action_space)
-            strategy = _maker(algorithm, own)(own, random.Random(f"{seed} {name}"))
+            generator = random.Random(f"{options.seed} {name}")
+            strategy = _maker(options.algorithm, own)(own, generator)
             program = Program(env.benchmark)
-            campaigns.append(Campaign(index, program, name, strategy, budget.steps, moves))
-        if budget.steps is None:
+            campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
+        if options.steps is None:
             for campaign in campaigns:
                 campaign.others = [other for other in campaigns if other is not campaign]
-        snapshots = Snapshots(kept_processes, kept_bytes)
+        kept = KeptForks[State](options.kept_processes, options.kept_bytes)
         scheduler = Scheduler(
             lambda: _prepare(make_env()),
             moves,
             campaigns,
-            budget=budget,
-            jobs=jobs or available_jobs(),
-            step_seconds=step_seconds,
-            level_seconds=level_seconds,
-            snapshots=snapshots,
-            watcher=watcher or Silent(),
+            options,
+            kept,
+            watcher or Silent(),
         )
         interrupted = False
         try:
             scheduler.run()
         except KeyboardInterrupt:
             interrupted = True
-        walker = Walker(
-            prepared,
-            moves,
-            Snapshots(0),
-            step_seconds=step_seconds,
-            seconds_left=lambda: float("inf"),
-        )
+        walker = Walker(prepared, moves, KeptForks[State](0), options)
         return [
-            _result(prepared, walker, campaign, moves, algorithm, seed, interrupted)
+            _result(prepared, walker, campaign, moves, options, interrupted)
             for campaign in campaigns
         ]
+
+
+def chosen_options(options: SearchOptions | None = None, **given: Any) -> SearchOptions:
+    """Return `options` with what is given besides; `budget` stands for seconds and steps.
+
+    Raises `InvalidParameterError` for what an option does not take, `UnknownNameError` for an
+    algorithm that does not exist, and `TypeError` for an option that there is not.
+    """
+    budget: Budget | None = given.pop("budget", None)
+    if budget is not None:
+        given = {"seconds": budget.seconds, "steps": budget.steps, **given}
+    names = [one.name for one in fields(SearchOptions)]
+    for name in given:
+        if name not in names:
+            raise TypeError(f"run_search() takes no argument {name!r}: expected {names}")
+    chosen = replace(options or _DEFAULTS, **given)
+    if chosen.algorithm not in ALGORITHMS:
+        raise UnknownNameError(unknown_name("algorithm", chosen.algorithm, ALGORITHMS))
+    return chosen
 
 
 def _with_decisions(moveset: Moveset, space: gymnasium.Space[Any]) -> Moveset:
@@ -199,16 +203,7 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
     return env
 
 
-def _starts(
-    given: Iterable[Sequence[int]] | None, space: gymnasium.Space[Any], size: int
-) -> tuple[tuple[int, ...], ...]:
-    if given is None:
-        return _checked(default_starts(space), size)
-    listed = list(given)
-    return _checked([*listed, *level_sequences(move_names(space))] if listed else (), size)
-
-
-def _checked(starts: Iterable[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
+def _checked(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
     checked = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in checked:
         for move in start:
@@ -222,8 +217,7 @@ def _result(
     walker: Walker,
     campaign: Campaign,
     moves: Moves,
-    algorithm: str,
-    seed: int,
+    options: SearchOptions,
     interrupted: bool,
 ) -> SearchResult:
     best, reward = _reproduced(walker, campaign, env.reward_space)
@@ -238,8 +232,8 @@ def _result(
         reward=reward,
         reward_space=env.reward_space.name,
         action_space=space_name(env.action_space) or "",
-        algorithm=algorithm,
-        seed=seed,
+        algorithm=options.algorithm,
+        seed=options.seed,
         seconds=campaign.spent,
         steps=campaign.counts.steps,
         sequences=campaign.counts.sequences,

@@ -7,16 +7,22 @@ nothing and is passed over.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
 import gymnasium
 
 from compiler_gym.registration import compilers
-from compiler_gym.spaces import action_names
+from compiler_gym.spaces import action_names, find_actions
 
-__all__ = ["default_starts", "known_sequences", "level_sequences", "move_names"]
+__all__ = [
+    "default_starts",
+    "known_sequences",
+    "level_sequences",
+    "move_names",
+    "starting_sequences",
+]
 
 _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
@@ -25,6 +31,20 @@ def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
     """Return the standard levels among the actions of `space`, then the known sequences."""
     names = move_names(space)
     return level_sequences(names) + known_sequences(names)
+
+
+def starting_sequences(
+    given: Iterable[str | Sequence[int]] | None, space: gymnasium.Space[Any]
+) -> Sequence[Sequence[int]]:
+    """Return where a search in `space` begins that was given these starts.
+
+    Where none are given, these are the default ones. Names in a text are separated by blanks;
+    the levels follow. Raises `InvalidActionError` for a name that no action has.
+    """
+    if given is None:
+        return default_starts(space)
+    listed = [find_actions(space, one.split()) if isinstance(one, str) else one for one in given]
+    return [*listed, *level_sequences(move_names(space))] if listed else ()
 
 
 def move_names(space: gymnasium.Space[Any]) -> tuple[str, ...]:

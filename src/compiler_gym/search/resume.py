@@ -5,16 +5,45 @@ Every improvement is on the disk before the search goes on. A search that is tak
 up starts from the best sequences there were, with the time that is left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+from compiler_gym.options import SearchOptions, declared, to_plain
 from compiler_gym.runs import RunFolder
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.search_result import SearchResult
 from compiler_gym.search.watching import Improvement, Progress, Watcher
 
-__all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of"]
+__all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of", "take_up"]
 
 _LEAST_SECONDS = 0.1
+_KEPT_AT_FIRST = {"algorithm", "seconds", "steps"}
+"""The options that the first version of a run folder keeps; it lacks the others."""
+
+
+def take_up(
+    path: Path, task: Mapping[str, Any], options: SearchOptions, may_change: Sequence[str] = ()
+) -> tuple[RunFolder, SearchOptions]:
+    """Return the folder of a search, begun or taken up, and `options` for the time that is left.
+
+    `task` is what is searched: it stays the same, apart from what is named in `may_change`.
+    Every option is kept, and one that is another now is refused (`InvalidParameterError`), or
+    told in the folder's ``changes`` where it does not decide what is found.
+    """
+    kept = {**to_plain(options), "seconds": options.seconds_allowed}
+    del kept["seed"]
+    folder = RunFolder.open(
+        path,
+        "search",
+        {**task, **kept},
+        seeds={"search": options.seed},
+        may_change=[*may_change, *(n for n, one in declared(options).items() if one.may_change)],
+        may_lack=[*may_change, *(kept.keys() - _KEPT_AT_FIRST)],
+    )
+    budget = left_of(Budget(options.seconds_allowed, options.steps), folder)
+    return folder, replace(options, seconds=budget.seconds)
 
 
 class KeepingWatcher:

@@ -5,26 +5,33 @@ The program that has had the least time goes next, so that a large one does not
 starve the others. The calling thread only waits and reports.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 
-from compiler_gym.core import CompilerEnv
+from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import CompilerGymError
+from compiler_gym.options import SearchOptions
 from compiler_gym.search.budget import Budget
 from compiler_gym.search.campaign import Campaign, WalkTask
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots
+from compiler_gym.search.tree import State
 from compiler_gym.search.walker import Walker
 from compiler_gym.search.watching import Improvement, Watcher
 
-__all__ = ["Scheduler"]
+__all__ = ["Scheduler", "available_jobs"]
 
 _MOST_TO_CONFIRM = 0.5
 """The share of the time that replaying the results may take from searching at most."""
 _TICK = 0.1
 _GRACE = 2.0
 """Seconds that threads get to notice the end; a compiler in mid-action may need longer."""
+
+
+def available_jobs() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 class Scheduler:
@@ -35,28 +42,22 @@ class Scheduler:
         make_env: Callable[[], CompilerEnv],
         moves: Moves,
         campaigns: Sequence[Campaign],
-        *,
-        budget: Budget,
-        jobs: int,
-        step_seconds: float,
-        level_seconds: float,
-        snapshots: Snapshots,
+        options: SearchOptions,
+        kept: KeptForks[State],
         watcher: Watcher,
     ) -> None:
         self._make_env = make_env
         self._moves = moves
         self._campaigns = campaigns
-        self._budget = budget
-        self._jobs = jobs
-        self._step_seconds = step_seconds
-        self._level_seconds = level_seconds
+        self._options = options
+        self._budget = Budget(options.seconds_allowed, options.steps)
         self._watcher = watcher
         self._changed = threading.Condition()
         self._news: list[Improvement] = []
         self._error: BaseException | None = None
         self._stopped = False
         self._started = time.monotonic()
-        self._snapshots = snapshots
+        self._kept = kept
 
     @property
     def seconds(self) -> float:
@@ -67,7 +68,7 @@ class Scheduler:
         """Run to the end; raises what a watcher or an environment raised."""
         threads = [
             threading.Thread(target=self._work, name=f"search-{i}", daemon=True)
-            for i in range(self._jobs)
+            for i in range(self._options.jobs or available_jobs())
         ]
         self._started = time.monotonic()
         try:
@@ -93,7 +94,7 @@ class Scheduler:
         with self._changed:
             for campaign in self._campaigns:
                 campaign.conclude(self.seconds)
-        self._snapshots.close()
+        self._kept.close()
 
     def _report(self) -> None:
         with self._changed:
@@ -131,10 +132,9 @@ class Scheduler:
             walker = Walker(
                 self._make_env(),
                 self._moves,
-                self._snapshots,
-                step_seconds=self._step_seconds,
-                seconds_left=self._seconds_left,
-                level_seconds=self._level_seconds,
+                self._kept,
+                self._options,
+                self._seconds_left,
             )
             while (task := self._next()) is not None:
                 self._walk(walker, task)

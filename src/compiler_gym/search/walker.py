@@ -7,6 +7,7 @@ fork of a kept environment, or a reset and a replay. Which one changes the time,
 the result.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Sequence
@@ -15,11 +16,11 @@ from typing import Any
 
 import gymnasium
 
-from compiler_gym.core import CompilerEnv, StepResult
+from compiler_gym.core import CompilerEnv, KeptForks, StepResult, Weight
 from compiler_gym.errors import CompilerGymError, InvalidActionError
+from compiler_gym.options import SearchOptions
 from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.snapshots import Snapshots, Weight
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
 
 __all__ = ["Program", "Walker", "masks_of"]
@@ -52,17 +53,15 @@ class Walker:
         self,
         env: CompilerEnv,
         moves: Moves,
-        snapshots: Snapshots,
-        *,
-        step_seconds: float,
-        seconds_left: Callable[[], float],
-        level_seconds: float = 300.0,
+        kept: KeptForks[State],
+        options: SearchOptions,
+        seconds_left: Callable[[], float] = lambda: math.inf,
     ) -> None:
         self._env = env
         self._moves = moves
-        self._snapshots = snapshots
-        self._step_seconds = step_seconds
-        self._level_seconds = max(level_seconds, step_seconds)
+        self._kept = kept
+        self._step_seconds = options.step_seconds
+        self._level_seconds = max(options.level_seconds, self._step_seconds)
         self._seconds_left = seconds_left
         self._program: Program | None = None
         self._at: State | None = None
@@ -225,7 +224,7 @@ class Walker:
         And where that is, and whether by a fork of a kept process; otherwise it is by a reset.
         """
         from_root = program.reset_seconds + node.seconds, program.root, False
-        kept = self._snapshots.nearest(node)
+        kept = next((one for one in node.lineage() if one.known in self._kept), None)
         if kept is None:
             return from_root
         from_kept = program.fork_seconds + node.seconds - kept.seconds, kept, True
@@ -244,7 +243,7 @@ class Walker:
 
     def _fork(self, program: Program, state: State) -> bool:
         started = time.monotonic()
-        forked = self._snapshots.fork(state)
+        forked = self._kept.fork(state)
         if forked is None:
             return False
         self._env.close()
@@ -267,12 +266,12 @@ class Walker:
 
     def _keep(self, program: Program, node: Node) -> None:
         """Keep a process at `node`, if to come back without one takes longer than a fork."""
-        if node.known in self._snapshots or not self._snapshots.has_room:
+        if node.known in self._kept or not self._kept.has_room:
             return
         if self._from_afar(program, node)[0] < 2 * program.fork_seconds:
             return
         try:
-            self._snapshots.keep(node.known, self._env.fork(), program.weight)
+            self._kept.keep(node.known, self._env.fork(), program.weight)
         except (CompilerGymError, OSError):
             self._at = None  # no process to spare is no failure of the program
 

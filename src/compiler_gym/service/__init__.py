@@ -4,10 +4,12 @@
 ``messages`` is what is said, ``transport`` how it travels, ``servicer`` answers
 it with a session, ``worker`` is the process that does so, ``zygote`` forks
 workers, ``supervisor`` owns the zygotes of this process, ``kept_programs`` what
-they keep loaded for resets, ``limits`` is what a worker may use, ``connection``
+they keep loaded for resets, ``limits`` holds a worker to what it may use, ``connection``
 is the one side an environment sees, ``client`` and ``local`` are it with a process
 and without, and ``dispatch`` is for several at once.
 """
+
+from typing import TYPE_CHECKING
 
 from compiler_gym.errors import (
     EnvironmentNotSupported,
@@ -18,20 +20,26 @@ from compiler_gym.errors import (
     ServiceTransportError,
     SessionNotFound,
 )
+from compiler_gym.lazy import door
+from compiler_gym.options import Limits
 from compiler_gym.service.busy_workers import busy_workers
 from compiler_gym.service.client import WorkerConnection, describe_source
 from compiler_gym.service.connection import Connection
 from compiler_gym.service.dispatch import exchange, finish
-from compiler_gym.service.limits import Limits, run_child
+from compiler_gym.service.limits import run_child
 from compiler_gym.service.local import LocalConnection
 from compiler_gym.service.supervisor import SessionSource, shut_down
 from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession
 
+if TYPE_CHECKING:
+    from compiler_gym.compat import ConnectionOpts
+
 __all__ = [
     "Channel",
     "CompilationSession",
     "Connection",
+    "ConnectionOpts",
     "EnvironmentNotSupported",
     "Limits",
     "LocalConnection",
@@ -50,3 +58,5 @@ __all__ = [
     "run_child",
     "shut_down",
 ]
+
+__getattr__ = door(__name__, {"ConnectionOpts": "compiler_gym.compat"})

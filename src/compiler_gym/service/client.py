@@ -24,9 +24,10 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
     error_from_name,
 )
+from compiler_gym.options import Limits
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.kept_programs import KeptPrograms, OpeningCost, key_of
-from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, Limits, processor_seconds_of
+from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, processor_seconds_of
 from compiler_gym.service.messages import (
     Description,
     Failed,

@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from compiler_gym.lazy import door
 from compiler_gym.service.messages import Reply, Request
 from compiler_gym.service.transport import Channel
 
@@ -78,3 +79,6 @@ class Connection(Protocol):
     def close(self) -> None:
         """End the session and what holds it. Calling it twice is fine."""
         ...
+
+
+__getattr__ = door(__name__, {"ConnectionOpts": "compiler_gym.compat"})  # 0.2.5 had it here

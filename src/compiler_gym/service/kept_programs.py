@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Generic, Protocol, Self, TypeVar
 
 from compiler_gym.errors import ServiceError
-from compiler_gym.service.limits import Limits
+from compiler_gym.options import Limits
 from compiler_gym.service.messages import Start
 
 __all__ = ["KeptPrograms", "OpeningCost", "key_of"]

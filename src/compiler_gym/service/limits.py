@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a worker may use, and how its process is tied to its owner.
+"""Holds a worker to its limits, and ties its process to its owner.
 
 Deadlines are kept by the client, which ends a worker that passes one; memory is
 kept by the kernel. Children of a worker are bound to it here, so that nothing
@@ -14,17 +14,13 @@ import struct
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import SupportsFloat
 
-from compiler_gym.errors import InvalidParameterError, ServiceOSError
-from compiler_gym.sandbox import Sandbox
+from compiler_gym.errors import ServiceOSError
 from compiler_gym.service.stopwatch import note_child
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
-    "Limits",
     "adopt_orphans",
     "bind_to_parent",
     "children_of",
@@ -51,64 +47,7 @@ _SCHED_ATTR = struct.Struct("=IIQiIQQQ")
 """Size, policy, flags, nice value, priority, runtime, deadline, period (``sched.h``)."""
 _SLICE_NS = 20_000_000
 _CPUCLOCK_SCHED = 2
-_MOST_SECONDS = 100 * 366 * 86400.0
-"""The clock of a deadline counts nanoseconds in 64 bits."""
 _libc = ctypes.CDLL(None, use_errno=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one environment's worker.
-
-    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number; and
-    `UnknownNameError` for a sandbox that there is not.
-
-        >>> Limits(step_seconds=10.0).step_seconds
-        10.0
-    """
-
-    step_seconds: float = 300.0
-    """The deadline of a request that names none."""
-    memory_bytes: int = 8 << 30
-    """Address space of the worker (RLIMIT_AS); 0 leaves it unbounded."""
-    growth: float = 64.0
-    """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
-    growth_floor: int = 100_000
-    """Programs below this size (in the compiler's own unit) may always grow to it."""
-    kept_programs: int = 32
-    """How many programs stay loaded that were opened repeatedly, each in a process that all
-    environments of this one share: a reset to such a program is a fork of it. 0: none."""
-    kept_bytes: int = 2 << 30
-    """About how much memory these may take together. Whichever was used longest ago makes room."""
-    sandbox: str | None = None
-    """What the program is run in by observations that run it: the name of a `Sandbox`, or None
-    for ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
-
-    def __post_init__(self) -> None:
-        if self.sandbox is not None:
-            Sandbox.named(self.sandbox)
-        if not 0 < _number("step_seconds", self.step_seconds) < _MOST_SECONDS:
-            raise _no_bound("step_seconds", self.step_seconds, "seconds above 0, in a century")
-        if not _number("growth", self.growth) >= 0:
-            raise _no_bound("growth", self.growth, "a multiple, or 0 for no bound")
-        for name in ("memory_bytes", "growth_floor", "kept_programs", "kept_bytes"):
-            value: object = getattr(self, name)
-            whole = hasattr(value, "__index__") and not isinstance(value, bool)
-            if not whole or not 0 <= getattr(self, name) < 1 << 63:
-                raise _no_bound(name, value, "a whole number from 0 that fits 64 bits")
-
-
-def _number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-        raise _no_bound(name, value, "a number")
-    try:
-        return float(value)
-    except (OverflowError, TypeError, ValueError):
-        raise _no_bound(name, value, "a number") from None
-
-
-def _no_bound(name: str, value: object, expected: str) -> InvalidParameterError:
-    return InvalidParameterError(f"{name} is {value!r:.80}: expected {expected}")
 
 
 def bind_to_parent(expected_parent: int) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from compiler_gym.errors import ServiceIsClosed
+from compiler_gym.files import new_scratch
 from compiler_gym.service.messages import Reply, Request, Step
-from compiler_gym.service.scratch import new_scratch
 from compiler_gym.service.servicer import Servicer
 from compiler_gym.service.supervisor import SessionSource
 from compiler_gym.service.zygote import prepared_session_class

@@ -29,9 +29,9 @@ from compiler_gym.errors import (
     ServiceTransportError,
     error_from_name,
 )
+from compiler_gym.files import new_scratch
 from compiler_gym.service.kept_programs import KeptPrograms
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
-from compiler_gym.service.scratch import new_scratch
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import Ended, Reap, Spawn, Spawned, ZygoteJob
 

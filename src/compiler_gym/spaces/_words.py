@@ -17,18 +17,21 @@ __all__ = ["Words"]
 class Words:
     """The texts of a space's items, and how to find them in a longer text.
 
+    Items with the same text are refused, unless they may be `repeated`: then the first is found.
+
     >>> Words(["-a", "-b", "-b x"], "flags").find("-a -b x -b")
     [0, 2, 1]
     """
 
-    def __init__(self, items: Sequence[str], kind: str) -> None:
+    def __init__(self, items: Sequence[str], kind: str, *, repeated: bool = False) -> None:
         self.items = tuple(items)
         self.kind = kind
         """What the items are called in messages."""
-        self._numbers = {tuple(item.split()): number for number, item in enumerate(self.items)}
+        numbered = reversed(list(enumerate(self.items)))
+        self._numbers = {tuple(item.split()): number for number, item in numbered}  # the first
         if () in self._numbers:
             raise ValueError(f"expected {kind} of at least one word, found an empty one")
-        if len(self._numbers) < len(self.items):
+        if len(self._numbers) < len(self.items) and not repeated:
             raise ValueError(f"expected {kind} that differ, found {self._repeated()} twice")
         self._longest = max(map(len, self._numbers), default=1)
 

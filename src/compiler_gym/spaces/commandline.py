@@ -59,15 +59,18 @@ class Commandline(NamedDiscrete):
         name: str,
         *,
         seed: int | np.random.Generator | None = None,
+        repeated: bool = False,
     ) -> None:
         self.items = [CommandlineFlag(*item) for item in items]
         """The name, the flag and the description of each value, in order."""
-        super().__init__((item.name for item in self.items), name, seed=seed)
+        super().__init__((item.name for item in self.items), name, seed=seed, repeated=repeated)
         self.flags = [item.flag for item in self.items]
         """The flag of each value, in order."""
         self.descriptions = [item.description for item in self.items]
         """The description of each value, in order."""
-        self._flag_words = Words(self.flags if self.flags_differ else (), "flags")
+        self._flag_words = Words(
+            self.flags if self.flags_differ else (), "flags", repeated=repeated
+        )
 
     def to_string(self, actions: SupportsIndex | Iterable[SupportsIndex]) -> str:
         """Return the command line of `actions`, one value or several.

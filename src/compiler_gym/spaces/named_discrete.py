@@ -22,6 +22,8 @@ _SHARED = frozenset(("names", "items", "flags", "descriptions", "_words", "_flag
 class NamedDiscrete(Discrete):
     """An integer in ``[0, len(items))``, each with a name.
 
+    Names differ, unless they may be `repeated`: a name then stands for its first value.
+
     Every library that takes Gymnasium's Discrete takes this.
 
     >>> space = NamedDiscrete(["dce", "inline", "licm"], name="passes")
@@ -43,11 +45,12 @@ class NamedDiscrete(Discrete):
         name: str,
         *,
         seed: int | np.random.Generator | None = None,
+        repeated: bool = False,
     ) -> None:
         self.names = [str(item) for item in items]
         """The name of each value, in order."""
         super().__init__(len(self.names), name, seed=seed)
-        self._words = Words(self.names, "names")
+        self._words = Words(self.names, "names", repeated=repeated)
 
     def __getitem__(self, name: str) -> int:
         """Return the value called `name`, or raise `UnknownNameError`."""

@@ -25,13 +25,21 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.job import Job, Request, Result, Watcher
     from compiler_gym.tuning.journal import Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
-    from compiler_gym.tuning.plan import BinaryPlan, Plan, SourceFile, read_plan, write_plan
+    from compiler_gym.tuning.plan import (
+        PLAN_FILE,
+        BinaryPlan,
+        Plan,
+        SourceFile,
+        read_plan,
+        write_plan,
+    )
     from compiler_gym.tuning.report import write_report
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
     from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
+    "PLAN_FILE",
     "Allowance",
     "BinaryDifference",
     "BinaryPlan",
@@ -71,7 +79,7 @@ _WHERE = {
     "job": ("Job", "Request", "Result", "Watcher"),
     "journal": ("Journal", "Tried"),
     "measuring": ("RunCommand",),
-    "plan": ("BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
+    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
     "report": ("write_report",),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
     "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tuning.plan import BinaryPlan, Plan, read_plan
+from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, read_plan
 
 __all__ = ["BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"]
 
@@ -75,9 +75,9 @@ class PlanDifference:
 def read_tuned(path: Path) -> Plan:
     """Return the plan that is the file `path`, or lies in the folder; raise `PlanError`."""
     if path.is_dir():
-        plan = path / "tuned.toml"
+        plan = path / PLAN_FILE
         if not plan.is_file():
-            raise PlanError(f"no tuned.toml in {path}: expected what `compiler-gym tune` wrote")
+            raise PlanError(f"no {PLAN_FILE} in {path}: expected what `compiler-gym tune` wrote")
         return read_plan(plan)
     return read_plan(path)
 

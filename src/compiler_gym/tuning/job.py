@@ -21,7 +21,7 @@ from compiler_gym.tuning.comparing import compare_in_turns
 from compiler_gym.tuning.explaining import explained
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand, put, run_check
-from compiler_gym.tuning.plan import BinaryPlan, Plan, write_plan
+from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
@@ -352,7 +352,7 @@ class Job:
             plans.append(plan)
             scripts.append(self._tuner.script(result.binary, plan))
         write_plan(
-            output / "tuned.toml",
+            output / PLAN_FILE,
             Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
         )
         write_whole(output / "reproduce.sh", "\n".join(scripts).encode())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.errors import CacheError
-from compiler_gym.json_lines import append_line, drop_cut_line, whole_lines
+from compiler_gym.files import append_line, whole_lines
 
 __all__ = ["Journal", "Tried"]
 
@@ -29,7 +29,6 @@ class Journal:
         self._path, self._key = path, key
         self._costs: dict[tuple[str, ...], float] = {}
         self._lock = threading.Lock()
-        drop_cut_line(path)
         for line in whole_lines(path):
             if line.get("key") == key:
                 cost = line["cost"]

@@ -11,6 +11,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from compiler_gym.tuning.plan import PLAN_FILE
 from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
 from compiler_gym.tuning.tuner import FunctionSize
 
@@ -229,7 +230,8 @@ def _made(summary: Summary) -> str:
     )  # fmt: skip
     return _section(
         "How it was made",
-        "tuned.toml holds every decision; reproduce.sh makes the same bytes without this library.",
+        f"{PLAN_FILE} holds every decision; "
+        "reproduce.sh makes the same bytes without this library.",
         untested + _table(("", ""), cells),
     )
 

@@ -15,10 +15,12 @@ import msgspec
 import tomli_w
 
 from compiler_gym.errors import PlanError
-from compiler_gym.files import write_whole
+from compiler_gym.files import read_regular, write_whole
 
-__all__ = ["VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"]
+__all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"]
 
+PLAN_FILE = "tuned.toml"
+"""What `tune` calls it, in the folder of what it makes."""
 VERSION = 1
 """Of the format."""
 _REQUIRED = ("name", "method")
@@ -124,7 +126,7 @@ def read_plan(path: Path) -> Plan:
     Its profiles are named from where `path` lies.
     """
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"))
+        read = tomllib.loads(read_regular(path).decode())
     except OSError as error:
         raise PlanError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -20,7 +20,13 @@ from compiler_gym.datasets import (
     findings_of,
     runs_as_expected,
 )
-from compiler_gym.errors import CompilerGymError, ServiceError, UnknownNameError
+from compiler_gym.errors import (
+    CompilerGymError,
+    CompilerGymWarning,
+    ServiceError,
+    UnknownNameError,
+    warn_of_the_caller,
+)
 from compiler_gym.nearest import unknown_name
 from compiler_gym.sandbox import chosen
 from compiler_gym.validation.replaying import replay, replay_differences
@@ -219,6 +225,12 @@ def _replay(
         replayed = replay(env, state)
     except (CompilerGymError, ValueError, OSError, MemoryError) as error:
         return _result(REPLAY, started, not_replayed(error)), None
+    if state.has_reward and env.reward_space is None:
+        warn_of_the_caller(
+            "the state has a reward and names no reward space, and the environment has none: its "
+            "reward is not compared; expected make(..., reward_space=NAME)",
+            CompilerGymWarning,
+        )
     errors = replay_differences(state, replayed, env.reward.spaces)
     varying = ", ".join(replayed.varying_actions or ())
     versions = state.compiler_version, replayed.compiler_version

@@ -4,7 +4,8 @@
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, ClassVar
+from functools import wraps
+from typing import Any, ClassVar, TypeVar
 
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.finding import ValidationError
@@ -14,6 +15,7 @@ from compiler_gym.sandbox import Sandbox
 __all__ = ["RungResult", "ValidationError", "ValidationResult", "Verdict"]
 
 _Fields = dict[str, Any]
+_Result = TypeVar("_Result", bound=Record)
 
 
 class Verdict(Enum):
@@ -40,9 +42,23 @@ class RungResult(Record):
     parts: ClassVar[Mapping[str, type[Record]]] = {"errors": ValidationError}
 
     def __post_init__(self) -> None:
+        self._read_parts()
         object.__setattr__(self, "verdict", Verdict(self.verdict))  # a file has its text
 
 
+def _passing_over_derived(cls: type[_Result]) -> type[_Result]:
+    """Let `cls` be made of all that its `dict` has: what follows from the fields is not read."""
+    derived, initialise = cls.derived, cls.__init__
+
+    @wraps(initialise)
+    def __init__(self: _Result, *values: Any, **fields: Any) -> None:  # noqa: N807 - it is one
+        initialise(self, *values, **{n: v for n, v in fields.items() if n not in derived})
+
+    cls.__init__ = __init__
+    return cls
+
+
+@_passing_over_derived
 @dataclass(frozen=True, slots=True)
 class ValidationResult(Record):
     """What is known of one state after it was checked.
@@ -70,7 +86,6 @@ class ValidationResult(Record):
     sandbox: str = ""
     """What the program was kept from where it was run: the name of a `Sandbox`; empty where that
     is not known."""
-
     parts: ClassVar[Mapping[str, type[Record]]] = {
         "state": CompilerEnvState,
         "errors": ValidationError,
@@ -79,6 +94,7 @@ class ValidationResult(Record):
     derived: ClassVar[frozenset[str]] = frozenset({"okay"})
 
     def __post_init__(self) -> None:
+        self._read_parts()
         if not self.walltime >= 0:
             raise ValueError(f"walltime is {self.walltime}: expected a number >= 0")
 

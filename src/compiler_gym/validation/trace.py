@@ -79,14 +79,14 @@ def trace(env: CompilerEnv, state: CompilerEnvState) -> Trace:
             break
         hashes.append(_hash(env))
     return Trace(
-        state.benchmark,
-        space_name(env.action_space),
-        env.compiler_version,
-        tuple(action_name(env.action_space, action) for action in actions),
-        tuple(hashes),
-        error,
-        state.commandline,
-        None if env.spec is None else env.spec.id,
+        benchmark=state.benchmark,
+        action_space=space_name(env.action_space),
+        compiler_version=env.compiler_version,
+        actions=tuple(action_name(env.action_space, action) for action in actions),
+        hashes=tuple(hashes),
+        error=error,
+        commandline=state.commandline,
+        environment=None if env.spec is None else env.spec.id,
     )
 
 

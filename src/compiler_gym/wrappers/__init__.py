@@ -5,10 +5,12 @@
 three to derive from.
 ``command_lines`` changes the set of actions, ``observations`` and ``rewards`` what is
 seen and earned, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and
-``undo`` change how episodes go, ``masks`` hides useless actions, ``counter``,
-``recorder`` and ``sqlite_logger`` keep track, and ``legacy`` has the old interface.
+``undo`` change how episodes go, ``masks`` hides useless actions, ``counter`` counts,
+``recorder`` and ``sqlite_logger`` keep episodes, as any `EpisodeStream` may, and ``legacy``
+has the old interface.
 """
 
+from compiler_gym.wrappers._recording import EpisodeRecord, EpisodeSink, EpisodeStream, StepRecord
 from compiler_gym.wrappers.benchmarks import (
     CycleOverBenchmarks,
     CycleOverBenchmarksIterator,
@@ -50,7 +52,10 @@ __all__ = [
     "Counter",
     "CycleOverBenchmarks",
     "CycleOverBenchmarksIterator",
+    "EpisodeRecord",
     "EpisodeRecorder",
+    "EpisodeSink",
+    "EpisodeStream",
     "ForkOnStep",
     "IterateOverBenchmarks",
     "Lasting",
@@ -66,6 +71,7 @@ __all__ = [
     "RewardWrapper",
     "RuntimePointEstimateReward",
     "StepBudget",
+    "StepRecord",
     "SynchronousSqliteLogger",
     "TimeLimit",
     "ValidateBenchmarkAfterEveryStep",

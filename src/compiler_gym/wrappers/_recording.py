@@ -1,22 +1,142 @@
 # SPDX-License-Identifier: MIT
-"""What the wrappers that write to files have in common: JSON, and appends that leave no halves."""
+"""What an episode is on paper, and the wrapper that follows one: whoever keeps episodes derives.
+
+`EpisodeStream` calls three methods: an episode starts, a step is taken, an episode ends. What
+comes of them is the subclass's: rows, lines, numbers. An `EpisodeSink` takes whole episodes.
+"""
 
 import copy
-import fcntl
 import json
-import os
-import stat
-from contextlib import suppress
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any, Protocol, Self, cast
 
 import gymnasium
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import RecordingError
+from compiler_gym.spaces import space_name, to_plain
+from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
-__all__ = ["append", "json_of", "lock", "opened", "require_json"]
+__all__ = [
+    "EpisodeRecord",
+    "EpisodeSink",
+    "EpisodeStream",
+    "StepRecord",
+    "json_of",
+    "require_json",
+]
+
+
+class StepRecord(msgspec.Struct):
+    """One call of `step` or `multistep`, in plain values."""
+
+    actions: list[Any]
+    reward: float | list[float] | None
+    """None where the step alone asked for other spaces."""
+    terminated: bool
+    truncated: bool
+    no_effect: bool
+    error: str | None
+    observation: Any
+    """What the step led to, as the space's `to_jsonable` says it, or None as for `reward`."""
+
+
+class EpisodeRecord(msgspec.Struct):
+    """One episode. The names and order of all fields are those of a line of JSON."""
+
+    benchmark: str
+    action_space: str | None
+    compiler_version: str
+    seed: int | None
+    observation: Any
+    """The first one."""
+    commandline: str = ""
+    steps: list[StepRecord] = []
+
+    def transitions(self) -> Iterator[tuple[Any, StepRecord]]:
+        """Yield each step after what was observed before it."""
+        before = self.observation
+        for step in self.steps:
+            yield before, step
+            before = step.observation
+
+
+class EpisodeSink(Protocol):
+    """Where whole episodes go. All raise `OSError` or `RecordingError`; nothing is lost then."""
+
+    def add(self, episode: EpisodeRecord, number: int) -> None:
+        """Take the episode that is the `number`-th of its recorder, for `flush` to write."""
+        ...
+
+    def flush(self) -> None:
+        """Write what was added and is not written yet."""
+        ...
+
+    def close(self) -> None:
+        """Complete what was written and give it up. Calling it twice is fine."""
+        ...
+
+    def for_copy(self) -> Self | None:
+        """Return where a fork of the recorder writes, or None if nowhere."""
+        ...
+
+
+class EpisodeStream(CompilerEnvWrapper):
+    """Follows episodes; a subclass says what is done with them."""
+
+    sees: bool = True
+    """Whether observations are wanted; a subclass may say otherwise."""
+
+    def episode_started(self, episode: EpisodeRecord) -> None:
+        """Take what is known of an episode after its reset; it has no steps."""
+
+    def step_taken(self, step: StepRecord) -> None:
+        """Take a step of the episode."""
+
+    def episode_ended(self) -> None:
+        """Note that the steps so far were all. Called before the next reset."""
+
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
+        """End the last episode and start another."""
+        try:
+            self.episode_ended()
+        finally:  # the environment and the record agree on the episode, whatever the sink does
+            observation, info = super().handle_reset(asked)
+            self.episode_started(
+                EpisodeRecord(
+                    str(self.benchmark),
+                    space_name(self.action_space),
+                    self.below.compiler_version,
+                    asked.seed,
+                    self._seen(observation),
+                )
+            )
+        return observation, info
+
+    def handle_step(self, asked: StepArguments) -> StepResult:
+        """Apply `actions` and take note of what came of them."""
+        result = super().handle_step(asked)
+        observation, reward, terminated, truncated, info = result
+        self.step_taken(
+            StepRecord(
+                [to_plain(action) for action in asked.actions],
+                to_plain(reward) if asked.reward_spaces is None else None,
+                terminated,
+                truncated,
+                info.get("action_had_no_effect", False),
+                info.get("error_details"),
+                self._seen(observation) if asked.observation_spaces is None else None,
+            )
+        )
+        return result
+
+    def _seen(self, observation: Any) -> Any:
+        if not self.sees or observation is None or (space := self.observation_space) is None:
+            return None
+        return space.to_jsonable([observation])
 
 
 def json_of(value: Any) -> str:
@@ -34,39 +154,10 @@ def require_json(space: gymnasium.Space[Any] | None) -> None:
         json_of(space.to_jsonable([copy.deepcopy(space).sample()]))
 
 
-def opened(path: Path) -> int:
-    """Open the file `path` to append to it, and make it and its folder where there is none."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-
-
-def lock(file: int, operation: int) -> None:
-    """Lock `file` as `operation` of `fcntl.flock` says, if it is of a kind that has locks."""
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        return
-    try:
-        fcntl.flock(file, operation)
-    except BlockingIOError:
-        raise
-    except OSError:
-        pass  # a file system without locks
-
-
-def append(file: int, data: bytes) -> None:
-    """Write `data` at the end of `file`: all of it, or nothing where that can be undone."""
-    end = os.fstat(file).st_size
-    rest = memoryview(data)
-    try:
-        while rest:
-            rest = rest[os.write(file, rest) :]
-    except BaseException:
-        with suppress(OSError):  # a pipe or a device
-            os.ftruncate(file, end)
-        raise
-
-
 def _plain(value: Any) -> Any:
-    """Return what JSON has no form for as lists and numbers."""
+    """Return what JSON has no form for as objects, lists and numbers."""
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.asdict(value)
     if isinstance(value, (np.ndarray, np.generic)):
         return cast(NDArray[Any], value).tolist()
     if isinstance(value, bytes):

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A Parquet file of steps: one recorder of one process writes it, and it grows by episodes."""
 
-import fcntl
 import io
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.files import locked, made, opened, write_all
 from compiler_gym.version import install_hint
-from compiler_gym.wrappers._recording import append, lock, opened
+from compiler_gym.wrappers._recording import EpisodeRecord, json_of
 
 __all__ = ["ParquetFile"]
 
@@ -24,31 +25,30 @@ class ParquetFile:
         self._arrow, parquet = _arrow()
         self._schema = _schema(self._arrow)
         self._path = path
-        self._process = os.getpid()
-        self._file = opened(path)
         try:
-            lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._file)
+            with made(path.parent), ExitStack() as undone:
+                self._lock = undone.enter_context(locked(path, wait=False))
+                self._file = opened(path)
+                undone.pop_all()
+        except BlockingIOError as held:
             raise RecordingError(
-                f"cannot record to {path}: another recorder is writing to it; close that one, or "
-                "give each environment a file of its own"
+                f"cannot record to {path}: another recorder is writing to it ({held.strerror}); "
+                "close that one, or give each environment a file of its own"
             ) from None
         # Rows are encoded in memory, so that the writer need not survive a full disk.
         self._encoded = io.BytesIO()
         self._writer = parquet.ParquetWriter(self._encoded, self._schema)
         self._written = 0
         self._has_rows = False
-        self._is_open = True
 
-    def add(self, rows: list[dict[str, Any]]) -> None:
-        """Encode `rows`, for `flush` to write; in a forked process do nothing."""
-        if self._process != os.getpid():
+    def add(self, episode: EpisodeRecord, number: int) -> None:
+        """Encode a row for each step, for `flush` to write; in a forked process do nothing."""
+        if self._lock.owner != os.getpid():
             return
-        if not self._is_open:
+        if not self._lock.is_held:
             raise RecordingError(f"{self._path} is closed: record further episodes to another file")
         try:
-            table = self._arrow.Table.from_pylist(rows, self._schema)
+            table = self._arrow.Table.from_pylist(_rows(episode, number), self._schema)
         except (TypeError, ValueError) as error:
             raise RecordingError(
                 f"cannot record an episode to {self._path}: {error}; JSON lines take all values"
@@ -58,30 +58,52 @@ class ParquetFile:
 
     def flush(self) -> None:
         """Write what was added and is not yet in the file."""
-        if self._process == os.getpid() and self._is_open and self._has_rows:
+        if self._lock.is_held and self._has_rows:
             self._write()
 
     def close(self) -> None:
         """Complete the file and give it up. Calling it twice is fine."""
-        if self._process != os.getpid() or not self._is_open:
+        if not self._lock.is_held:
             return
-        self._is_open = False
         try:
             self._writer.close()
             if self._has_rows or os.fstat(self._file).st_size == 0:
                 self._write()
         finally:
-            lock(self._file, fcntl.LOCK_UN)  # a forked process may hold the file open
             os.close(self._file)
+            self._lock.release()
+
+    def for_copy(self) -> None:
+        """Return nothing: the file is one recorder's alone."""
 
     def _write(self) -> None:
         if os.fstat(self._file).st_size != self._written:
             os.ftruncate(self._file, self._written)
         data = self._encoded.getvalue()
-        append(self._file, data)
+        write_all(self._file, data)
         self._written += len(data)
         self._encoded.seek(0)
         self._encoded.truncate()
+
+
+def _rows(episode: EpisodeRecord, number: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "episode": number,
+            "step": place,
+            "benchmark": episode.benchmark,
+            "actions": json_of(step.actions),
+            "reward": None if isinstance(step.reward, list) else step.reward,
+            "rewards": step.reward if isinstance(step.reward, list) else None,
+            "terminated": step.terminated,
+            "truncated": step.truncated,
+            "no_effect": step.no_effect,
+            "error": step.error,
+            "observation": None if before is None else json_of(before),
+            "next_observation": None if step.observation is None else json_of(step.observation),
+        }
+        for place, (before, step) in enumerate(episode.transitions())
+    ]
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -4,10 +4,10 @@
 Each follows the environment below when its action space changes, by name.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import gymnasium
 import numpy as np
@@ -26,7 +26,7 @@ __all__ = ["CommandlineWithTerminalAction", "ConstrainedCommandline", "MacroActi
 END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the episode")
 
 
-class _NamedActions(ActionWrapper):
+class _NamedActions(ActionWrapper, ABC):
     """Named actions that are made anew when those below change."""
 
     _made: MadeSpace | None = None
@@ -80,6 +80,8 @@ class _NamedActions(ActionWrapper):
 class ConstrainedCommandline(_NamedActions):
     """Offer only some of the actions, in the given order, by flag or by name.
 
+    An action that is given twice has two numbers; `reverse_action` returns the first.
+
     >>> import compiler_gym
     >>> with ConstrainedCommandline(compiler_gym.make("llvm-v0"), ["sroa", "licm"]) as env:
     ...     env.action_space.names
@@ -96,9 +98,12 @@ class ConstrainedCommandline(_NamedActions):
         self._number_of: dict[int, int] = {}
         self._keep_up()
 
-    def action(self, action: Any) -> int:
-        """Return the number below of `action`."""
+    def action(self, action: Any) -> Any:
+        """Return the number below of `action`; of a list, those of its actions."""
         self._keep_up()
+        if isinstance(action, (list, tuple)):
+            listed = cast("Sequence[Any]", action)
+            return [self._numbers[int(each)] for each in listed]
         return self._numbers[int(action)]
 
     def reverse_action(self, action: Any) -> int:
@@ -249,13 +254,15 @@ def _no_advice(action: str) -> str:
 
 
 def extended(
-    space: NamedDiscrete, numbers: Iterable[int], extra: Iterable[CommandlineFlag], name: str
+    space: NamedDiscrete, numbers: Sequence[int], extra: Iterable[CommandlineFlag], name: str
 ) -> gymnasium.Space[Any]:
     """Return a space like `space` of the chosen `numbers`, followed by `extra`."""
     kind: Any = type(space)
+    options = {"repeated": True} if len(set(numbers)) < len(numbers) else {}
     if isinstance(space, Commandline):
-        return kind([*(space.items[number] for number in numbers), *extra], name)
-    return kind([*(space.names[number] for number in numbers), *(e.name for e in extra)], name)
+        return kind([*(space.items[number] for number in numbers), *extra], name, **options)
+    names = [*(space.names[number] for number in numbers), *(each.name for each in extra)]
+    return kind(names, name, **options)
 
 
 def any_if_none(masks: NDArray[np.bool_]) -> NDArray[np.bool_]:

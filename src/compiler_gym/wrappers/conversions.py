@@ -21,14 +21,14 @@ __all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
 _Earned = TypeVar("_Earned", bound=float | list[float] | None)
 
 
-class ActionWrapper(CompilerEnvWrapper, ABC):
+class ActionWrapper(CompilerEnvWrapper):
     """Turn actions of this wrapper into actions of the environment below.
 
-    A subclass defines `action`, without which it cannot be made; for ``env.actions`` and
-    command lines, `reverse_action`; and sets ``self.action_space`` if its actions are others.
+    A subclass defines `action`, without which a step raises `NotImplementedError`; for
+    ``env.actions`` and command lines, `reverse_action`; and sets ``self.action_space`` if its
+    actions are others.
     """
 
-    @abstractmethod
     def action(self, action: Any) -> Any:
         """Return the action below that `action` stands for."""
         raise NotImplementedError(f"{type(self).__name__} defines no action()")

@@ -6,22 +6,25 @@ back, so a file never holds half of one line. A recorder that cannot write says 
 `RecordingError`.
 """
 
-import fcntl
-import os
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import InvalidParameterError, RecordingError
-from compiler_gym.spaces import space_name, to_plain
+from compiler_gym.files import append
 from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers._recording import append, json_of, lock, opened, require_json
+from compiler_gym.wrappers._recording import (
+    EpisodeRecord,
+    EpisodeSink,
+    EpisodeStream,
+    StepRecord,
+    json_of,
+    require_json,
+)
 from compiler_gym.wrappers._recording_parquet import ParquetFile
 from compiler_gym.wrappers.copying import Lasting, State
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["EpisodeRecorder"]
 
@@ -31,7 +34,7 @@ _KEPT = "the episode is tried again with the next"
 _LOST = "what was not yet written is lost"
 
 
-class EpisodeRecorder(CompilerEnvWrapper):
+class EpisodeRecorder(EpisodeStream):
     """Record every episode to `path`.
 
     JSON lines are appended, one episode each: ``benchmark``, ``action_space``,
@@ -63,44 +66,32 @@ class EpisodeRecorder(CompilerEnvWrapper):
         self.path = Path(path).expanduser()
         """The file."""
         self._format = format or _SUFFIXES.get(self.path.suffix)
-        if self._format not in ("jsonl", "parquet"):
+        if self._format not in _SINKS:
             raise InvalidParameterError(
                 f"cannot tell the format of {self.path.name}: expected .jsonl or .parquet"
             )
-        self._sees = observations
+        self.sees = observations
         if observations:
             require_json(self.observation_space)
-        self._episode: dict[str, Any] | None = None
+        self._episode: EpisodeRecord | None = None
         self._output = _Output()
-        if self._format == "parquet":
-            self._guarded(self._claim, "expected a file that can be written")
+        self._guarded(self._claim, "expected a file that can be written")
 
-    def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Write the last episode and start another."""
-        try:
-            self._write()
-        finally:  # the environment and the record agree on the episode, whatever the file does
-            observation, info = super().handle_reset(asked)
-            self._note_reset(observation, asked.seed)
-        return observation, info
+    def episode_started(self, episode: EpisodeRecord) -> None:
+        """Take note of the episode that began."""
+        json_of(episode.observation)
+        self._output.is_written = False
+        self._episode = episode
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and take note of what came of them."""
-        result = super().handle_step(asked)
+    def step_taken(self, step: StepRecord) -> None:
+        """Take note of a step, unless the episode was written already."""
         if self._episode is not None and not self._output.is_written:
-            seen, reward, terminated, truncated, info = result
-            step = {
-                "actions": [to_plain(action) for action in asked.actions],
-                "reward": to_plain(reward) if asked.reward_spaces is None else None,
-                "terminated": terminated,
-                "truncated": truncated,
-                "no_effect": info.get("action_had_no_effect", False),
-                "error": info.get("error_details"),
-                "observation": None if asked.observation_spaces is not None else self._plain(seen),
-            }
-            self._episode["steps"].append(step)
-            self._episode["commandline"] = self.below.commandline()
-        return result
+            self._episode.steps.append(step)
+            self._episode.commandline = self.below.commandline()
+
+    def episode_ended(self) -> None:
+        """Write the episode."""
+        self._write()
 
     def flush(self) -> None:
         """Write the last episode now, not when the next begins; what follows is left out."""
@@ -112,64 +103,25 @@ class EpisodeRecorder(CompilerEnvWrapper):
             try:
                 self._write(_LOST)
             finally:
-                if self._output.parquet is not None:
-                    self._guarded(self._output.parquet.close, _LOST)
+                if self._output.sink is not None:
+                    self._guarded(self._output.sink.close, _LOST)
         finally:
-            self._output.late = b""
             super().close()
 
     def _claim(self) -> None:
-        self._output.parquet = ParquetFile(self.path)
-        weakref.finalize(self, self._output.parquet.close)
-
-    def _note_reset(self, observation: Any, seed: int | None) -> None:
-        seen = self._plain(observation)
-        json_of(seen)
-        self._output.is_written = False
-        self._episode = {
-            "benchmark": str(self.benchmark),
-            "action_space": space_name(self.action_space),
-            "compiler_version": self.below.compiler_version,
-            "seed": seed,
-            "observation": seen,
-            "commandline": "",
-            "steps": [],
-        }
-
-    def _plain(self, observation: Any) -> Any:
-        space = self.observation_space
-        if not self._sees or observation is None or space is None:
-            return None
-        return space.to_jsonable([observation])
+        self._output.sink = _SINKS[self._format or ""](self.path)
+        weakref.finalize(self, self._output.sink.close)
 
     def _write(self, otherwise: str = _KEPT) -> None:
         episode, self._episode = self._episode, None
         output = self._output
         is_written, output.is_written = output.is_written, True  # an undo brings the steps back
-        if episode is not None and episode["steps"] and not is_written:
-            self._encode(episode)
-        self._guarded(self._write_encoded, otherwise)
-
-    def _encode(self, episode: dict[str, Any]) -> None:
-        if self._format == "jsonl":
-            self._output.late += (json_of(episode) + "\n").encode()
-        elif self._output.parquet is not None:
-            self._output.parquet.add(_rows(episode, self._output.episodes))
-        self._output.episodes += 1
-
-    def _write_encoded(self) -> None:
-        output = self._output
-        if output.parquet is not None:
-            output.parquet.flush()
-        if not output.late:
+        if output.sink is None:
             return
-        file = opened(self.path)
-        try:
-            lock(file, fcntl.LOCK_EX)
-            append(file, output.late)
-        finally:
-            os.close(file)
-        output.late = b""
+        if episode is not None and episode.steps and not is_written:
+            output.sink.add(episode, output.episodes)
+            output.episodes += 1
+        self._guarded(output.sink.flush, otherwise)
 
     def _guarded(self, write: Callable[[], None], otherwise: str) -> None:
         try:
@@ -184,46 +136,39 @@ class EpisodeRecorder(CompilerEnvWrapper):
 
 @dataclass
 class _Output(Lasting):
-    """What was written, and what is still to be; a copy has no open file and owes nothing."""
+    """What was written, and where to; a copy owes nothing."""
 
     episodes: int = 0
     """How many were written."""
     is_written: bool = False
     """Whether the episode under way was."""
-    late: bytes = b""
-    """Lines that could not be written yet."""
-    parquet: ParquetFile | None = None
+    sink: EpisodeSink | None = None
 
     def __getstate__(self) -> State:
-        return {"episodes": self.episodes, "is_written": self.is_written}
+        return vars(self) | {"sink": self.sink and self.sink.for_copy()}
 
 
-def _rows(episode: dict[str, Any], number: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "episode": number,
-            "step": place,
-            "benchmark": episode["benchmark"],
-            "actions": json_of(step["actions"]),
-            "reward": None if isinstance(step["reward"], list) else step["reward"],
-            "rewards": step["reward"] if isinstance(step["reward"], list) else None,
-            "terminated": step["terminated"],
-            "truncated": step["truncated"],
-            "no_effect": step["no_effect"],
-            "error": step["error"],
-            "observation": _text(before),
-            "next_observation": _text(step["observation"]),
-        }
-        for place, (before, step) in enumerate(_pairs(episode))
-    ]
+class _JsonLines:
+    """Lines at the end of the file `path`, one an episode."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._late = b""
+        """What is not written yet."""
+
+    def add(self, episode: EpisodeRecord, number: int) -> None:
+        self._late += (json_of(episode) + "\n").encode()
+
+    def flush(self) -> None:
+        if self._late:
+            append(self._path, self._late)
+            self._late = b""
+
+    def close(self) -> None:
+        self._late = b""
+
+    def for_copy(self) -> "_JsonLines":
+        return _JsonLines(self._path)
 
 
-def _pairs(episode: dict[str, Any]) -> Iterable[tuple[Any, dict[str, Any]]]:
-    before = episode["observation"]
-    for step in episode["steps"]:
-        yield before, step
-        before = step["observation"]
-
-
-def _text(observation: Any) -> str | None:
-    return None if observation is None else json_of(observation)
+_SINKS: dict[str, Callable[[Path], EpisodeSink]] = {"jsonl": _JsonLines, "parquet": ParquetFile}

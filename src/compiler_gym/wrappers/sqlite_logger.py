@@ -12,13 +12,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepResult
 from compiler_gym.errors import CompilerError, RecordingError, ServiceError
-from compiler_gym.spaces import space_name, to_plain
+from compiler_gym.files import made
+from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers._recording import json_of, require_json
+from compiler_gym.wrappers._recording import (
+    EpisodeRecord,
+    EpisodeStream,
+    StepRecord,
+    json_of,
+    require_json,
+)
 from compiler_gym.wrappers.copying import Lasting, State
-from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = ["SynchronousSqliteLogger"]
 
@@ -33,7 +38,7 @@ CREATE TABLE IF NOT EXISTS Observations (
 """
 
 
-class SynchronousSqliteLogger(CompilerEnvWrapper):
+class SynchronousSqliteLogger(EpisodeStream):
     """Log to the tables ``Steps`` and ``Observations`` of `db_path`.
 
     A step names the state it led to: a hash of the program, and after a colon one of what was
@@ -72,25 +77,16 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
     def db_path(self, value: str | Path) -> None:
         self._run.path = Path(value)
 
-    def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode and log its first observation."""
-        observation, info = super().handle_reset(asked)
+    def episode_started(self, episode: EpisodeRecord) -> None:
+        """Log the first observation of an episode."""
         self._run.begin_episode()
-        self._log([], observation, None, False, False, None)
-        return observation, info
+        self._log(StepRecord([], None, False, False, False, None, episode.observation))
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and log them; looking without an action is not logged."""
-        result = super().handle_step(asked)
-        if asked.actions:
-            seen, reward, terminated, truncated, info = result
+    def step_taken(self, step: StepRecord) -> None:
+        """Log a step; looking without an action is not logged."""
+        if step.actions:
             self._run.begin_step()
-            plain = [to_plain(action) for action in asked.actions]
-            own_reward = reward if asked.reward_spaces is None else None
-            own_view = seen if asked.observation_spaces is None else None
-            error = info.get("error_details")
-            self._log(plain, own_view, own_reward, terminated, truncated, error)
-        return result
+            self._log(step)
 
     def flush(self) -> None:
         """Write what is not yet written; raise `RecordingError` if the file takes nothing."""
@@ -103,23 +99,18 @@ class SynchronousSqliteLogger(CompilerEnvWrapper):
         finally:
             super().close()
 
-    def _log(
-        self,
-        actions: list[Any],
-        seen: Any,
-        reward: float | list[float] | None,
-        terminated: bool,
-        truncated: bool,
-        error: str | None,
-    ) -> None:
+    def _log(self, step: StepRecord) -> None:
         state = self._state_now()
-        if state is not None and seen is not None and self.observation_space is not None:
-            value = json_of(self.observation_space.to_jsonable([seen])).encode()
+        if state is not None and step.observation is not None:
+            value = json_of(step.observation).encode()
             state = f"{state}:{blake2b(value, digest_size=8).hexdigest()}"
             name = space_name(self.observation_space) or "observation"
             self._run.observations[state, name] = zlib.compress(value)
-        earned = sum(reward) if isinstance(reward, list) else reward
-        row = (str(self.benchmark), json_of(actions), earned, terminated, truncated, error, state)
+        earned = sum(step.reward) if isinstance(step.reward, list) else step.reward
+        row = (
+            str(self.benchmark), json_of(step.actions), earned, step.terminated, step.truncated,
+            step.error, state,
+        )  # fmt: skip
         self._run.add(row)
         is_late = time.monotonic() - self._run.written > self._seconds
         if is_late or len(self._run.steps) >= self._most:
@@ -196,8 +187,8 @@ class _Run(Lasting):
     def _database(self) -> Generator[sqlite3.Connection]:
         """Open the file for one transaction: a connection stays in its thread and process."""
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")
+            with made(self.path.parent):
+                database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")
             try:
                 database.executescript(_SCHEMA)
                 with database:

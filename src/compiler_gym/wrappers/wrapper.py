@@ -176,6 +176,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def fork(self) -> Self:
         """Return an independent environment in the same state, with the same wrappers."""
+        self._resume()
         below = fork_of(self.env)
         try:
             twin = type(self).__new__(type(self))

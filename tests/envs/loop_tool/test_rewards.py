@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Rewards are what GFLOPS grew by, whoever saw the first."""
 
+from compiler_gym.envs import loop_tool
+from compiler_gym.envs.loop_tool import FLOPSReward
 from compiler_gym.envs.loop_tool.rewards import GainReward, make_rewards
 
 
@@ -22,3 +24,12 @@ def test_a_gain_is_what_the_session_says() -> None:
 
 def test_a_failure_takes_back_what_was_earned() -> None:
     assert all(reward.reward_on_error(2.5) == -2.5 for reward in make_rewards())
+
+
+def test_the_reward_of_0_2_5_is_made_without_arguments() -> None:
+    reward = FLOPSReward()
+    assert reward.name == "flops"
+    assert "FLOPSReward" in loop_tool.__all__
+    reward.reset("benchmark://demo/1", {})
+    reward.start([2.0], {})
+    assert reward.update([0], [5.0], {}) == 3.0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.envs.mlir import MatmulDataset, make_benchmark
+from compiler_gym.envs.mlir import MatmulBenchmark, MatmulDataset, make_benchmark
 from compiler_gym.envs.mlir.datasets import KernelDataset, LayerDataset, RandomDataset
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
 from envs.mlir.schedules import MATMUL
@@ -40,3 +40,15 @@ def test_what_does_not_exist_is_said() -> None:
         LayerDataset().benchmark("benchmark://layers-v0/resnet18/conv9")
     with pytest.raises(BenchmarkInitError, match="expected sizes"):
         KernelDataset().benchmark("benchmark://linalg-v0/matmul/axb")
+
+
+def test_a_matrix_product_has_its_source_and_the_old_arguments(tmp_path: Path) -> None:
+    dataset = MatmulDataset()
+    program = dataset.benchmark_from_size((8, 4, 2), max_retries=3, retry_count=2)
+    assert isinstance(program, MatmulBenchmark)
+    assert program == "generator://matmul-v0/8_4_2"
+    assert program.source == program.contents.decode()
+    assert program.write_sources_to_directory(tmp_path) == 1
+    assert (tmp_path / "source.mlir").read_text() == program.source
+    with pytest.raises(OSError, match=r"matmul failed after 5 attempts with size \(4, 4, 4\)"):
+        dataset.benchmark_from_size(mnk=(4, 4, 4), max_retries=3, retry_count=5)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from compiler_gym.envs.mlir import MlirEnv
-from compiler_gym.errors import InvalidActionError
+from compiler_gym.errors import InvalidActionError, InvalidParameterError
 
 MakeEnv = Callable[..., MlirEnv]
 
@@ -29,3 +29,19 @@ def test_a_script_leads_back_to_its_actions(make_env: MakeEnv) -> None:
     assert env.commandline_to_actions(env.commandline()) == env.actions
     with pytest.raises(InvalidActionError, match="no action"):
         env.commandline_to_actions("// action {")
+
+
+def test_how_often_a_program_is_timed_lasts_over_resets(make_env: Callable[..., MlirEnv]) -> None:
+    env = make_env(benchmark="generator://matmul-v0/16_16_16")
+    env.runtime_observation_count = 3
+    for _ in range(2):
+        env.reset()
+        assert len(env.observation["Runtime"]) == 3
+        assert env.send_param("mlir.get_runtimes_per_observation_count", "") == "3"
+    env.send_param("mlir.set_runtimes_per_observation_count", "2")
+    env.send_param("mlir.set_warmup_runs_count_per_runtime_observation", "1")
+    assert env.send_param("mlir.get_warmup_runs_count_per_runtime_observation", "") == "1"
+    assert len(env.observation["Runtime"]) == 2
+    for wrong in ("0", "x", "1.5", "nan", "inf"):
+        with pytest.raises(InvalidParameterError, match="expected a whole number of at least 1"):
+            env.send_param("mlir.set_runtimes_per_observation_count", wrong)

@@ -20,10 +20,13 @@ def test_nothing_is_earned_without_a_baseline() -> None:
     assert reward.update([0], [5.0], {}) == 0.0
 
 
-def test_times_are_compared_by_their_median() -> None:
+def test_an_episode_earns_minus_the_median_of_its_last_times() -> None:
     reward = _named("runtime")
-    reward.start([[9.0, 8.0, 12.0]], {})
-    assert reward.update([0], [[3.0, 4.0, 4.0]], {}) == 5.0
+    for _ in range(2):
+        reward.reset("benchmark://demo/1", {})
+        reward.start([[9.0, 8.0, 12.0]], {})
+        assert reward.update([0], [[3.0, 4.0, 4.0]], {}) == -4.0
+        assert reward.update([0], [[1.0, 9.0, 1.0]], {}) == 3.0
 
 
 def test_the_names_are_documented() -> None:

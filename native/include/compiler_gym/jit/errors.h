@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "compiler_gym/given_up.h"
+
 namespace compiler_gym::jit {
 
 // The text is no LLVM IR, or IR that does not verify.
@@ -26,7 +28,7 @@ class LinkError : public std::runtime_error {
 };
 
 // LLVM gave up. What was being compiled is leaked, since it is in no state to be destroyed.
-class FatalError : public std::runtime_error {
+class FatalError : public std::runtime_error, public GivenUp {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -3,7 +3,10 @@
 // compiler_gym.errors.
 #pragma once
 
+#include <new>
 #include <stdexcept>
+
+#include "compiler_gym/given_up.h"
 
 namespace compiler_gym::llvm {
 
@@ -18,9 +21,12 @@ struct PipelineError : std::runtime_error {
 };
 
 // LLVM gave up in the middle of its work; the module is lost.
-struct FatalError : std::runtime_error {
+struct FatalError : std::runtime_error, GivenUp {
   using std::runtime_error::runtime_error;
 };
+
+// The same where it found no memory.
+struct OutOfMemory : std::bad_alloc, GivenUp {};
 
 // LLVM finished its work and reported errors about the program.
 struct DiagnosticError : std::runtime_error {

@@ -77,7 +77,7 @@ class Inlining {
   void go_on();
 
   Module& module_;
-  std::unique_ptr<Run> run_;
+  Fragile<Run> run_;
 };
 
 }  // namespace compiler_gym::llvm

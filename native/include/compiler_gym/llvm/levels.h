@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler_gym/given_up.h"
+
 namespace llvm {
 class Module;
 }
@@ -34,7 +36,7 @@ void apply_level(::llvm::Module& module, Level level);
 
 // The same for a module that is a whole program: return what `clang -flto` at that level and a
 // linker make of it, before machine code. Names in `keep` stay visible; see whole_program.h.
-std::unique_ptr<::llvm::Module> at_linked_level(std::unique_ptr<::llvm::Module> module, Level level,
-                                                const std::vector<std::string>& keep);
+Fragile<::llvm::Module> at_linked_level(Fragile<::llvm::Module> module, Level level,
+                                        const std::vector<std::string>& keep);
 
 }  // namespace compiler_gym::llvm

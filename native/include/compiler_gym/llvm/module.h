@@ -19,6 +19,7 @@
 #include <tuple>
 #include <vector>
 
+#include "compiler_gym/given_up.h"
 #include "compiler_gym/llvm/codegen_options.h"
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/hash.h"
@@ -127,7 +128,7 @@ class Module {
   template <class Work>
   auto with_state(Work&& work);
 
-  std::unique_ptr<State> state_;
+  Fragile<State> state_;
   std::string lost_because_;
 };
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.datasets.corpus import FORMAT
-from compiler_gym.datasets.fetching.install import as_dataset_errors, locked
+from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError
 
@@ -176,7 +176,7 @@ class CorpusWriter:
 
     @contextmanager
     def _held(self) -> Generator[None]:
-        with locked(self.path), as_dataset_errors(f"cannot write {self.path}"):
+        with held(self.path), as_dataset_errors(f"cannot write {self.path}"):
             self._prepare()
             self._sql = sqlite3.connect(self.partial)
             try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
-from compiler_gym.datasets.fetching.install import as_dataset_errors, locked
+from compiler_gym.datasets.fetching.install import as_dataset_errors, held
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
 from compiler_gym.datasets.fetching.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
@@ -75,7 +75,7 @@ def download_file(
     addresses.
     """
     addresses = [urls] if isinstance(urls, str) else list(urls)
-    with locked(path):
+    with held(path):
         if sha256 is not None and path.is_file() and _sha256_of(path) == sha256:
             return path
         if report is not None:

@@ -11,9 +11,10 @@ from typing import Any
 
 from compiler_gym.datasets.corpus import CorpusDataset, CorpusProgram
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.fetching.install import new_file
+from compiler_gym.datasets.fetching.install import as_dataset_errors
 from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import replaced_file
 from compiler_gym.version import install_hint
 
 __all__ = ["export_parquet"]
@@ -43,7 +44,11 @@ def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = No
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in _COLUMNS])
     rows = islice(_rows(dataset), limit)
     count = 0
-    with new_file(Path(path)) as partial, parquet.ParquetWriter(partial, schema) as writer:
+    with (
+        as_dataset_errors(f"cannot write {path}"),
+        replaced_file(Path(path)) as partial,
+        parquet.ParquetWriter(partial, schema) as writer,
+    ):
         while batch := list(islice(rows, _ROWS)):
             writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
             count += len(batch)
@@ -74,7 +79,16 @@ def _programs(dataset: Dataset) -> Iterable[CorpusProgram]:
         suffix = Path(key).suffix
         digest = benchmark.content_hash
         licence, source = dataset.license, dataset.name
-        yield CorpusProgram(key, benchmark.contents, digest, suffix, licence, source, "", "")
+        yield CorpusProgram(
+            key=key,
+            contents=benchmark.contents,
+            sha256=digest,
+            suffix=suffix,
+            license=licence,
+            source=source,
+            license_files="",
+            language="",
+        )
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -98,8 +98,24 @@ def import_corpus(
     source = Path(path)
     if report is None:
         with transfer_bar(f"Importing {source.name}") as bar:
-            return _import(name, source, site_data_base, options, description, check, bar)
-    return _import(name, source, site_data_base, options, description, check, report)
+            return _import(
+                name=name,
+                source=source,
+                site_data_base=site_data_base,
+                options=options,
+                description=description,
+                check=check,
+                report=bar,
+            )
+    return _import(
+        name=name,
+        source=source,
+        site_data_base=site_data_base,
+        options=options,
+        description=description,
+        check=check,
+        report=report,
+    )
 
 
 def open_corpus(name: str, site_data_base: Path, *, reader: Reader | None = None) -> CorpusDataset:

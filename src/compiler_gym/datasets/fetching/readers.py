@@ -25,6 +25,7 @@ from compiler_gym.datasets.fetching.archive import (
 )
 from compiler_gym.datasets.files import walk_files
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import read_regular
 from compiler_gym.version import install_hint
 
 __all__ = ["Candidate", "ReadOptions", "reader_of"]
@@ -144,7 +145,7 @@ def _read_file(
         size = (root / name).stat().st_size
         if size > options.max_bytes:
             return Candidate(name, source=source, problem=f"{size} bytes are too many")
-        contents = (root / name).read_bytes()
+        contents = read_regular(root / name)
     except OSError as error:
         return Candidate(name, source=source, problem=f"cannot be read: {error.strerror}")
     license = _spdx_of(contents) or licenses.of(name)
@@ -243,16 +244,18 @@ def _of_row(row: dict[str, Any], options: ReadOptions, path: Path) -> Candidate:
         contents = contents.encode("utf-8", "surrogateescape")
     if not isinstance(contents, bytes) or len(contents) > options.max_bytes:
         return Candidate(key, source=source, problem="no contents, or too many bytes")
-    files = row.get("license_files")
+    files = row.get("license_files") or ""
+    if not isinstance(files, str):
+        files = json.dumps(files, default=str)
     return _judged(
         Candidate(
-            key,
-            contents,
-            text["suffix"] or ".bc",
-            text["license_expression"] or options.license or "unknown",
-            source,
-            files if isinstance(files, str) else json.dumps(files, default=str) if files else "",
-            text["language"] or options.language,
+            key=key,
+            contents=contents,
+            suffix=text["suffix"] or ".bc",
+            license=text["license_expression"] or options.license or "unknown",
+            source=source,
+            license_files=files,
+            language=text["language"] or options.language,
         )
     )
 
@@ -290,13 +293,13 @@ def _of_line(line: bytes, number: int, options: ReadOptions, path: Path) -> Cand
     suffix = str(record.get("suffix") or ".c")
     return _judged(
         Candidate(
-            _relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
-            code.encode("utf-8", "surrogatepass"),
-            suffix,
-            str(record.get("license") or options.license or "unknown"),
-            str(record.get("ref") or record.get("repo") or source),
-            "",
-            str(record.get("language") or options.language or _LANGUAGES.get(suffix, "")),
+            key=_relative("/".join(str(record[k]) for k in ("path", "fname") if record.get(k))),
+            contents=code.encode("utf-8", "surrogatepass"),
+            suffix=suffix,
+            license=str(record.get("license") or options.license or "unknown"),
+            source=str(record.get("ref") or record.get("repo") or source),
+            license_files="",
+            language=str(record.get("language") or options.language or _LANGUAGES.get(suffix, "")),
         )
     )
 
@@ -315,7 +318,15 @@ def _named(
     name: str, contents: bytes, suffix: str, license: str, source: str, options: ReadOptions
 ) -> Candidate:
     language = options.language or _LANGUAGES.get(suffix, "")
-    return Candidate(name, contents, suffix, license, source, "", language)
+    return Candidate(
+        key=name,
+        contents=contents,
+        suffix=suffix,
+        license=license,
+        source=source,
+        license_files="",
+        language=language,
+    )
 
 
 def _relative(name: str) -> str:
@@ -368,7 +379,8 @@ class _Licenses:
     def _stated_in(self, folder: Path) -> str:
         for path in sorted(folder.iterdir()):
             if _LICENSE_FILE.fullmatch(path.name) and path.is_file():
-                text = b" ".join(path.read_bytes()[:20_000].split())
+                with path.open("rb") as file:
+                    text = b" ".join(file.read(20_000).split())
                 known = (name for words, name in _LICENSE_TEXTS if words in text)
                 return _spdx_of(text) or next(known, f"see {path.name}")
         return ""

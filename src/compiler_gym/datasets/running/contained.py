@@ -11,17 +11,16 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import tempfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError, SandboxError
-from compiler_gym.files import process_prefix, sweep
+from compiler_gym.files import scratch_directory
 from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, chosen, run_boxed
 
 __all__ = ["RunLimits", "RunReport", "run_contained"]
@@ -29,8 +28,6 @@ __all__ = ["RunLimits", "RunReport", "run_contained"]
 _KEPT_ERRORS = 1 << 16
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-_KIND = "compiler_gym-run"
-_REMOVE = 'chmod -R u+rwX "$1" 2>/dev/null; rm -rf "$1"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ def run_contained(
     case, limits = case or RunCase(), limits or RunLimits()
     tier, words = chosen(sandbox), _found(command)
     with (
-        _scratch_directory() as directory,
+        scratch_directory("run") as directory,
         tempfile.TemporaryFile() as stdin,
         tempfile.TemporaryFile() as stdout,
         tempfile.TemporaryFile() as stderr,
@@ -107,14 +104,14 @@ def run_contained(
             raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
         printed = _contents(stdout)
         return RunReport(
-            report.exit_status,
-            report.seconds,
-            printed,
-            _contents(stderr)[-_KEPT_ERRORS:],
-            dict(_outputs(scratch, collected, case)),
-            _stopped_by(report, printed, limits),
-            report.cpu_seconds,
-            report.sandbox.value,
+            exit_status=report.exit_status,
+            seconds=report.seconds,
+            stdout=printed,
+            stderr=_contents(stderr)[-_KEPT_ERRORS:],
+            files=dict(_outputs(scratch, collected, case)),
+            stopped_by=_stopped_by(report, printed, limits),
+            cpu_seconds=report.cpu_seconds,
+            sandbox=report.sandbox.value,
         )
 
 
@@ -143,26 +140,6 @@ def _stopped_by(report: BoxReport, printed: bytes, limits: RunLimits) -> str | N
     return report.stopped_by
 
 
-@contextmanager
-def _scratch_directory() -> Generator[str]:
-    """Make a directory and remove it; those of processes that were killed go too."""
-    sweep(Path(tempfile.gettempdir()), _KIND, _remove)
-    directory = tempfile.mkdtemp(prefix=process_prefix(_KIND))
-    try:
-        yield directory
-    finally:
-        _remove(directory)
-
-
-def _remove(directory: str | Path) -> None:
-    try:
-        shutil.rmtree(directory)
-    except FileNotFoundError:
-        pass
-    except (OSError, RecursionError):  # closed to its owner, or nested too deeply for Python
-        subprocess.run(["/bin/sh", "-c", _REMOVE, "sh", directory], check=False)
-
-
 def _environment(directory: str) -> dict[str, str]:
     path = os.environ.get("PATH", os.defpath)
     fixed = {"LC_ALL": "C", "TZ": "UTC", "HOME": directory, "TMPDIR": directory}
@@ -183,8 +160,10 @@ def _outputs(scratch: Path, collected: Path | None, case: RunCase) -> Iterator[t
 
 
 def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
-    """Return the contents of a plain file, or None: no link that a program made is followed."""
-    if ".." in parts:
+    """Return the contents of a plain file, or None: no link that a program made is followed, and
+    no name leads out of `folder`.
+    """
+    if not parts or parts[0] == "/" or ".." in parts:
         return None
     with ExitStack() as stack:
         try:

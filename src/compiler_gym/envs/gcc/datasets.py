@@ -36,7 +36,7 @@ __all__ = [
     "get_gcc_datasets",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`
 
 _STANDARD = ("-std=c11",)
 """The language of the bundled programs."""

@@ -40,6 +40,7 @@ from compiler_gym.envs.llvm.programs.collections.published import (
 from compiler_gym.envs.llvm.programs.collections.stored import read_stored
 from compiler_gym.envs.llvm.programs.source import read_program
 from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.files import read_regular
 from compiler_gym.paths import site_data_path
 
 __all__ = [
@@ -63,7 +64,7 @@ __all__ = [
     "get_llvm_datasets",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`
 
 
 class FileDataset(Dataset):
@@ -90,7 +91,7 @@ class FileDataset(Dataset):
         path = Path(uri.path)
         benchmark = Benchmark.from_file_contents(uri, read_program(path))
         if path.suffix in SOURCE_LANGUAGES:
-            benchmark.add_source((path.name, path.read_bytes()))
+            benchmark.add_source((path.name, read_regular(path)))
         return benchmark
 
 

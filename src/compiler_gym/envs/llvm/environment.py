@@ -5,6 +5,7 @@ import copy
 import operator
 import re
 import shlex
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
@@ -55,7 +56,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.sandbox import sandboxed
-from compiler_gym.service import SessionSource
+from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
 from compiler_gym.validation import ValidationError, ValidationResult, chosen_cases
 from compiler_gym.version import __version__
@@ -471,7 +472,8 @@ class LlvmEnv(RunnableEnv):
         """
         benchmark = self.benchmark
         assert benchmark is not None
-        return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
+        with sandboxed(self.limits.sandbox):
+            return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
 
     def write_bug_report(
         self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
@@ -493,15 +495,16 @@ class LlvmEnv(RunnableEnv):
             module, pipeline = _marked(start, actions)
         spec = benchmark.run
         case = next((c for c in chosen_cases(spec) if c.name in names), None) if spec else None
-        return write_bug_report(
-            Path(folder),
-            module=module,
-            pipeline=pipeline,
-            kind=kind,
-            case=case,
-            link=tuple(spec.link) if spec else (),
-            details="; ".join(map(str, errors)),
-        )
+        with sandboxed(self.limits.sandbox):
+            return write_bug_report(
+                Path(folder),
+                module=module,
+                pipeline=pipeline,
+                kind=kind,
+                case=case,
+                link=tuple(spec.link) if spec else (),
+                details="; ".join(map(str, errors)),
+            )
 
     def _rewards(self) -> list[Reward]:
         """Return what can be earned, fresh."""
@@ -546,14 +549,24 @@ def _marked(start: LlvmEnv, actions: Sequence[int]) -> tuple[bytes, str]:
 
 
 def compute_observation(observation_space: Any, bitcode: str | Path, timeout: float = 300) -> Any:
-    """Return one observation of the module in the file `bitcode`."""
-    with LlvmEnv(isolation="process") as env:
+    """Return one observation of the module in the file `bitcode`.
+
+    Raises `WorkerTimeoutError` or `BenchmarkTimeoutError`, both a `TimeoutError`, where it takes
+    more than `timeout` seconds in all.
+    """
+    limits = Limits(step_seconds=timeout)
+    end = time.monotonic() + timeout
+    with LlvmEnv(isolation="process", limits=limits) as env:
         benchmark = source.make_benchmark(bitcode)
         name: str = getattr(
             observation_space, "id", getattr(observation_space, "name", observation_space)
         )
-        env.reset(benchmark=benchmark, timeout=timeout)
-        return env.observation[name]
+        env.reset(benchmark=benchmark, timeout=max(end - time.monotonic(), 0.0))
+        left = max(end - time.monotonic(), 0.0)
+        seen, _, _, truncated, info = env.multistep([], name, timeout=left)
+        if truncated:
+            raise info["error"]
+        return seen
 
 
 def merge_benchmarks(
@@ -574,9 +587,9 @@ def merge_benchmarks(
 def split_benchmark_by_function(
     benchmark: Benchmark, maximum_function_count: int = 0, timeout: float = 300
 ) -> list[Benchmark]:
-    """Return one program per function of `benchmark`, and as the last one its globals.
+    """Return the globals of `benchmark` as one program, and behind it one per function.
 
-    The last holds the variables, constants and aliases, which the others declare; functions and
+    The first holds the variables, constants and aliases, which the others declare; functions and
     variables that were local are visible to the other parts. `merge_benchmarks` of all parts is
     `benchmark` again, linkage and order included, also after the parts were optimised. No
     more than `maximum_function_count` functions are returned, if it is not 0. Raises
@@ -590,7 +603,7 @@ def split_benchmark_by_function(
     if not functions:
         raise BenchmarkInitError(f"No functions found in {benchmark}: expected at least one")
     chosen = functions[: maximum_function_count or None]
-    return [source.user_benchmark(part, ()) for part in (*chosen, rest)]
+    return [source.user_benchmark(part, ()) for part in (rest, *chosen)]
 
 
 def _parts_of(words: Sequence[str], text: str) -> list[str]:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
         make_benchmark,
     )
     from compiler_gym.envs.loop_tool.environment import LoopToolEnv
+    from compiler_gym.envs.loop_tool.rewards import FLOPSReward
 
 __all__ = [
     "VERSION",
+    "FLOPSReward",
     "LoopToolCPUDataset",
     "LoopToolCUDADataset",
     "LoopToolEnv",
@@ -60,6 +62,7 @@ loop_tool = Compiler(
 __getattr__ = door(
     __name__,
     {
+        "FLOPSReward": f"{__name__}.rewards",
         "LoopToolCPUDataset": f"{__name__}.datasets",
         "LoopToolCUDADataset": f"{__name__}.datasets",
         "LoopToolEnv": f"{__name__}.environment",

@@ -5,6 +5,7 @@ Every program is text of the language; nothing is compiled or fetched here. The 
 for CPU and CUDA keep the names that CompilerGym 0.2.5 gives them.
 """
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar
@@ -16,6 +17,7 @@ from compiler_gym.envs.loop_tool.programs.layers import HELD_OUT, LAYERS
 from compiler_gym.envs.loop_tool.state.descriptions import EINSUM, KINDS, describe
 from compiler_gym.envs.loop_tool.state.reading import parse_program
 from compiler_gym.errors import BenchmarkInitError, UnknownNameError, program_unreadable
+from compiler_gym.files import read_regular
 from compiler_gym.nearest import unknown_name
 
 __all__ = [
@@ -262,13 +264,11 @@ class FileDataset(Dataset):
         """Return the program in the file that `uri` names."""
         path = Path(unquote(uri.path, errors="surrogateescape"))
         try:
-            with path.open("rb") as file:
-                contents = file.read(_MOST_BYTES + 1)
+            return Benchmark(uri, read_regular(path, most=_MOST_BYTES))
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise BenchmarkInitError(f"{path}: it is no program: {error.strerror}") from error
             raise program_unreadable(path, error) from error
-        if len(contents) > _MOST_BYTES:
-            raise BenchmarkInitError(f"{path} has more than {_MOST_BYTES} bytes: it is no program")
-        return Benchmark(uri, contents)
 
 
 def make_datasets() -> list[Dataset]:

@@ -7,7 +7,14 @@ from typing import Any
 from compiler_gym.rewards import ChangeReward
 from compiler_gym.spaces import Reward
 
-__all__ = ["GainReward", "make_rewards"]
+__all__ = ["FLOPSReward", "GainReward", "make_rewards"]
+
+
+class FLOPSReward(ChangeReward):
+    """The GFLOPS that an action gained over the last measurement."""
+
+    def __init__(self) -> None:
+        super().__init__("flops", "flops", initial="flops_at_reset", deterministic=False)
 
 
 class GainReward(Reward):
@@ -40,7 +47,7 @@ class GainReward(Reward):
 def make_rewards() -> list[Reward]:
     """Return fresh rewards: each holds the numbers of one environment's episode."""
     return [
-        ChangeReward("flops", "flops", initial="flops_at_reset", deterministic=False),
+        FLOPSReward(),
         ChangeReward(
             "flops_deterministic",
             "flops_deterministic",

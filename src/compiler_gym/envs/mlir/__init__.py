@@ -14,7 +14,11 @@ from compiler_gym.lazy import door
 from compiler_gym.registration import Compiler, EnvironmentId, ProgramFormat
 
 if TYPE_CHECKING:
-    from compiler_gym.envs.mlir.actions.subactions import make_mlir_rl_wrapper_env
+    from compiler_gym.envs.mlir.actions.subactions import (
+        MlirRlWrapperEnv,
+        convert_action,
+        make_mlir_rl_wrapper_env,
+    )
     from compiler_gym.envs.mlir.datasets import MatmulBenchmark, MatmulDataset, make_benchmark
     from compiler_gym.envs.mlir.environment import MlirEnv
 
@@ -22,6 +26,8 @@ __all__ = [
     "MatmulBenchmark",
     "MatmulDataset",
     "MlirEnv",
+    "MlirRlWrapperEnv",
+    "convert_action",
     "make_benchmark",
     "make_mlir_rl_wrapper_env",
     "mlir",
@@ -44,7 +50,12 @@ mlir = Compiler(
 )
 """What the entry point names."""
 
-_WHERE = {"MlirEnv": "environment", "make_mlir_rl_wrapper_env": "actions.subactions"}
+_WHERE = {
+    "MlirEnv": "environment",
+    **dict.fromkeys(
+        ("MlirRlWrapperEnv", "convert_action", "make_mlir_rl_wrapper_env"), "actions.subactions"
+    ),
+}
 
 __getattr__ = door(
     __name__,

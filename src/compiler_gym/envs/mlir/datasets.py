@@ -2,17 +2,24 @@
 """Which payloads there are: kernels of any size, layers of networks, random chains, and files."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import unquote
 
-from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
+from compiler_gym.datasets import (
+    Benchmark,
+    BenchmarkSource,
+    BenchmarkUri,
+    BenchmarkWithSource,
+    Dataset,
+)
 from compiler_gym.envs.mlir.programs.builders import KERNELS, build
 from compiler_gym.envs.mlir.programs.description import describe_payload
 from compiler_gym.envs.mlir.programs.random_chain import random_chain
 from compiler_gym.envs.mlir.programs.shapes import LAYERS
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
+from compiler_gym.files import read_regular
 
 __all__ = [
     "FileDataset",
@@ -24,7 +31,7 @@ __all__ = [
     "make_benchmark",
     "make_datasets",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `_old_paths`
+__path__: list[str] = []  # old paths are looked for below this one: see `compat`
 
 _LARGEST_SEED = 2**32 - 1
 
@@ -105,18 +112,33 @@ class RandomDataset(Dataset):
         return Benchmark(uri, random_chain(int(number)).encode())
 
 
-class MatmulBenchmark(Benchmark):
-    """A matrix product, as CompilerGym 0.2.5 calls it."""
+class MatmulBenchmark(BenchmarkWithSource):
+    """A matrix product; its source is the payload itself, ``source.mlir``."""
+
+    @classmethod
+    def create(  # type: ignore[override]  # 0.2.5's arguments: its source has one name
+        cls, uri: str | BenchmarkUri, bitcode: bytes, src: bytes
+    ) -> "MatmulBenchmark":
+        """Return the program `bitcode` that was made from `src`; here both are MLIR."""
+        return cls(uri, bitcode, sources=[BenchmarkSource("source.mlir", src)])
 
 
 class MatmulDataset(Dataset):
     """``generator://matmul-v0/64_64_64``: matrix products by their sizes m, n and k."""
 
-    def __init__(self, site_data_base: Path | None = None, sort_order: int = 3) -> None:
+    def __init__(
+        self,
+        site_data_base: Path | None = None,
+        sort_order: int = 3,
+        matmul_bin: Path | None = None,
+        matmul_includes: Path | None = None,
+    ) -> None:
         super().__init__(
             "generator://matmul-v0",
             "Matrix products; the names are sizes m_n_k",
             "MIT",
+            site_data_base=site_data_base,
+            benchmark_class=MatmulBenchmark,
             sort_order=sort_order,
         )
 
@@ -125,27 +147,38 @@ class MatmulDataset(Dataset):
         """How many are listed: one, as in CompilerGym 0.2.5."""
         return 1
 
-    @staticmethod
-    def name_from_size(mnk: tuple[int, int, int]) -> str:
-        """Return the name of a size.
+    def name_from_size(self, mnk: Iterable[int]) -> str:
+        """Return the address of a size.
 
-        >>> MatmulDataset.name_from_size((64, 32, 16))
-        '64_32_16'
+        >>> MatmulDataset().name_from_size((64, 32, 16))
+        'generator://matmul-v0/64_32_16'
         """
-        return "_".join(map(str, mnk))
+        return f"{self.name}/{'_'.join(map(str, mnk))}"
 
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the one that is listed."""
-        yield f"{self.name}/64_64_64"
+        yield self.name_from_size((64, 64, 64))
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the matrix product of the sizes that `uri` names."""
         sizes = _numbers(uri.path.strip("/"), "_", str(uri))
-        return MatmulBenchmark(uri, build("matmul", sizes).encode())
+        payload = build("matmul", sizes).encode()
+        return MatmulBenchmark.create(uri, payload, payload)
 
-    def benchmark_from_size(self, mnk: tuple[int, int, int]) -> Benchmark:
-        """Return the matrix product of these sizes."""
-        return self.benchmark(f"{self.name}/{self.name_from_size(mnk)}")
+    def benchmark_from_size(
+        self, mnk: Iterable[int], max_retries: int = 3, retry_count: int = 0
+    ) -> Benchmark:
+        """Return the matrix product of these sizes.
+
+        Nothing here fails at random, so nothing is tried again. Raises `BenchmarkInitError`, an
+        `OSError`, if `retry_count` says that `max_retries` attempts were made already.
+        """
+        if retry_count >= max_retries:
+            raise BenchmarkInitError(
+                f"matmul failed after {retry_count} attempts with size {tuple(mnk)}: expected "
+                f"retry_count below max_retries, {max_retries}"
+            )
+        return self.benchmark(self.name_from_size(mnk))
 
 
 class FileDataset(Dataset):
@@ -183,7 +216,7 @@ def make_datasets() -> list[Dataset]:
 
 def _from_file(path: Path, uri: BenchmarkUri) -> Benchmark:
     try:
-        return Benchmark(uri, path.read_bytes())
+        return Benchmark(uri, read_regular(path))
     except FileNotFoundError as error:
         raise BenchmarkNotFoundError(f"there is no file {path}") from error
     except OSError as error:

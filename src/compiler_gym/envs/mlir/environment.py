@@ -34,7 +34,7 @@ class MlirEnv(RunnableEnv):
       transformation and numbers, ``LegalMoves`` changes with the program, ``ScriptLines`` takes
       text, ``MatrixMultiplication`` is CompilerGym 0.2.5's.
     - Observations: the module, the transform script, features, a graph, times, static cost.
-    - Rewards: ``LogSpeedup`` over naive code, ``LogSpeedupNumpy``, ``Gflops``, ``runtime`` in
+    - Rewards: ``LogSpeedup`` over naive code, ``LogSpeedupNumpy``, ``Gflops``, ``runtime``, minus
       microseconds, ``StaticCostSaved`` without running.
     - End: ``stop``, an empty line, or the one step of ``MatrixMultiplication``. An episode is
       truncated where the results are wrong, or MLIR crashes.

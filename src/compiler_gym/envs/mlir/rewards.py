@@ -12,7 +12,7 @@ from typing import Any
 from compiler_gym.rewards import ChangeReward, CostReward
 from compiler_gym.spaces import Reward
 
-__all__ = ["LogSpeedupReward", "make_rewards"]
+__all__ = ["LogSpeedupReward", "MinusRuntime", "make_rewards"]
 
 
 class LogSpeedupReward(Reward):
@@ -55,8 +55,44 @@ class LogSpeedupReward(Reward):
         return earned
 
 
-def _median(times: Any) -> float:
-    return float(median(times))
+class MinusRuntime(Reward):
+    """Minus the time of a run: an episode's rewards sum to minus its last time.
+
+    >>> reward = MinusRuntime()
+    >>> reward.reset("benchmark://demo/1", {})
+    >>> [reward.update([0], [times], {}) for times in ([7.0, 9.0, 8.0], [5.0])]
+    [-8.0, 3.0]
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "runtime",
+            ["Runtime"],
+            default_value=-1,
+            default_negates_returns=True,
+            deterministic=False,
+            platform_dependent=True,
+        )
+        self.description = (
+            "Minus the median of `Runtime`, in microseconds. What an episode's first step earned "
+            "is taken back by the next, so that its rewards sum to minus its last time."
+        )
+        self._before = 0.0
+
+    def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
+        """Forget the last episode."""
+        self._before = 0.0
+
+    def update(
+        self,
+        actions: Sequence[Any],
+        observations: Sequence[Any],
+        observation_view: Mapping[str, Any],
+    ) -> float:
+        """Return the last time minus this one; the program was not run before the first."""
+        now = float(median(observations[0]))
+        earned, self._before = self._before - now, now
+        return earned
 
 
 def make_rewards() -> list[Reward]:
@@ -72,8 +108,7 @@ def make_rewards() -> list[Reward]:
         LogSpeedupReward("LogSpeedupNumpy", "RuntimeNumpy"),
         ChangeReward("Gflops", "GflopsPerSecond", deterministic=False),
         ChangeReward("PeakFraction", "FractionOfPeak", deterministic=False),
-        # In microseconds, as CompilerGym 0.2.5's.
-        ChangeReward("runtime", "Runtime", deterministic=False, falls=True, number=_median),
+        MinusRuntime(),
         CostReward(
             "StaticCostSaved",
             cost="StaticCost",

@@ -39,7 +39,13 @@ from compiler_gym.session import (
 __all__ = ["MlirSession"]
 
 _FIRST = build("matmul", (8, 32, 8))
-_RUN_COUNTS = {"runtime_observation_count": 1, "runtime_warmup_runs_count": 0}
+_RUN_COUNTS = {
+    "mlir.set_runtimes_per_observation_count": ("runs", 1),
+    "mlir.set_warmup_runs_count_per_runtime_observation": ("warmups", 0),
+    "limits.runtime_observation_count": ("runs", 1),
+    "limits.runtime_warmup_runs_count": ("warmups", 0),
+}
+"""What a parameter sets, and the least value."""
 Step = tuple[bool, ActionSpaceSpec | None, bool]
 
 
@@ -105,18 +111,16 @@ class MlirSession(CompilerSession):
         return COMPUTE[name](self)
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle ``limits.runtime_observation_count`` and its like, and ``mlir.refusal``: why the
-        last action had no effect."""
+        """Handle ``mlir.set_runtimes_per_observation_count`` and its like, and ``mlir.refusal``:
+        why the last action had no effect."""
         if key == "mlir.refusal":
             return self._refusal
-        name = key.removeprefix("limits.")
-        if name not in _RUN_COUNTS:
+        name, least = _RUN_COUNTS.get(key.replace(".get_", ".set_"), ("", 0))
+        if not name:
             return None
-        least = _RUN_COUNTS[name]
-        if not value.isdecimal() or int(value) < least:
-            raise InvalidParameterError(f"{key} is {value!r}: expected at least {least}")
-        setattr(self, "runs" if name == "runtime_observation_count" else "warmups", int(value))
-        return value
+        if ".get_" not in key:
+            setattr(self, name, _count(key, value, least))
+        return str(getattr(self, name))
 
     @property
     def bench(self) -> Bench:
@@ -250,6 +254,18 @@ class MlirSession(CompilerSession):
                     names.append(str(move))
         self._legal = [*dict.fromkeys(names), STOP]
         return actions.legal_space(tuple(self._legal))
+
+
+def _count(key: str, value: str, least: int) -> int:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not number.is_integer() or number < least:
+        raise InvalidParameterError(
+            f"{key} is {value!r}: expected a whole number of at least {least}"
+        )
+    return int(number)
 
 
 _OF_FUNCTION = frozenset({"hoist", "outerproduct", "dot", "parallelarith"})

@@ -67,8 +67,18 @@ def test_a_command_that_fails_is_noted_in_its_row(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
+    shown = demonstration(tmp_path / "file" / "out")
     with pytest.raises(CacheError, match=r"cannot create .*: name another folder with --output"):
-        job._create(tmp_path / "file" / "out")
+        shown.run(["cbench-v1/crc32"], seconds=60, jobs=1, seed=0)
+
+
+def test_a_folder_in_which_nothing_came_goes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job, "make", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        demonstration(tmp_path / "a" / "b").run([], seconds=60, jobs=1, seed=0)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupted_demonstration_writes_what_it_has(tmp_path: Path) -> None:

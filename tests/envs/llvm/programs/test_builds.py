@@ -3,6 +3,7 @@ import json
 import pickle
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -373,7 +374,7 @@ def test_as_many_functions_are_split_off_as_asked_for_and_the_globals() -> None:
     source = "int x; int A() {return x;} int B() {return A();}"
     program = llvm.make_benchmark_from_source(source, lang="c")
     assert len(llvm.split_benchmark_by_function(program)) == 3
-    first, rest = llvm.split_benchmark_by_function(program, maximum_function_count=1)
+    rest, first = llvm.split_benchmark_by_function(program, maximum_function_count=1)
     with LlvmEnv() as env:
         env.reset(benchmark=first)
         assert "define" in env.ir
@@ -429,3 +430,25 @@ def test_without_system_includes_no_header_of_the_system_is_found(
                 make(False)
     own = llvm.make_benchmark_from_source("#include <stddef.h>", lang=lang, system_includes=False)
     assert own.contents
+
+
+def test_the_globals_come_first() -> None:
+    program = llvm.make_benchmark_from_source("int x; int A() {return x;}", lang="c")
+    variables, function = llvm.split_benchmark_by_function(program)
+    with LlvmEnv() as env:
+        env.reset(benchmark=variables)
+        assert "@x = " in env.ir
+        assert "define" not in env.ir
+        env.reset(benchmark=function)
+        assert "define" in env.ir
+
+
+def test_an_observation_that_takes_too_long_ends_in_time(tmp_path: Path) -> None:
+    source = tmp_path / "large.ll"
+    adds = "\n".join(f"  %x{i + 1} = add i32 %x{i}, %x{i}" for i in range(20_000))
+    body = f"(i32 %x0) {{\n{adds}\n  ret i32 %x20000\n}}\n"
+    source.write_text("".join(f"define i32 @f{n}{body}" for n in range(40)))
+    began = time.monotonic()
+    with pytest.raises(TimeoutError):
+        llvm.compute_observation("ObjectTextSizeO3", source, timeout=1.0)
+    assert time.monotonic() - began < 30

@@ -12,6 +12,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.files import append
+
 __all__ = ["Facts", "Memo", "memo_of"]
 
 Facts = dict[str, Any]
@@ -96,16 +98,9 @@ class Memo:
             self._stored.setdefault(line[:_KEY], []).append(line[_KEY + 1 :])
 
     def _append(self, line: bytes) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-        descriptor = os.open(self.path, flags, 0o666)
-        try:
-            if os.fstat(descriptor).st_size > MOST_BYTES:
-                os.ftruncate(descriptor, 0)
-            # One write to a file opened for appending: lines of two processes do not mix.
-            os.write(descriptor, line)
-        finally:
-            os.close(descriptor)
+        if self.path.is_file() and self.path.stat().st_size > MOST_BYTES:
+            os.truncate(self.path, 0)
+        append(self.path, line)
 
 
 def memo_of(path: Path) -> Memo:

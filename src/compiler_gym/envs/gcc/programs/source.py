@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from compiler_gym.builds import SOURCE_LANGUAGES
 from compiler_gym.errors import BenchmarkInitError, program_unreadable
+from compiler_gym.files import read_regular
 
 __all__ = [
     "LANGUAGES",
@@ -161,7 +162,7 @@ def _require_source(path: Path) -> None:
 
 def _bytes_of(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise program_unreadable(path, error) from error
 

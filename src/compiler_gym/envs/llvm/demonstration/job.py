@@ -5,7 +5,8 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from compiler_gym.envs.llvm.demonstration.report import print_commands, print_ta
 from compiler_gym.envs.llvm.demonstration.request import Interrupts
 from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import CacheError
+from compiler_gym.files import made
 from compiler_gym.registration import make
 from compiler_gym.search import Budget, SearchResult, default_starts, level_sequences, run_search
 from compiler_gym.version import install_hint
@@ -77,13 +79,13 @@ class Demonstration:
 
     def run(self, programs: Iterable[str], *, seconds: float, jobs: int, seed: int) -> None:
         """Do everything, or what there is time for before Ctrl-C, and write it down."""
-        self._find(programs, Budget(seconds=seconds), jobs, seed)
+        with _created(self._directory):
+            self._find(programs, Budget(seconds=seconds), jobs, seed)
         self._files = write(self._directory, self.rows, self.facts)
         if self.rows:
             self._plot(self._directory / "results.png", seconds)
 
     def _find(self, programs: Iterable[str], budget: Budget, jobs: int, seed: int) -> None:
-        _create(self._directory)
         with make(_ENV, **_OPTIONS) as env:
             self.opt = find_opt(env.compiler_version)
             self.facts |= {
@@ -120,7 +122,18 @@ class Demonstration:
         (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
         level, count, commandline = min(_levels(env, benchmark), key=lambda tried: tried[1])
         command = self._command(name, commandline)
-        row = Comparison(name, str(benchmark), initial, o0, o3, oz, count, count, [level], command)
+        row = Comparison(
+            name=name,
+            benchmark=str(benchmark),
+            initial=initial,
+            o0=o0,
+            o3=o3,
+            oz=oz,
+            baseline=count,
+            found=count,
+            actions=[level],
+            command=command,
+        )
         row.opt_oz = opt_oz
         self.rows.append(row)
         self._benchmarks.append(benchmark)
@@ -184,10 +197,14 @@ def _levels(env: CompilerEnv, benchmark: Benchmark) -> Iterator[tuple[str, int, 
         yield names[action], int(env.observation["IrInstructionCount"]), env.commandline()
 
 
-def _create(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CacheError(
-            f"cannot create {directory}: {error.strerror}: name another folder with --output"
-        ) from error
+@contextmanager
+def _created(directory: Path) -> Generator[None]:
+    """Make the folder of the results; where the block fails before anything is in it, it goes."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(made(directory))
+        except OSError as error:
+            raise CacheError(
+                f"cannot create {directory}: {error.strerror}: name another folder with --output"
+            ) from error
+        yield

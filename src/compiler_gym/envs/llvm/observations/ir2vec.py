@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.files import read_regular
 
 __all__ = ["VARIABLE", "dimension", "vocabulary_path"]
 
@@ -28,7 +29,7 @@ def dimension() -> int:
     """Return the length of the vocabulary's vectors."""
     path = vocabulary_path()
     try:
-        return len(next(iter(json.loads(path.read_bytes())["Opcodes"].values())))
+        return len(next(iter(json.loads(read_regular(path))["Opcodes"].values())))
     except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration) as error:
         raise EnvironmentNotSupported(
             f"expected a vocabulary of IR2Vec (JSON with Opcodes, Types and Arguments) in {path}, "

@@ -36,7 +36,7 @@ from compiler_gym.errors import (
     BenchmarkNotFoundError,
     CompilerDiagnosticError,
 )
-from compiler_gym.files import scratch_directory, write_whole
+from compiler_gym.files import append, scratch_directory, write_whole
 
 __all__ = [
     "BenchmarkFromCommandLine",
@@ -339,10 +339,5 @@ def _keep(folder: Path, kind: str, name: str, module: bytes, command: CompilerCo
             "command": shlex.join(command.words),
         }
     )
-    # One write to a file opened for appending: parallel builds do not mix their lines.
-    descriptor = os.open(folder / "index.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-    try:
-        os.write(descriptor, line.encode("utf-8", "surrogateescape") + b"\n")
-    finally:
-        os.close(descriptor)
+    append(folder / "index.jsonl", line.encode("utf-8", "surrogateescape") + b"\n")
     return path

@@ -17,6 +17,7 @@ from compiler_gym.envs.llvm.programs.builds import read_command
 from compiler_gym.envs.llvm.programs.source import user_benchmark
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
 from compiler_gym.errors import BenchmarkInitError, program_unreadable
+from compiler_gym.files import read_regular
 
 __all__ = [
     "make_benchmarks_from_compile_commands",
@@ -127,7 +128,7 @@ def _commands_of(
 
 def _entries_of(path: Path) -> list[Any]:
     try:
-        found: Any = json.loads(path.read_bytes())
+        found: Any = json.loads(read_regular(path))
     except OSError as error:
         raise program_unreadable(path, error) from error
     except (ValueError, RecursionError) as error:

@@ -27,7 +27,7 @@ from compiler_gym.errors import (
     BenchmarkTypeError,
     program_unreadable,
 )
-from compiler_gym.files import scratch_directory
+from compiler_gym.files import read_regular, scratch_directory
 from compiler_gym.sandbox import run_tool_boxed
 
 __all__ = [
@@ -284,7 +284,7 @@ def _require_file(path: Path) -> None:
 
 def _need(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise program_unreadable(path, error) from error
 

@@ -3,21 +3,23 @@
 
 Only LLVM's own tools take part: the folder shows the bug to whoever has them. The
 IR is reduced by ``llvm-reduce`` where it is installed, with the script that stays
-in the folder as its judge.
+in the folder as its judge. What the script runs is the program and what reducing
+makes of it: both work in a sandbox, on a copy of the folder.
 """
 
 import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from compiler_gym.datasets import RunCase
+from compiler_gym.datasets import RunCase, RunLimits, RunReport, run_contained
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, tool_name
-from compiler_gym.errors import CacheError
+from compiler_gym.envs.llvm.validation.build import paths_in
+from compiler_gym.errors import BenchmarkInitError, CacheError
 
 __all__ = ["BugReport", "write_bug_report"]
 
@@ -25,6 +27,11 @@ _OPT = tool_name("opt")
 _REDUCE = tool_name("llvm-reduce")
 _SECONDS = 60
 _REDUCE_SECONDS = 900.0
+_SCRIPT = "interesting.sh"
+_LIMITS = RunLimits(
+    memory_bytes=0, output_bytes=256 << 20, processes=256, total_memory_bytes=8 << 30,
+    open_files=1024,
+)  # fmt: skip
 
 _CRASH = """\
 #!/bin/sh
@@ -44,7 +51,8 @@ ir=$(realpath "$1")
 work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
 run() {{
-  rm -rf scratch && cp -r "$here/case" scratch && chmod -R u+w scratch && cd scratch || exit 1
+  rm -rf scratch && {{ [ ! -d "$here/case" ] || cp -r "$here/case" scratch; }} || exit 1
+  mkdir -p scratch && chmod -R u+w scratch && cd scratch || exit 1
   timeout {seconds} "../$1" {argv} < "$here/stdin" > ../stdout 2> ../stderr
   echo "exit status $?" > "../$1.did"
   cat ../stdout {outputs} >> "../$1.did" 2> /dev/null
@@ -92,13 +100,14 @@ def write_bug_report(
 ) -> BugReport:
     """Write the report of what `pipeline` does to `module` into `folder`.
 
-    A miscompile needs the `case` on which the program goes wrong.
+    A miscompile needs the `case` on which the program goes wrong. The program, and what
+    ``llvm-reduce`` makes of it, run in the sandbox that was chosen.
     """
     folder = folder.absolute()  # the tools below run in it
     _create(folder)
     (folder / "program.bc").write_bytes(module)
     arguments = f"-passes={shlex.quote(pipeline)}"
-    script = folder / "interesting.sh"
+    script = folder / _SCRIPT
     if kind == "crash":
         text, symptom = _crash_script(folder / "program.bc", arguments)
     else:
@@ -106,8 +115,8 @@ def write_bug_report(
         text, symptom = _miscompile_script(folder, case, link, arguments), details
     script.write_text(text, encoding="utf-8")
     script.chmod(0o755)
-    is_shown = bool(text) and _is_interesting(script, folder / "program.bc")
-    reduced = _reduce(folder, script) if is_shown else None
+    is_shown = bool(text) and _is_interesting(folder, "program.bc", link)
+    reduced = _reduce(folder, link) if is_shown else None
     target = _as_text(folder, reduced or folder / "program.bc")
     command = f"{_OPT} {arguments} {target.name} -S -o output.ll"
     report = BugReport(
@@ -187,29 +196,46 @@ def _miscompile_script(folder: Path, case: RunCase, link: tuple[str, ...], argum
     )
 
 
-def _is_interesting(script: Path, program: Path) -> bool:
+def _is_interesting(folder: Path, program: str, link: tuple[str, ...]) -> bool:
+    """Return whether the script succeeds on this file of the folder."""
+    command = ["/bin/sh", _SCRIPT, program]
     try:
-        done = subprocess.run(
-            [str(script), str(program)], capture_output=True, timeout=5 * _SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        return _run(folder, command, link, 5 * _SECONDS).exit_status == 0
+    except BenchmarkInitError:
         return False
-    return done.returncode == 0
 
 
-def _reduce(folder: Path, script: Path) -> Path | None:
+def _reduce(folder: Path, link: tuple[str, ...]) -> Path | None:
     """Return the reduced IR, or None where ``llvm-reduce`` is missing or finds nothing smaller."""
     if shutil.which(_REDUCE) is None:
         return None
     target = folder / "reduced.bc"
-    command = [_REDUCE, f"--test={script}", str(folder / "program.bc"), "-o", str(target)]
-    try:
-        subprocess.run(
-            command, cwd=folder, capture_output=True, timeout=_REDUCE_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        pass
-    return target if target.is_file() and _is_interesting(script, target) else None
+    test = ["--test=/bin/sh", f"--test-arg={_SCRIPT}"]
+    command = [_REDUCE, *test, "program.bc", "-o", target.name]
+    reduced = _run(folder, command, link, _REDUCE_SECONDS, target.name).files.get(target.name)
+    if reduced is None:
+        return None
+    target.write_bytes(reduced)
+    return target if _is_interesting(folder, target.name, link) else None
+
+
+def _run(
+    folder: Path, command: list[str], link: tuple[str, ...], seconds: float, *outputs: str
+) -> RunReport:
+    """Run a command on a copy of the report: it runs the program, and what becomes of that."""
+    names = ("program.bc", "reduced.bc", "stdin", _SCRIPT)
+    files = [folder / name for name in names] + [*(folder / "case").rglob("*")]
+    inputs = {str(path.relative_to(folder)): path for path in files if path.is_file()}
+    tools = [found for tool in (_OPT, clang_command()[0]) if (found := shutil.which(tool))]
+    homes = [
+        home for tool in tools for home in (Path(tool).parent, Path(tool).parent.parent / "lib")
+    ]
+    return run_contained(
+        command,
+        RunCase(files=inputs, outputs=outputs),
+        limits=replace(_LIMITS, seconds=seconds),
+        visible=[*homes, *paths_in(link)],
+    )
 
 
 def _as_text(folder: Path, module: Path) -> Path:

@@ -34,6 +34,7 @@ __all__ = [
     "find_opt",
     "link_program",
     "other_machine",
+    "paths_in",
     "reference_of",
     "run_tool",
 ]
@@ -55,7 +56,7 @@ def link_program(
     source.write_bytes(module)
     words = [*clang_command(), *flags, "-Wno-override-module", "-x", "ir", str(source)]
     command = [*words, "-o", str(output), *(["-x", "none", *link] if link else [])]
-    run_tool(command, folder=output.parent, visible=_paths_in(link))
+    run_tool(command, folder=output.parent, visible=paths_in(link))
     return output
 
 
@@ -109,7 +110,7 @@ def _is_of_python(command: Sequence[str]) -> bool:
     return command[0] == sys.executable
 
 
-def _paths_in(link: Sequence[str]) -> list[str]:
+def paths_in(link: Sequence[str]) -> list[str]:
     """Return the files and folders that a linker is told of."""
     words = [word.removeprefix("-L").removeprefix("-Wl,-rpath,") for word in link]
     return [word for word in words if os.path.isabs(word) and os.path.exists(word)]

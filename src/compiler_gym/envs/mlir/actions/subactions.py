@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
-from gymnasium.spaces import Dict, Discrete, MultiDiscrete
+import numpy as np
+from numpy.typing import NDArray
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.envs.mlir.actions import MATRIX
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.spaces import Box, Dict, Discrete, NamedDiscrete, Tuple
 
-__all__ = ["ORDERS", "TILE_SIZES", "MlirRlWrapperEnv", "make_mlir_rl_wrapper_env", "matrix_action"]
+__all__ = ["ORDERS", "TILE_SIZES", "MlirRlWrapperEnv", "convert_action", "make_mlir_rl_wrapper_env"]
 
 TILE_SIZES = tuple(2**power for power in range(11))
 """What a number of a tile size stands for: 1 to 1024."""
@@ -25,76 +27,113 @@ ORDERS = tuple(itertools.permutations(range(3)))
 _MOST = 4
 
 
-def matrix_action(action: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def convert_action(action: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the action of `MatrixMultiplication` that `action` numbers.
 
-    >>> tile = {"is_present": 1, "tile_sizes": [3, 5, 2], "interchange_vector": 0, "promote": 0,
+    >>> tile = {"tile_sizes": [3, 5, 2], "interchange_vector": 0, "promote": 0,
     ...         "promote_full_tile": 0, "loop_type": 0}
     >>> vectors = {"vectorize_to": 2, "vector_transfer_split": 0, "unroll_vector_transfers": 1}
-    >>> made = matrix_action([{"tile_options": tile, "vectorize_options": vectors}])
-    >>> made[0]["tile_options"]["tile_sizes"]
-    [8, 32, 4]
+    >>> first = {"tile_options": tile, "vectorize_options": vectors}
+    >>> made = convert_action([first, {"is_present": 0}, {"is_present": 1, "space": first}])
+    >>> len(made), made[1]["tile_options"]["tile_sizes"]
+    (2, [8, 32, 4])
     """
-    made: list[dict[str, Any]] = []
-    for number, part in enumerate(action):
-        tile, vectors = part["tile_options"], part["vectorize_options"]
-        if number and not tile["is_present"]:
-            continue
-        made.append(
-            {
-                "tile_options": {
-                    "tile_sizes": [TILE_SIZES[int(size)] for size in tile["tile_sizes"]],
-                    "interchange_vector": list(ORDERS[int(tile["interchange_vector"])]),
-                    "promote": bool(tile["promote"]),
-                    "promote_full_tile": bool(tile["promote_full_tile"]),
-                    "loop_type": int(tile["loop_type"]),
-                },
-                "vectorize_options": {
-                    "vectorize_to": int(vectors["vectorize_to"]),
-                    "vector_transfer_split": int(vectors["vector_transfer_split"]),
-                    "unroll_vector_transfers": bool(vectors["unroll_vector_transfers"]),
-                },
-            }
-        )
-    return made
+    present = (part for part in action if part.get("is_present", True))
+    return [_tiling(part.get("space", part)) for part in present]
+
+
+def _tiling(numbered: Mapping[str, Any]) -> dict[str, Any]:
+    tile, vectors = numbered["tile_options"], numbered["vectorize_options"]
+    return {
+        "tile_options": {
+            "tile_sizes": [TILE_SIZES[int(size)] for size in tile["tile_sizes"]],
+            "interchange_vector": list(ORDERS[int(tile["interchange_vector"])]),
+            "promote": bool(tile["promote"]),
+            "promote_full_tile": bool(tile["promote_full_tile"]),
+            "loop_type": int(tile["loop_type"]),
+        },
+        "vectorize_options": {
+            "vectorize_to": int(vectors["vectorize_to"]),
+            "vector_transfer_split": int(vectors["vector_transfer_split"]),
+            "unroll_vector_transfers": bool(vectors["unroll_vector_transfers"]),
+        },
+    }
 
 
 class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An `MlirEnv` whose actions are `max_subactions` tilings in numbers."""
+    """An `MlirEnv` whose actions are up to `max_subactions` tilings in numbers.
 
-    def __init__(self, env: CompilerEnv, max_subactions: int) -> None:
+    The first tiling is always there; each other one has ``is_present``, and is ``space`` if so.
+    It observes the median of ``Runtime`` as an array of one number, 0 before anything was run,
+    and earns ``runtime``.
+    """
+
+    def __init__(self, env: CompilerEnv, max_subactions: int = _MOST) -> None:
         super().__init__(env)
-        tile = Dict(
-            {
-                "is_present": Discrete(2),
-                "tile_sizes": MultiDiscrete([len(TILE_SIZES)] * 3),
-                "interchange_vector": Discrete(len(ORDERS)),
-                "promote": Discrete(2),
-                "promote_full_tile": Discrete(2),
-                "loop_type": Discrete(2),
-            }
-        )
-        vectors = Dict(
-            {
-                "vectorize_to": Discrete(3),
-                "vector_transfer_split": Discrete(3),
-                "unroll_vector_transfers": Discrete(2),
-            }
-        )
-        one: Dict = Dict({"tile_options": tile, "vectorize_options": vectors})
-        self.action_space = gymnasium.spaces.Tuple([one] * max_subactions)
+        first = _numbered_tiling("tiling")
+        others = [
+            Dict(
+                {"is_present": _flag("is_present"), "space": _numbered_tiling("tiling")},
+                name=f"tiling {number}",
+            )
+            for number in range(2, max_subactions + 1)
+        ]
+        self.action_space = Tuple([first, *others], name=MATRIX)
+        self.observation_space = Box(0, np.inf, "Runtime", (1,), np.float64)
+        env.action_space = MATRIX
+        env.observation_space = "Runtime"
+        env.reward_space = "runtime"
+        env.reset()
+
+    def reset(self, **arguments: Any) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """Start an episode and return 0: nothing was run."""
+        return np.zeros(1), self.env.reset(**arguments)[1]
 
     def step(self, action: Any) -> Any:
         """Make the one step of the episode."""
-        return self.env.step(matrix_action(action))
+        times, *rest = self.env.step(convert_action(action))
+        return np.array([np.median(times) if len(times) else 0.0]), *rest
 
 
-def make_mlir_rl_wrapper_env(env: CompilerEnv, max_subactions: int = _MOST) -> MlirRlWrapperEnv:
-    """Return `env` with the action space in numbers.
+def _numbered_tiling(name: str) -> Dict:
+    tile = {
+        "interchange_vector": Discrete(len(ORDERS), "interchange_vector"),
+        "tile_sizes": Tuple(
+            [NamedDiscrete(map(str, TILE_SIZES), f"tile_sizes[{loop}]") for loop in range(3)],
+            name="tile_sizes",
+        ),
+        "promote": _flag("promote"),
+        "promote_full_tile": _flag("promote_full_tile"),
+        "loop_type": NamedDiscrete(["loops", "affine_loops"], "loop_type"),
+    }
+    vectors = {
+        "vectorize_to": NamedDiscrete(["dot", "matmul", "outer_product"], "vectorize_to"),
+        "vector_transfer_split": NamedDiscrete(
+            ["none", "linalg_copy", "vector_transfer"], "vector_transfer_split"
+        ),
+        "unroll_vector_transfers": _flag("unroll_vector_transfers"),
+    }
+    return Dict(
+        {
+            "tile_options": Dict(tile, name="tile_options"),
+            "vectorize_options": Dict(vectors, name="vectorize_options"),
+        },
+        name=name,
+    )
+
+
+def _flag(name: str) -> NamedDiscrete:
+    return NamedDiscrete(["False", "True"], name)
+
+
+def make_mlir_rl_wrapper_env(
+    env: CompilerEnv, max_subactions: int | None = None
+) -> MlirRlWrapperEnv:
+    """Return `env` with an action space in numbers, which observes and earns its run time.
 
     Raises `InvalidParameterError` for a number of tilings that is not 1 to 4.
     """
-    if not 1 <= max_subactions <= _MOST:
-        raise InvalidParameterError(f"max_subactions is {max_subactions}: expected 1 to {_MOST}")
-    env.action_space = MATRIX
-    return MlirRlWrapperEnv(env, max_subactions)
+    most = _MOST if max_subactions is None else max_subactions
+    if not 1 <= most <= _MOST:
+        raise InvalidParameterError(f"max_subactions is {most}: expected 1 to {_MOST}")
+    return MlirRlWrapperEnv(env, most)

@@ -107,9 +107,16 @@ def describe(handle: Any, tag: str) -> Operation:
         iterators = tuple("reduction" if i == summed else "parallel" for i in range(len(shape)))
         access = Access(shape, tuple(_row(i, len(shape)) for i in range(len(shape))))
         return Operation(
-            tag, handle.name, shape, iterators, (access,), (access,),
-            (("add", 1), ("div", 1), ("exp", 1), ("max", 1), ("sub", 1)), _depth(handle), handle,
-        )  # fmt: skip
+            tag=tag,
+            name=handle.name,
+            bounds=shape,
+            iterators=iterators,
+            inputs=(access,),
+            outputs=(access,),
+            arithmetic=(("add", 1), ("div", 1), ("exp", 1), ("max", 1), ("sub", 1)),
+            depth=_depth(handle),
+            handle=handle,
+        )
     maps = [one.value for one in loaded.linalg.get_indexing_maps(handle)]
     loops = int(maps[0].n_dims)
     accesses = [
@@ -121,15 +128,15 @@ def describe(handle: Any, tag: str) -> Operation:
     for access in outputs:
         written |= {d for row in access.matrix for d, factor in enumerate(row) if factor}
     return Operation(
-        tag,
-        handle.name,
-        _bounds(accesses, loops),
-        tuple("parallel" if loop in written else "reduction" for loop in range(loops)),
-        tuple(inputs),
-        tuple(outputs),
-        _arithmetic(handle),
-        _depth(handle),
-        handle,
+        tag=tag,
+        name=handle.name,
+        bounds=_bounds(accesses, loops),
+        iterators=tuple("parallel" if loop in written else "reduction" for loop in range(loops)),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        arithmetic=_arithmetic(handle),
+        depth=_depth(handle),
+        handle=handle,
     )
 
 

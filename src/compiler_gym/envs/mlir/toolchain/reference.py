@@ -151,13 +151,13 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
             for place, operand in enumerate(inner.operands):
                 out = what.outputs[place]
                 known[op.results[place]] = _fold(
-                    operand,
-                    accumulators[place],
-                    values,
-                    known,
-                    what,
-                    out,
-                    arrays[len(what.inputs) + place],
+                    operand=operand,
+                    accumulator=accumulators[place],
+                    values=values,
+                    known=known,
+                    what=what,
+                    out=out,
+                    start=arrays[len(what.inputs) + place],
                 )
             return
         if inner.name == "linalg.index":

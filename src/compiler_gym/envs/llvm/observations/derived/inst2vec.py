@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from compiler_gym.core import DerivedObservation
 from compiler_gym.errors import ObservationError
+from compiler_gym.files import read_regular
 from compiler_gym.spaces import FreeBox, Scalar
 
 __all__ = ["VARIABLE", "Vocabulary", "inst2vec_observations", "read_vocabulary"]
@@ -156,9 +157,9 @@ def _read(source: Path, plain: str, pickled: str) -> Any:
         if source.is_file():
             return _PlainUnpickler(io.BytesIO(_from_wheel(source, pickled))).load()
         if (source / plain).is_file():
-            data = (source / plain).read_bytes()
+            data = read_regular(source / plain)
             return json.loads(data) if plain.endswith("json") else np.load(io.BytesIO(data))
-        return _PlainUnpickler(io.BytesIO((source / pickled).read_bytes())).load()
+        return _PlainUnpickler(io.BytesIO(read_regular(source / pickled))).load()
     except _UNREADABLE as error:
         raise ObservationError(f"cannot read {plain} or {pickled} in {source}: {error}") from error
 

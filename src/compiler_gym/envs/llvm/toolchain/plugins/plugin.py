@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from compiler_gym.errors import PluginError
+from compiler_gym.files import read_regular
 from compiler_gym.service import SessionSource
 
 __all__ = ["Plugin", "load_options", "plugin_source", "recorded_plugins", "require_recorded"]
@@ -39,7 +40,7 @@ class Plugin(msgspec.Struct, frozen=True):
             raise PluginError(f"expected the path of a plug-in, found {path!r}")
         file = Path(path).expanduser().absolute()
         try:
-            contents = file.read_bytes()
+            contents = read_regular(file)
         except OSError as error:
             raise PluginError(
                 f"the plug-in {file} cannot be read: {error.strerror}: expected a shared library"

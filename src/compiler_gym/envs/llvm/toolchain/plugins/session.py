@@ -26,6 +26,7 @@ from compiler_gym.errors import (
     PipelineError,
     PluginError,
 )
+from compiler_gym.files import read_regular
 from compiler_gym.session import (
     ActionSpaceSpec,
     CommandlineSpec,
@@ -121,7 +122,7 @@ def _require_same(plugin: Plugin, version: str) -> None:
     A library that brings its own LLVM would load it, and two of them share global variables.
     """
     try:
-        contents = Path(plugin.path).read_bytes()
+        contents = read_regular(plugin.path)
     except OSError as error:
         raise PluginError(f"the plug-in {plugin.path} cannot be read: {error.strerror}") from error
     if sha256(contents).hexdigest() != plugin.hash:

@@ -39,7 +39,7 @@ void __sanitizer_cov_8bit_counters_init(unsigned char *start, unsigned char *sto
   first = start;
   last = stop;
   int opened = open("{_FILE}", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-  file = fcntl(opened, F_DUPFD_CLOEXEC, 900);
+  file = fcntl(opened, F_DUPFD_CLOEXEC, 200);
   close(opened);
 }}
 __attribute__((destructor)) static void write_edges(void) {{

@@ -1,0 +1,50 @@
+#include "compiler_gym/given_up.h"
+
+#include <doctest/doctest.h>
+
+#include <new>
+#include <stdexcept>
+
+#include "compiler_gym/llvm/errors.h"
+
+using namespace compiler_gym;
+
+namespace {
+
+struct Counted {
+  explicit Counted(int& destroyed) : destroyed(destroyed) {}
+  ~Counted() { ++destroyed; }
+  int& destroyed;
+};
+
+// How many of one object were destroyed that was owned where `error` was thrown.
+template <class Error>
+int destroyed_by(const Error& error) {
+  int destroyed = 0;
+  try {
+    const auto owned = make_fragile<Counted>(destroyed);
+    throw Error(error);
+  } catch (const std::exception&) {
+  }
+  return destroyed;
+}
+
+}  // namespace
+
+TEST_CASE("what LLVM gave up in is leaked, and nothing else") {
+  CHECK(destroyed_by(compiler_gym::llvm::FatalError("it is over")) == 0);
+  CHECK(destroyed_by(compiler_gym::llvm::OutOfMemory()) == 0);
+  CHECK_FALSE(GivenUp::is_in_flight());
+  CHECK(destroyed_by(compiler_gym::llvm::InitError("no module")) == 1);
+  int destroyed = 0;
+  make_fragile<Counted>(destroyed).reset();
+  CHECK(destroyed == 1);
+}
+
+TEST_CASE("what LLVM hands over becomes fragile") {
+  int destroyed = 0;
+  {
+    const Fragile<Counted> owned = std::make_unique<Counted>(destroyed);
+  }
+  CHECK(destroyed == 1);
+}

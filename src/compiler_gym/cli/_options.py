@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Makes the options of a command from the fields of a record.
+
+A parameter whose type is a record becomes one option for each field that has a help text, and
+the command is called with the record. Only what was given is set: the rest is the record's own.
+"""
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import wraps
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+
+from compiler_gym.options import Limits, Option, declared
+
+__all__ = ["LimitOptions", "MemoryLimit", "Only", "SandboxName", "given", "spread"]
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Which fields of a record a command offers."""
+
+    names: Collection[str]
+
+
+LimitOptions = Limits | None
+"""The limits of a worker: None where none is given."""
+MemoryLimit = Annotated[Limits | None, Only(["memory_bytes"])]
+SandboxName = Annotated[
+    str | None,
+    typer.Option(
+        "--sandbox",
+        help="What programs are kept from when they run: namespaces, limits or none "
+        "[default: the strongest here].",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """An option of the command line, and the field that it sets."""
+
+    name: str
+    type: Any
+    default: Any
+    option: Option
+
+    @property
+    def parameter(self) -> str:
+        """What the command's function calls it."""
+        return self.option.spelling.name or self.name
+
+    @property
+    def flag(self) -> str:
+        """What it is called on the command line."""
+        return f"--{self.parameter.replace('_', '-')}"
+
+    def written(self) -> inspect.Parameter:
+        """Return the parameter that Typer makes an option of."""
+        spelling = self.option.spelling
+        kind = spelling.type or (self.type if spelling.unit == 1 else float)
+        default = self.default
+        if isinstance(default, (int, float)):
+            default = f"{default / spelling.unit:g}"
+        help = self.option.help + (f" [default: {default}]." if default is not None else ".")
+        return inspect.Parameter(
+            self.parameter,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[kind | None, typer.Option(self.flag, help=help)],
+        )
+
+    def read(self, value: Any) -> Any:
+        """Return what the field gets; raise `InvalidParameterError` for another range."""
+        spelling = self.option.spelling
+        if (range := spelling.range or self.option.range) is not None:
+            range.check(self.flag, value)
+        return value if spelling.unit == 1 else type(self.default)(value * spelling.unit)
+
+
+def given(action_space: str | None, limits: Limits | None) -> dict[str, Any]:
+    """Return what ``make`` takes for these: nothing where nothing was given."""
+    options = {"action_space": action_space, "limits": limits}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return `command` with each of its records written as options."""
+    hints = get_type_hints(command, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    records: dict[str, tuple[Any, list[_Field]]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        record = _record_in(hints[name])
+        if record is None:
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(parameter.replace(annotation=hints[name], kind=kind))
+            continue
+        own = _fields_of(record, hints[name], parameter.default)
+        records[name] = (parameter.default or record, own)
+        parameters += [one.written() for one in own]
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        made = {name: _made(start, own, given) for name, (start, own) in records.items()}
+        command(**given, **made)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # read by Typer
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
+    return called
+
+
+def _made(start: Any, own: list[_Field], given: dict[str, Any]) -> Any:
+    """Return the record with what was given, which leaves `given`; None where it may be none."""
+    values = {one: given.pop(one.parameter) for one in own}
+    told = {one.name: one.read(value) for one, value in values.items() if value not in (None, [])}
+    if isinstance(start, type):
+        return start(**told) if told else None
+    return replace(start, **told)
+
+
+def _record_in(annotation: Any) -> type[Any] | None:
+    """Return the record that a parameter is, if it is one, also where it may be None."""
+    inner = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    for one in get_args(inner) or (inner,):
+        if isinstance(one, type) and is_dataclass(one) and declared(one):
+            return one
+    return None
+
+
+def _fields_of(record: type[Any], annotation: Any, default: Any) -> list[_Field]:
+    only = next((one.names for one in get_args(annotation) if isinstance(one, Only)), None)
+    types = get_type_hints(record)
+    options: Mapping[str, Option] = declared(record)
+    return [
+        _Field(
+            one.name,
+            _without_none(types[one.name]),
+            getattr(default, one.name, one.default),
+            options[one.name],
+        )
+        for one in fields(record)
+        if one.name in options and options[one.name].help and (only is None or one.name in only)
+    ]
+
+
+def _without_none(annotation: Any) -> Any:
+    return next((one for one in get_args(annotation) if one is not type(None)), annotation)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""How much this library tells of its work, as CompilerGym 0.2.5 names it.
+
+A level is a number from 0 (errors) to 3 (everything). It is kept in the variable
+``COMPILER_GYM_DEBUG``, so that the processes started from now on have it too.
+"""
+
+import logging
+import os
+
+from compiler_gym.errors import InvalidParameterError
+
+__all__ = [
+    "get_debug_level",
+    "get_logging_level",
+    "logging_level_to_debug_level",
+    "set_debug_level",
+]
+
+_VARIABLE = "COMPILER_GYM_DEBUG"
+_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+
+
+def get_debug_level() -> int:
+    """Return the debug level: ``COMPILER_GYM_DEBUG``, or 0. Greater numbers count as 3.
+
+    Raises `InvalidParameterError` when the variable holds no such number.
+    """
+    text = os.environ.get(_VARIABLE) or "0"
+    if not text.isdecimal():
+        raise InvalidParameterError(f"{_VARIABLE} is {text!r}: expected a number from 0 to 3")
+    return min(int(text), len(_LEVELS) - 1)
+
+
+def set_debug_level(level: int) -> None:
+    """Set the debug level, for this process and those it starts from now on."""
+    is_integer = isinstance(level, int)  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
+    if isinstance(level, bool) or not is_integer or level < 0:
+        raise InvalidParameterError(f"the debug level is {level!r}: expected a number from 0 to 3")
+    os.environ[_VARIABLE] = str(level)
+    logging.getLogger("compiler_gym").setLevel(get_logging_level())
+
+
+def get_logging_level() -> int:
+    """Return the level for `logging` that the debug level stands for: 0 is ``logging.ERROR``."""
+    return _LEVELS[get_debug_level()]
+
+
+def logging_level_to_debug_level(logging_level: int) -> int:
+    """Return the least debug level that shows what is logged at `logging_level`.
+
+    >>> logging_level_to_debug_level(logging.INFO)
+    2
+    """
+    shown = (debug for debug, level in enumerate(_LEVELS) if level <= logging_level)
+    return next(shown, len(_LEVELS) - 1)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+"""Modules of CompilerGym 0.2.5 under their old paths: each import says where its names are now.
+
+One table says where; nothing behind it is loaded before a name is asked for. A module that has no
+equivalent is not found, and the error says what to write instead. Real modules come first.
+"""
+
+import importlib
+import sys
+import warnings
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from types import CodeType, ModuleType
+from typing import Any, NoReturn
+
+from compiler_gym.version import DISTRIBUTION
+
+__all__ = ["find_old_module", "refuse_old_package"]
+
+_PACKAGE = "compiler_gym"
+_GUIDE = "docs/guide/porting.md lists every difference"
+_ERRORS = "ServiceError ServiceInitError ServiceIsClosed ServiceOSError ServiceTransportError"
+_SERVICE_ERRORS = f"EnvironmentNotSupported {_ERRORS} SessionNotFound"
+_STATES = "CompilerEnvState CompilerEnvStateReader CompilerEnvStateWriter"
+
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "compiler_env_state": {"": _STATES},
+    "random_search": {"": "random_search"},
+    "validate": {"": "validate_states"},
+    "validation_error": {"errors": "ValidationError"},
+    "validation_result": {"": "ValidationResult"},
+    "bin": {},
+    "datasets.datasets": {"datasets": "Datasets"},
+    "datasets.files_dataset": {"datasets": "FilesDataset"},
+    "datasets.tar_dataset": {"datasets": "TarDataset TarDatasetWithManifest"},
+    "envs.compiler_env": {"envs": "CompilerEnv"},
+    "envs.gcc.datasets.anghabench": {"envs.gcc.datasets": "AnghaBenchDataset"},
+    "envs.gcc.datasets.chstone": {"envs.gcc.datasets": "CHStoneDataset"},
+    "envs.gcc.datasets.csmith": {"envs.gcc.datasets": "CsmithBenchmark CsmithDataset"},
+    "envs.gcc.gcc": {
+        "envs.gcc": "Gcc GccFlagAlignOption GccFlagEnumOption GccFlagIntOption GccFlagOption "
+        "GccOOption GccParamEnumOption GccParamIntOption GccSpec Option"
+    },
+    "envs.gcc.gcc_env": {"envs.gcc": "DEFAULT_GCC GccEnv"},
+    "envs.llvm.benchmark_from_command_line": {"envs.llvm": "BenchmarkFromCommandLine"},
+    "envs.llvm.compute_observation": {"envs.llvm": "compute_observation"},
+    "envs.llvm.datasets.anghabench": {"envs.llvm.datasets": "AnghaBenchDataset"},
+    "envs.llvm.datasets.cbench": {"envs.llvm.datasets": "CBenchDataset"},
+    "envs.llvm.datasets.chstone": {"envs.llvm.datasets": "CHStoneDataset"},
+    "envs.llvm.datasets.clgen": {"envs.llvm.datasets": "CLgenDataset"},
+    "envs.llvm.datasets.csmith": {"envs.llvm.datasets": "CsmithBenchmark CsmithDataset"},
+    "envs.llvm.datasets.jotaibench": {"envs.llvm.datasets": "JotaiBenchDataset"},
+    "envs.llvm.datasets.llvm_stress": {"envs.llvm.datasets": "LlvmStressDataset"},
+    "envs.llvm.datasets.poj104": {"envs.llvm.datasets": "POJ104Dataset"},
+    "envs.llvm.llvm_benchmark": {
+        "envs.llvm": "ClangInvocation get_system_library_flags make_benchmark "
+        "make_benchmark_from_source merge_benchmarks split_benchmark_by_function",
+        "errors": "BenchmarkInitError",
+    },
+    "envs.llvm.llvm_command_line": {"envs.llvm": "LlvmCommandLine"},
+    "envs.llvm.llvm_env": {"envs.llvm": "LlvmEnv"},
+    "envs.llvm.specs": {"envs.llvm": "observation_spaces reward_spaces"},
+    "envs.loop_tool.loop_tool_env": {"envs.loop_tool": "LoopToolEnv"},
+    "errors.dataset_errors": {"errors": "BenchmarkInitError DatasetInitError"},
+    "errors.download_errors": {"errors": "DownloadFailed TooManyRequests"},
+    "errors.service_errors": {"errors": _SERVICE_ERRORS},
+    "errors.validation_errors": {"errors": "ValidationError"},
+    "service.client_service_compiler_env": {"": "CompilerEnv"},
+    "service.compilation_session": {"service": "CompilationSession"},
+    "spaces.dict": {"spaces": "Dict"},
+    "spaces.tuple": {"spaces": "Tuple"},
+    "util": {},
+    "util.debug_util": {
+        "": "get_debug_level get_logging_level set_debug_level",
+        "compat": "logging_level_to_debug_level",
+    },
+    "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
+    "util.gym_type_hints": {
+        "core": "OptionalArgumentValue",
+        "compat": "ActionType ObservationType RewardType StepType",
+    },
+    "util.minimize_trajectory": {
+        "errors": "MinimizationError",
+        "search": "bisect_trajectory minimize_trajectory_iteratively random_minimization "
+        "validation_fails",
+    },
+    "util.registration": {"": "COMPILER_GYM_ENVS make"},
+    "util.runfiles_path": {
+        "": "cache_path site_data_path transient_cache_path",
+        "paths": "create_user_logs_dir",
+    },
+    "util.version": {"": "__version__"},
+    "views.observation": {"views": "ObservationView"},
+    "views.observation_space_spec": {"views": "ObservationSpaceSpec"},
+    "views.reward": {"views": "RewardView"},
+    "wrappers.commandline": {"wrappers": "CommandlineWithTerminalAction ConstrainedCommandline"},
+    "wrappers.core": {
+        "wrappers": "ActionWrapper CompilerEnvWrapper ObservationWrapper RewardWrapper"
+    },
+    "wrappers.datasets": {
+        "wrappers": "CycleOverBenchmarks CycleOverBenchmarksIterator IterateOverBenchmarks "
+        "RandomOrderBenchmarks"
+    },
+    "wrappers.fork": {"wrappers": "ForkOnStep"},
+    "wrappers.llvm": {"wrappers": "RuntimePointEstimateReward"},
+    "wrappers.mlir": {"envs.mlir": "MlirRlWrapperEnv convert_action make_mlir_rl_wrapper_env"},
+    "envs.mlir.mlir_env": {"envs.mlir": "MlirEnv"},
+    "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
+    "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
+}  # fmt: skip
+"""What an old module held, by the door that has it now; nothing where it only held modules."""
+
+_RENAMED = {
+    "ClientServiceCompilerEnv": "CompilerEnv",
+    "HostCompilerFailure": "BenchmarkInitError",
+    "UnableToParseHostCompilerOutput": "BenchmarkInitError",
+    "environment_validation_fails": "validation_fails",
+}
+"""Old names of what a module in the table holds under another name."""
+
+_COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
+
+_GONE = {
+    "config": "compiler_gym.COMPILER_GYM_ENVS: what is installed is there",
+    "envs.gcc.gcc_rewards": 'a reward by its name: env.reward[NAME]',
+    "envs.gcc.service": "gymnasium.make or compiler_gym.make: there is no server",
+    "envs.llvm.lexed_ir": 'an observation by its name: env.observation[NAME]',
+    "envs.llvm.llvm_rewards": 'a reward by its name: env.reward[NAME]',
+    "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
+    "envs.loop_tool.service": "gymnasium.make or compiler_gym.make: there is no server",
+    "service.proto": "plain records of compiler_gym.session: there is no protocol buffer",
+    "service.runtime": "an entry point and a CompilerSession: docs/guide/add-a-compiler.md",
+    "service.service_cache": "compiler_gym.transient_cache_path",
+    "spaces.common": "numpy.issubdtype",
+    "third_party": "nothing: programs and tools come with the package or the system",
+    "util.capture_output": "contextlib.redirect_stdout",
+    "util.commands": "subprocess.run",
+    "util.decorators": "functools.cached_property",
+    "util.executor": "concurrent.futures",
+    "util.filesystem": "compiler_gym.files.write_whole",
+    "util.flags": "argparse or typer, and compiler_gym.make",
+    "util.logging": "logging and compiler_gym.set_debug_level",
+    "util.parallelization": "concurrent.futures",
+    "util.permutation": "compiler_gym.spaces.Permutation",
+    "util.shell_format": "rich",
+    "util.statistics": "statistics.geometric_mean, fmean and stdev",
+    "util.tabulate": "rich.table",
+    "util.temporary_working_directory": "contextlib.chdir in tempfile.TemporaryDirectory",
+    "util.thread_pool": "concurrent.futures.ThreadPoolExecutor",
+    "util.timer": "time.monotonic",
+    "util.truncate": "textwrap.shorten",
+}  # fmt: skip
+"""What to write instead of an old module that has no equivalent."""
+
+
+class _OldModule(ModuleType):
+    """A module that fetches each name from its door of today."""
+
+    def __getattr__(self, name: str) -> Any:
+        doors = _doors_of(self.__name__)
+        known = {each: door for door, names in doors.items() for each in names.split()}
+        today = _RENAMED.get(name, name)
+        if today not in known:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: {_GUIDE}")
+        found = getattr(importlib.import_module(_path_of(known[today])), today)
+        setattr(self, name, found)
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted(name for names in _doors_of(self.__name__).values() for name in names.split())
+
+
+class _Parent(ModuleType):
+    """A package that keeps a name of its own when a module of the same name was imported.
+
+    ``compiler_gym.random_search`` is a function, and was a module too.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (isinstance(value, _OldModule) and name in getattr(self, "__all__", ())):
+            super().__setattr__(name, value)
+
+
+class _Loader:
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _OldModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        sys.modules[name.rpartition(".")[0]].__class__ = _Parent
+        if doors := _doors_of(name):
+            module.__dict__["__all__"] = dir(module)
+            lines = [f"from {_path_of(d)} import {', '.join(n.split())}" for d, n in doors.items()]
+            expected = f"expected {'; '.join(lines)}"
+        elif name.rpartition(".")[2] in _COMMANDS:
+            expected = f"expected the command compiler-gym; {_GUIDE}"
+        else:
+            return
+        warnings.warn(
+            f"{name} is where CompilerGym 0.2.5 had it: {expected}",
+            DeprecationWarning,
+            stacklevel=2,  # the frames of an import do not count
+        )
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return what ``python -m`` runs: today's command, or a line that says it."""
+        command = fullname.rpartition(".")[2]
+        text = f"from compiler_gym.compat.old_commands import run\nrun({command!r})\n"
+        return compile(text, f"<{fullname}>", "exec")
+
+
+def find_old_module(fullname: str) -> ModuleSpec | None:
+    """Return how to make the old module `fullname`, or None if 0.2.5 had none of that name.
+
+    Raises `ModuleNotFoundError` that says what to write for a module without an equivalent.
+    """
+    old = fullname.removeprefix(f"{_PACKAGE}.")
+    if old in _NAMES or old in {f"bin.{command}" for command in _COMMANDS}:
+        is_package = not _NAMES.get(old) and not old.startswith("bin.")
+        loader: Any = _Loader()
+        return ModuleSpec(fullname, loader, is_package=is_package)
+    advice = next((_GONE[gone] for gone in _GONE if f"{old}.".startswith(f"{gone}.")), None)
+    if advice is None and old.startswith("util."):
+        advice = "the standard library"
+    if advice is None:
+        return None
+    raise ModuleNotFoundError(
+        f"No module named {fullname!r}: CompilerGym 0.2.5 had it, expected {advice}; {_GUIDE}",
+        name=fullname,
+    )
+
+
+def refuse_old_package(folder: str) -> NoReturn:
+    """Raise `ImportError`: CompilerGym 0.2.5 was installed into `folder`, this package's own.
+
+    Both share its files then: modules of one would import those of the other.
+    """
+    raise ImportError(
+        f"{folder} holds files of CompilerGym 0.2.5 (Facebook's, `compiler_gym` on the index) "
+        f"beside those of {DISTRIBUTION}, and neither works so: expected one of them. To keep "
+        "this one: `pip uninstall -y compiler_gym`, then "
+        f"`pip install --force-reinstall --no-deps {DISTRIBUTION}`"
+    )
+
+
+def _doors_of(fullname: str) -> Mapping[str, str]:
+    return _NAMES.get(fullname.partition(".")[2], {})
+
+
+def _path_of(door: str) -> str:
+    return f"{_PACKAGE}.{door}" if door else _PACKAGE

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Environments kept at states that somebody wants to stand at again, each a process of its own.
+
+A kept environment is looked at and forked, and never stepped. What was used longest ago is
+closed first, when there are too many or when they hold too much memory. One whose process
+was lost is forgotten: who wants to stand there replays from the nearest that is left.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from compiler_gym.errors import InvalidParameterError, ServiceError
+
+__all__ = ["KeptForks", "Weight"]
+
+_K = TypeVar("_K", bound=Hashable)
+
+_WEIGHED_EVERY = 8
+
+
+class Weight:
+    """About what a kept process of one program holds: one in eight is weighed."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        self._kept = 0
+
+    def note(self, env: Any) -> None:
+        """Weigh `env`, which has been kept for a while, if it is time."""
+        self._kept += 1
+        if self._kept % _WEIGHED_EVERY == 1:
+            self.bytes = _own_bytes(env)
+
+
+@dataclass(slots=True)
+class _Kept:
+    env: Any
+    weight: Weight
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while the environment is forked or closed."""
+
+
+class KeptForks(Mapping[_K, Any]):
+    """The kept environments, by the state that each stands at; for any number of threads.
+
+    To look at one is no use of it: call `used`, or `fork`, and it is kept for longer.
+
+    There are at most `capacity`, and together they hold about `memory_bytes` at most that
+    no other process shares. Raises `InvalidParameterError` for a bound below 0.
+    """
+
+    def __init__(self, capacity: int, memory_bytes: float = float("inf")) -> None:
+        for name, bound in (("capacity", capacity), ("memory", memory_bytes)):
+            if not bound >= 0:
+                raise InvalidParameterError(
+                    f"the {name} for kept processes is {bound}: expected a number of at least 0"
+                )
+        self._capacity = capacity
+        self._memory_bytes = memory_bytes
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[_K, _Kept] = OrderedDict()
+        self._closed = False
+
+    def __contains__(self, state: object) -> bool:
+        return state in self._kept
+
+    def __getitem__(self, state: _K) -> Any:
+        return self._kept[state].env
+
+    def __iter__(self) -> Iterator[_K]:
+        return iter(list(self._kept))
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it keeps anything."""
+        return self._capacity > 0 and self._memory_bytes > 0
+
+    def keep(self, state: _K, env: Any, weight: Weight | None = None) -> None:
+        """Take over `env`, which stands at `state`."""
+        weight = weight or Weight()
+        superfluous: list[_Kept] = []
+        with self._lock:
+            self._weigh(weight)
+            entry = _Kept(env, weight)
+            if self._closed or state in self._kept:
+                superfluous.append(entry)
+            else:
+                self._kept[state] = entry
+            while self._is_too_much():
+                superfluous.append(self._kept.popitem(last=False)[1])
+        for extra in superfluous:
+            _close(extra)
+
+    def used(self, state: _K) -> Any | None:
+        """Return the environment at `state` to look at, or None if there is none any more."""
+        entry = self._use(state)
+        if entry is not None and not entry.env.episode.has_program:
+            self.drop(state)
+            return None
+        return None if entry is None else entry.env
+
+    def fork_nearest(self, states: Iterable[_K]) -> tuple[_K, Any] | None:
+        """Return a fork of the first of `states` that is kept and alive, and which it is."""
+        found = ((state, env) for state in states if (env := self.fork(state)) is not None)
+        return next(found, None)
+
+    def fork(self, state: _K) -> Any | None:
+        """Return a new environment that stands at `state`, or None if there is none."""
+        entry = self._use(state)
+        if entry is None:
+            return None
+        with entry.lock:
+            try:
+                if entry.env.in_episode:
+                    return entry.env.fork()
+            except (ServiceError, OSError):
+                pass
+        self.drop(state, entry)
+        return None
+
+    def drop(self, state: _K, entry: _Kept | None = None) -> None:
+        """Close what is kept at `state`, if there is something."""
+        with self._lock:
+            if entry is None or self._kept.get(state) is entry:
+                entry = self._kept.pop(state, entry)
+        if entry is not None:
+            _close(entry)
+
+    def close(self) -> None:
+        """Close every kept environment; later ones are closed as they come."""
+        with self._lock:
+            self._closed = True
+            kept = list(self._kept.values())
+            self._kept.clear()
+        for entry in kept:
+            _close(entry)
+
+    def _use(self, state: _K) -> _Kept | None:
+        with self._lock:
+            entry = self._kept.get(state)
+            if entry is not None:
+                self._kept.move_to_end(state)
+            return entry
+
+    def _weigh(self, weight: Weight) -> None:
+        """Let `weight` look at a process that is kept: a new one still shares all it has."""
+        older = next((kept for kept in self._kept.values() if kept.weight is weight), None)
+        if older is not None:
+            weight.note(older.env)
+
+    def _is_too_much(self) -> bool:
+        if len(self._kept) > self._capacity:
+            return True
+        return sum(kept.weight.bytes for kept in self._kept.values()) > self._memory_bytes
+
+
+def _close(kept: _Kept) -> None:
+    with kept.lock:
+        kept.env.close()
+
+
+def _own_bytes(env: Any) -> int:
+    """Return the memory that the worker of `env` shares with nobody; 0 where there is none."""
+    pid = getattr(env.episode.connection, "pid", None)
+    if pid is None:
+        return 0
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except OSError:  # it has ended
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty:")) << 10

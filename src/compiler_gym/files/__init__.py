@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Files that survive a kill and a full disk, locks between processes, and temporary directories.
+
+``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``reading``
+reads what a stranger names, ``locks`` keeps other processes out, ``temporary`` makes directories
+that are removed with their process. All raise `OSError` where the system refuses; whoever calls
+says in a typed error what the user can do.
+"""
+
+from compiler_gym.files.appending import (
+    append,
+    append_line,
+    drop_cut_line,
+    lines,
+    opened,
+    whole_lines,
+    write_all,
+)
+from compiler_gym.files.locks import FolderLock, Lock, locked
+from compiler_gym.files.reading import read_regular
+from compiler_gym.files.replacing import (
+    keep,
+    made,
+    replaced_directory,
+    replaced_file,
+    tool_identity,
+    write_whole,
+)
+from compiler_gym.files.temporary import KeptDirectory, new_scratch, scratch_directory
+
+__all__ = [
+    "FolderLock",
+    "KeptDirectory",
+    "Lock",
+    "append",
+    "append_line",
+    "drop_cut_line",
+    "keep",
+    "lines",
+    "locked",
+    "made",
+    "new_scratch",
+    "opened",
+    "read_regular",
+    "replaced_directory",
+    "replaced_file",
+    "scratch_directory",
+    "tool_identity",
+    "whole_lines",
+    "write_all",
+    "write_whole",
+]

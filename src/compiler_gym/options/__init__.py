@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Options are records: each is declared once, with its type, default, range and help.
+
+``declaring`` is how a field says so. ``searching`` and ``limits`` are the records. The command
+line makes its options from the fields, Python takes the record, and a run folder keeps every
+field of it.
+"""
+
+from compiler_gym.options.declaring import (
+    ABOVE_0,
+    FROM_0,
+    WHOLE_ABOVE_0,
+    WHOLE_FROM_0,
+    Option,
+    Range,
+    Spelling,
+    check,
+    declared,
+    option,
+    to_plain,
+)
+from compiler_gym.options.limits import Limits
+from compiler_gym.options.searching import SearchOptions
+
+__all__ = [
+    "ABOVE_0",
+    "FROM_0",
+    "WHOLE_ABOVE_0",
+    "WHOLE_FROM_0",
+    "Limits",
+    "Option",
+    "Range",
+    "SearchOptions",
+    "Spelling",
+    "check",
+    "declared",
+    "option",
+    "to_plain",
+]

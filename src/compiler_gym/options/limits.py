@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""What the worker of an environment may use. ``service`` keeps to it."""
+
+from dataclasses import dataclass
+
+from compiler_gym.options.declaring import (
+    ABOVE_0,
+    FROM_0,
+    WHOLE_FROM_0,
+    Range,
+    Spelling,
+    check,
+    option,
+)
+
+__all__ = ["Limits"]
+
+_MOST_SECONDS = 100 * 366 * 86400.0
+"""The clock of a deadline counts nanoseconds in 64 bits."""
+_DEADLINE = Range("a number above 0, in a century", lambda value: 0 < value < _MOST_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one environment's worker.
+
+    Raises `InvalidParameterError` for what is no bound: text, NaN, a negative number; and
+    `UnknownNameError` for a sandbox that there is not.
+
+        >>> Limits(memory_bytes=1 << 30).memory_bytes
+        1073741824
+    """
+
+    step_seconds: float = option(
+        300.0, "Seconds that one action or observation may take", _DEADLINE
+    )
+    """The deadline of a request that names none."""
+    memory_bytes: int = option(
+        8 << 30,
+        "GiB of memory that the compiler may take",
+        WHOLE_FROM_0,
+        may_change=True,
+        spelling=Spelling("memory_gib", 1 << 30, ABOVE_0),
+    )
+    """Address space of the worker (RLIMIT_AS); 0 leaves it unbounded."""
+    growth: float = option(64.0, range=FROM_0)
+    """An action may grow the program to this multiple of its size at reset; 0: unbounded."""
+    growth_floor: int = option(100_000, range=WHOLE_FROM_0)
+    """Programs below this size (in the compiler's own unit) may always grow to it."""
+    kept_programs: int = option(32, range=WHOLE_FROM_0)
+    """How many programs stay loaded that were opened repeatedly, each in a process that all
+    environments of this one share: a reset to such a program is a fork of it. 0: none."""
+    kept_bytes: int = option(2 << 30, range=WHOLE_FROM_0)
+    """About how much memory these may take together. Whichever was used longest ago makes room."""
+    sandbox: str | None = option(None)
+    """What the program is run in by observations that run it: the name of a `Sandbox`, or None
+    for ``COMPILER_GYM_SANDBOX`` and otherwise the strongest that this machine offers."""
+
+    def __post_init__(self) -> None:
+        if self.sandbox is not None:
+            from compiler_gym.sandbox import Sandbox
+
+            Sandbox.named(self.sandbox)
+        check(self)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""What it means that the kernel makes no namespaces, and who can do something about it.
+
+The kernel has a handful of numbers for all reasons: "No space left on device" is a count of
+namespaces, not a disk. What this machine's settings say decides between them.
+"""
+
+import errno
+import os
+from pathlib import Path
+
+__all__ = ["explained"]
+
+_COUNTS = tuple(
+    f"user/max_{kind}_namespaces" for kind in ("user", "mnt", "pid", "net", "ipc", "uts")
+)
+_DEBIAN = "kernel/unprivileged_userns_clone"
+_APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
+_FORBIDDEN = (errno.EPERM, errno.EACCES)
+_NUMBERS = (*_FORBIDDEN, errno.ENOSPC, errno.EUSERS, errno.EINVAL, errno.ENOSYS)
+
+
+def explained(said: str, *, settings: Path = Path("/proc/sys"), status: str | None = None) -> str:
+    """Return what a tool said that made no namespaces, with what it means and what to do.
+
+    `settings` are the kernel's, and `status` is that of this process.
+
+    >>> explained("mount tmpfs: Disk quota exceeded")
+    'mount tmpfs: Disk quota exceeded'
+    """
+    step, _, error = said.rpartition(": ")
+    number = next((one for one in _NUMBERS if os.strerror(one) == error), None)
+    if number is None:
+        return said
+    if status is None:
+        status = _text(Path("/proc/self/status"))
+    meaning = _meaning(step, number, settings, status)
+    if number == errno.ENOSPC:  # the kernel's words are of another subject
+        return f"{step}: {meaning}"
+    return f"{said}: {meaning}" if meaning else said
+
+
+def _meaning(step: str, number: int, settings: Path, status: str) -> str:
+    if number == errno.ENOSPC:
+        return _of_counts(settings)
+    if number == errno.EUSERS:
+        return "namespaces are nested too deeply: run it outside of a container"
+    if step == "become nobody":
+        return (
+            "root needs the capabilities SETUID, SETGID and CHOWN, and a user 65534, to make the "
+            "program nobody: give them to the container, or start it as a plain user"
+        )
+    if number == errno.EINVAL:
+        return "this kernel has no namespaces of users (CONFIG_USER_NS)"
+    if step == "mount /proc":
+        return (
+            "parts of /proc are covered, as in most containers: start the container with "
+            "`--security-opt systempaths=unconfined`"
+        )
+    if number in _FORBIDDEN and _text(settings / _DEBIAN).strip() == "0":
+        return _switch(_DEBIAN, 1, "namespaces of plain users are switched off")
+    if number in _FORBIDDEN and _text(settings / _APPARMOR).strip() == "1":
+        return _switch(_APPARMOR, 0, "AppArmor takes their use from plain users")
+    if "\nSeccomp:\t2" in status:
+        return (
+            "a filter of system calls forbids it, as in most containers: start the container with "
+            "`--security-opt seccomp=unconfined`"
+        )
+    if number == errno.ENOSYS:
+        return "this kernel is older than Linux 5.12"
+    return ""
+
+
+def _of_counts(settings: Path) -> str:
+    spent = [name for name in _COUNTS if _text(settings / name).strip() == "0"] or [_COUNTS[0]]
+    allowed = _text(settings / spent[0]).strip()
+    if allowed == "0":
+        return _switch(spent[0], 10000, "this machine allows none")
+    return _switch(
+        spent[0], 10000, f"as many as are allowed are in use, here or further out ({allowed})"
+    )
+
+
+def _switch(name: str, value: int, what: str) -> str:
+    setting = name.replace("/", ".")
+    return f"{what} ({setting}): an administrator can change it: `sysctl {setting}={value}`"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

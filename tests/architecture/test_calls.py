@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""No call has more arguments by position than a reader can tell apart."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "compiler_gym"
+MOST = 6
+ROWS = {"add_row", "call", "pack", "table"}
+"""What takes any number of values: the cells of a row, the numbers of a struct, what a function
+of a C library is called with."""
+STILL = {
+    "builds/command_line.py": 1,
+    "cli/tune.py": 1,
+    "envs/gcc/tuning/gcc_tuner.py": 1,
+    "envs/gcc/tuning/making.py": 1,
+    "envs/gcc/tuning/script.py": 1,
+    "envs/llvm/tuning/llvm_tuner.py": 4,
+    "tuning/applying.py": 1,
+    "tuning/difference.py": 1,
+    "tuning/job.py": 1,
+    "tuning/summary.py": 2,
+}
+"""How many such calls a file still has; this list only shrinks."""
+
+
+def long_calls(source: str) -> Iterator[ast.Call]:
+    """Yield the calls in `source` with more than `MOST` arguments by position."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        written = [one for one in node.args if not isinstance(one, ast.Starred)]
+        if len(written) > MOST and name not in ROWS:
+            yield node
+
+
+def test_no_call_has_more_than_six_arguments_by_position() -> None:
+    counted = {
+        path.relative_to(PACKAGE).as_posix(): len(list(long_calls(path.read_text("utf-8"))))
+        for path in PACKAGE.rglob("*.py")
+    }
+    found = {name: count for name, count in counted.items() if count}
+    assert not {n: c for n, c in found.items() if c > STILL.get(n, 0)}, "give them names"
+    assert not {n: c for n, c in STILL.items() if c > found.get(n, 0)}, "shorten the list"
+
+
+def test_a_long_call_is_seen() -> None:
+    assert len(list(long_calls("f(1, 2, 3, 4, 5, 6, 7)\nf(1, 2, 3, 4, 5, 6, *a, b=7)"))) == 1
+    assert not list(long_calls("rows.add_row(1, 2, 3, 4, 5, 6, 7)"))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The options of a search are declared once: Python, command line and run folder follow."""
+
+import inspect
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from search.puzzle import make_puzzle
+
+from compiler_gym.cli import search as module
+from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.options import SearchOptions, declared
+from compiler_gym.search import Budget, SearchResult, chosen_options, run_search
+
+
+def test_every_field_is_an_option_of_the_command_line() -> None:
+    command = inspect.signature(module.search).parameters
+    for name, one in declared(SearchOptions).items():
+        assert one.help
+        assert (one.spelling.name or name) in command
+    assert [one.name for one in fields(SearchOptions)] == list(declared(SearchOptions))
+
+
+def test_only_what_decides_no_result_may_change_in_a_run() -> None:
+    may = {name for name, one in declared(SearchOptions).items() if one.may_change}
+    assert may == {"jobs", "kept_processes", "kept_bytes"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seconds", 0), ("steps", 0), ("steps", 1.5), ("jobs", 0), ("step_seconds", 0),
+        ("level_seconds", float("nan")), ("kept_processes", -1), ("kept_bytes", -1),
+        ("step_seconds", None),
+    ],
+)  # fmt: skip
+def test_a_number_out_of_its_range_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(InvalidParameterError, match=f"{name} is .*: expected"):
+        SearchOptions(**{name: value})
+
+
+def test_keywords_and_a_record_say_the_same() -> None:
+    def found(*options: SearchOptions, **given: Any) -> tuple[Any, ...]:
+        (result,) = run_search(make_puzzle, (None,), *options, **given)
+        assert isinstance(result, SearchResult)
+        return result.actions, result.steps, result.algorithm
+
+    one = found(algorithm="local", budget=Budget(steps=60), jobs=1, seed=3)
+    assert found(SearchOptions(algorithm="local", steps=60, jobs=1, seed=3)) == one
+    assert found(SearchOptions(algorithm="greedy", steps=60, seed=3), algorithm="local") == one
+
+
+def test_what_is_given_besides_goes_before_the_record() -> None:
+    options = SearchOptions(seconds=5, seed=4)
+    chosen = chosen_options(options, budget=Budget(steps=7), jobs=2)
+    assert (chosen.seconds, chosen.steps, chosen.seed, chosen.jobs) == (None, 7, 4, 2)
+
+
+def test_a_search_without_a_bound_ends_after_a_while() -> None:
+    assert SearchOptions().seconds_allowed == 30
+    assert SearchOptions(steps=3).seconds_allowed is None
+    assert SearchOptions(steps=3, seconds=2).seconds_allowed == 2
+
+
+def test_an_option_that_there_is_not_is_refused_by_name() -> None:
+    with pytest.raises(TypeError, match=r"no argument 'stepseconds'.*'step_seconds'"):
+        run_search(make_puzzle, stepseconds=3)
+    with pytest.raises(UnknownNameError, match="no algorithm 'gredy'"):
+        run_search(make_puzzle, algorithm="gredy")

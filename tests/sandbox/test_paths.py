@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""There is one list of what every program reads, and every way of making a box is told it."""
+
+import os
+
+import pytest
+
+from compiler_gym.sandbox import paths
+from compiler_gym.sandbox.box import RunLimits
+from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
+from compiler_gym.sandbox.ways import wrapped
+
+
+@pytest.mark.parametrize("path", ["/usr", "/usr/bin/cc", "/gnu/store/x-gcc", "/nix/store/y/lib"])
+def test_what_is_of_the_system_is_not_shown_again(path: str) -> None:
+    assert is_system(path)
+
+
+@pytest.mark.parametrize("path", ["/", "/usrlocal", "/home/usr/bin", "/etc/passwd", "/gnu"])
+def test_what_is_of_a_user_is_not_of_the_system(path: str) -> None:
+    assert not is_system(path)
+
+
+def test_every_way_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from compiler_gym.sandbox.box import _bounds  # pyright: ignore[reportPrivateUsage]
+
+    ours = _bounds(RunLimits())
+    assert [word.removeprefix("--system=") for word in ours if "--system" in word] == [*SYSTEM]
+    assert [word.removeprefix("--device=") for word in ours if "--device" in word] == [*DEVICES]
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/bwrap")
+    bubblewrap = wrapped(["/helper"], shown=[], work=None, scratch_bytes=1)
+    here = [path for path in (*SYSTEM, *DEVICES) if os.path.exists(path)]
+    assert [path for path in here if path not in bubblewrap] == []
+    assert paths.__all__ == ["DEVICES", "SYSTEM", "is_system"]
