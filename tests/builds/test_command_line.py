@@ -191,3 +191,11 @@ def test_a_precompiled_header_of_another_level_is_taken() -> None:
 def test_flags_that_clang_does_not_know_can_be_left_out() -> None:
     command = parsed("gcc -fgcse-las -DN -c a.c")
     assert command.without_flags({"-fgcse-las"}).flags == ("-DN",)
+
+
+def test_a_name_that_begins_with_a_dash_stays_a_name() -> None:
+    command = CompilerCommand.parse(["cc", "-c", "--", "-fplugin=x.c"])
+    (source,) = command.sources
+    assert command.arguments(source)[-1] == "./-fplugin=x.c"
+    linked = CompilerCommand.parse(["cc", "-o", "x", "--", "-Wl,-x.o"])
+    assert linked.link_words == linked.objects == ("./-Wl,-x.o",)

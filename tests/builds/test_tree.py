@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A copy holds what the project is, and none of the objects that a build made of it."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import copy_tree
+from compiler_gym.builds import copy_tree, digests_of
 from compiler_gym.errors import ProjectError
 from tests.builds.projects import write_project
 
@@ -62,3 +63,38 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match="cannot copy"):
         copy_tree(tmp_path / "missing", tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
+
+
+def test_no_link_of_the_copy_leads_into_the_project(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    (tmp_path / "alias").symlink_to(tree)
+    (tmp_path / "outside.c").write_text("outside")
+    (tree / "sub").mkdir()
+    inside = {
+        "absolute": tree / "main.c", "folder": tree / "sub", "around": Path("../tree/main.c"),
+        "by-alias": tmp_path / "alias" / "main.c", "alias": tmp_path / "alias",
+        "sub/up": Path("../../tree/main.c"), "sub/plain": Path("../main.c"),
+        "missing": tree / "missing.c",
+    }  # fmt: skip
+    outside = {"out": tmp_path / "outside.c", "sub/out": Path("../../outside.c")}
+    for name, told in (inside | outside).items():
+        (tree / name).symlink_to(told)
+    (tree / "loop").symlink_to(tree / "loop")
+    copy = tmp_path / "elsewhere" / "copy"
+    copy.parent.mkdir()
+    copy_tree(tree, copy)
+    for name in inside:
+        assert (copy / name).is_symlink()
+        assert (copy / name).resolve().is_relative_to(copy), name
+    (copy / "missing").write_text("made")
+    assert not (tree / "missing.c").exists()
+    assert [(copy / name).read_text() for name in outside] == ["outside"] * 2
+    assert (copy / "loop").is_symlink()
+
+
+def test_pipes_and_sockets_are_left_out(tmp_path: Path) -> None:
+    tree = write_project(tmp_path / "tree")
+    os.mkfifo(tree / "pipe")
+    copy_tree(tree, tmp_path / "copy")
+    assert names(tmp_path / "copy") == {"main.c", "twice.c", "Makefile"}
+    assert digests_of(tree).keys() == {"main.c", "twice.c", "Makefile"}

@@ -13,9 +13,6 @@ def test_the_names_of_types_are_at_their_old_path() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         hints: Any = importlib.import_module("compiler_gym.util.gym_type_hints")
 
-        class Step:
-            def step(self, action: hints.ActionType) -> hints.StepType:
-                raise NotImplementedError
-
         assert hints.OptionalArgumentValue is OptionalArgumentValue
-    assert Step.step.__annotations__["return"] == tuple[Any, Any, bool, bool, dict[str, Any]]
+        assert hints.ActionType is not None
+        assert hints.StepType == tuple[Any, Any, bool, bool, dict[str, Any]]

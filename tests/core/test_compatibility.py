@@ -254,4 +254,5 @@ def test_the_space_of_a_spec_can_be_replaced(llvm: Any) -> None:
     llvm.observation_space_spec.space = smaller
     assert llvm.observation_space == smaller
     llvm.observation_space = ["Autophase", "IrInstructionCount"]
-    assert llvm.observation_space["Autophase"] == smaller
+    both: Any = llvm.observation_space
+    assert both["Autophase"] == smaller

@@ -65,7 +65,7 @@ def test_runs_entries_and_plans_are_read_from_where_they_lie(tmp_path: Path) -> 
     found = imported(ImportRequest(path=str(tmp_path / "run")))
     assert (found.kind, found.episodes[0].commandline) == ("run", STATE.commandline)
 
-    plan = Plan("llvm 22", "size", "1", (BinaryPlan("bin/x", "whole", passes="function(gvn)"),))
+    plan = Plan("llvm 22", "size", "1", (BinaryPlan("bin/x", "program", passes="function(gvn)"),))
     write_plan(tmp_path / PLAN_FILE, plan)
     (tmp_path / "report.json").write_text("{}")
     shutil.copy(tmp_path / PLAN_FILE, tmp_path / "kept.toml")

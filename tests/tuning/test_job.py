@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """A tuning from the build to what is handed over, with a compiler's part of a few lines."""
 
+import os
 import subprocess
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import protecting
 from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.runs import FolderLock
-from compiler_gym.tuning import Found, Job, Request, Subject, read_plan
+from compiler_gym.tuning import Found, Job, Request, Subject, Watcher, read_plan
 from compiler_gym.tuning.measuring import put
 from tests.builds.projects import write_project
 from tests.tuning.simple_tuner import SimpleTuner
@@ -154,3 +157,185 @@ def test_binaries_are_chosen_by_name_or_size(request_: Request) -> None:
 def test_a_build_that_makes_nothing_says_what_to_do(request_: Request) -> None:
     with pytest.raises(ProjectError, match="built already, clean it"):
         Job(replace(request_, build=("true",)), SimpleTuner()).run()
+
+
+def answer(folder: Path, name: str) -> bytes:
+    return subprocess.run([folder / "bin" / name], capture_output=True, check=True).stdout
+
+
+def test_nothing_of_the_builds_words_is_run_by_the_script(
+    request_: Request, tmp_path: Path
+) -> None:
+    victim = tmp_path / "caller" / "victim"
+    victim.parent.mkdir()
+    victim.touch()
+    text = (
+        "make\nrm -rf victim\r\n: \"$(touch sub)\" `touch tick` 'a\u2028\x1b[2J'\n#'\nrm -f victim"
+    )
+    request = replace(request_, build=("sh", "-c", text), output=tmp_path / "o p")
+    Job(request, SimpleTuner("-O1")).run()
+    made = ["sh", "../o p/reproduce.sh", request.output / "work" / "tree", "-again"]
+    subprocess.run(made, cwd=victim.parent, check=True, env={**os.environ, "CDPATH": "/"})
+    assert {path.name for path in victim.parent.iterdir()} == {"victim", "-again"}
+    assert (victim.parent / "-again" / "program").is_file()
+
+
+def test_a_project_that_was_edited_is_copied_and_built_again(request_: Request) -> None:
+    Job(request_, SimpleTuner("-O1")).run()
+    assert answer(request_.output, "program") == b"2\n"
+    source = request_.project / "twice.c"
+    before = source.stat()
+    source.write_text(WRONG.replace("n * 2", "n * 9"))  # as long, and as old
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    (result,) = Job(replace(request_, resume=True), SimpleTuner("-O1")).run()
+    assert answer(request_.output, "program") == b"9\n"
+    assert any("twice.c changed since the project was copied" in n for n in result.found.notes)
+    (request_.project / "more.c").write_text("int more;\n")
+    job = Job(replace(request_, resume=True), SimpleTuner("-O1"))
+    assert any("more.c changed since" in note for note in job.run()[0].found.notes)
+
+
+@pytest.mark.parametrize("is_boxed", [True, False])
+def test_a_build_that_names_the_project_by_its_whole_path_is_refused_or_told(
+    request_: Request, monkeypatch: pytest.MonkeyPatch, is_boxed: bool
+) -> None:
+    if not is_boxed:
+        monkeypatch.setattr(protecting, "_tool", lambda: None)
+    elif protecting._tool() is None:  # pyright: ignore[reportPrivateUsage]
+        pytest.skip("needs bubblewrap that can make a folder unwritable")
+    before = everything(request_.project)
+    text = f"make && cp program {request_.project}/program"
+    job = Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner())
+    if is_boxed:
+        with pytest.raises(ProjectError, match="by their whole paths"):
+            job.run()
+        assert everything(request_.project) == before
+        return
+    (result,) = job.run()
+    assert any(note.startswith("program in ") and "itself changed" in note
+               for note in result.found.notes)  # fmt: skip
+
+
+def test_a_test_that_writes_to_the_project_is_told(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protecting, "_tool", lambda: None)
+    told: list[str] = []
+
+    class Told(Watcher):
+        def says(self, text: str) -> None:
+            told.append(text)
+
+    check = f"touch {request_.project}/left"
+    Job(replace(request_, check=check), SimpleTuner("-O1"), Told()).run()
+    assert any(text.startswith("left in ") and "itself changed" in text for text in told)
+
+
+def test_what_is_linked_outside_the_project_is_not_tuned(request_: Request, tmp_path: Path) -> None:
+    text = f"make && $CC -O0 main.c twice.c -o {tmp_path}/elsewhere"
+    (result,) = Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
+    assert result.binary.name == "program"
+    assert any("elsewhere is linked outside" in note for note in result.found.notes)
+
+
+def test_binaries_of_like_names_do_not_meet(request_: Request) -> None:
+    text = "mkdir -p a a_b && $CC main.c twice.c -o a/b_c && $CC -DADDED=5 main.c twice.c -o a_b/c"
+    request = replace(request_, build=("sh", "-ec", text), binaries=("a/b_c", "a_b/c"))
+    results = Job(request, SimpleTuner("-O1")).run()
+    assert len({result.found.path for result in results}) == 2
+    assert [answer(request_.output, name) for name in ("a/b_c", "a_b/c")] == [b"2\n", b"2\n"]
+    originals = sorted(path.read_bytes() for path in request_.output.rglob("original"))
+    assert len(originals) == 2
+    assert originals[0] != originals[1]
+    assert [r.binary.name for r in Job(replace(request, resume=True), SimpleTuner()).run()]
+
+
+@pytest.mark.parametrize("damage", [b"{", b"", b"[" * 100_000, b"\xff", b"[1]"])
+def test_a_damaged_folder_is_refused(request_: Request, damage: bytes) -> None:
+    Job(request_, SimpleTuner()).run()
+    (request_.output / "tuning.json").write_bytes(damage)
+    with pytest.raises(ProjectError, match=r"is damaged|another build"):
+        Job(replace(request_, resume=True), SimpleTuner()).run()
+
+
+def test_a_damaged_recording_is_refused(request_: Request) -> None:
+    Job(request_, SimpleTuner()).run()
+    journal = request_.output / "work" / "record" / "commands.jsonl"
+    for damage in (b'{"words": 3}\n', b'{"words": ["cc"\n', b"[]\n"):
+        journal.write_bytes(damage)
+        with pytest.raises(ProjectError, match="is damaged"):
+            Job(replace(request_, resume=True), SimpleTuner()).run()
+
+
+def test_links_without_end_are_part_of_the_project(request_: Request) -> None:
+    (request_.project / "loop").symlink_to("loop")
+    (request_.project / "here").symlink_to(".")
+    (result,) = Job(request_, SimpleTuner("-O1")).run()
+    assert result.binary.name == "program"
+
+
+class _Missing(SimpleTuner):
+    @property
+    def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
+        raise ProjectError("no compiler here")
+
+
+def test_what_fails_before_the_build_leaves_nothing(request_: Request) -> None:
+    with pytest.raises(ProjectError, match="no compiler"):
+        Job(request_, _Missing()).run()
+    assert not request_.output.exists()
+    if os.geteuid():
+        (request_.project / "secret").touch(mode=0)
+        with pytest.raises(ProjectError, match="cannot copy"):
+            Job(request_, SimpleTuner()).run()
+        assert not request_.output.exists()
+
+
+def test_the_date_of_a_build_is_always_the_same(
+    request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (request_.project / "twice.c").write_text(
+        '#include <stdio.h>\nint twice(int n) { puts(__DATE__ " " __TIME__); return n * 2; }\n'
+    )
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    Job(request_, SimpleTuner("-O1")).run()
+    assert answer(request_.output, "program").startswith(b"Jan  1 1980 00:00:00")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    other = replace(request_, output=request_.output.with_name("other"))
+    Job(other, SimpleTuner("-O1")).run()
+    assert answer(other.output, "program").startswith(b"Jan  2 1970")
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    made = ["sh", other.output / "reproduce.sh", other.output / "work" / "tree", other.output / "x"]
+    subprocess.run(made, check=True)
+    assert (other.output / "x" / "program").read_bytes() == (
+        other.output / "bin" / "program"
+    ).read_bytes()
+
+
+def test_an_option_that_decides_is_never_forgotten(request_: Request) -> None:
+    kept = {"build", "project", "goal", "seed"}
+    assert set(request_.decides()) == kept
+    for one in fields(Request):
+        assert one.name in kept or one.metadata["free"]
+
+
+def test_a_stop_ends_what_runs_before_anything_is_found(request_: Request) -> None:
+    request = replace(request_, check="sleep 500")
+    with pytest.raises(KeyboardInterrupt):
+        Job(request, SimpleTuner(), is_interrupted=lambda: True).run()
+
+
+@pytest.mark.parametrize("name", ["a\nb.c", "a\x1b[2J.c", "a\udcff.c"])
+def test_a_name_that_no_plan_can_hold_is_refused(request_: Request, name: str) -> None:
+    (request_.project / "twice.c").rename(request_.project / name)
+    text = "$CC main.c a*.c -o program"
+    with pytest.raises(ProjectError, match="cannot be named in a plan"):
+        Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
+
+
+def test_names_with_spaces_quotes_and_accents_are_made_again(request_: Request) -> None:
+    (request_.project / "twice.c").rename(request_.project / "é $(touch x) '\".c")
+    text = "$CC main.c é*.c -o 'prö gram'"
+    Job(replace(request_, build=("sh", "-ec", text)), SimpleTuner("-O1")).run()
+    assert answer(request_.output, "prö gram") == b"2\n"
+    assert read_plan(request_.output / "tuned.toml").binaries[0].name == "prö gram"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from compiler_gym.errors import PlanError
 from compiler_gym.tuning import BinaryPlan, Plan, SourceFile, read_plan, write_plan
 
-TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=6)
+TEXTS = st.text("abé<>=,-.'\"\\ 1/#[", max_size=6)
+"""Text that a terminal may show: what is not printable is refused."""
 BINARIES = st.builds(
     BinaryPlan,
     name=TEXTS,
@@ -29,7 +30,7 @@ BINARIES = st.builds(
 def test_a_plan_is_read_as_it_was_written(
     tmp_path_factory: pytest.TempPathFactory, binaries: tuple[BinaryPlan, ...]
 ) -> None:
-    plan = Plan("llvm 22", "size", "1.0", binaries)
+    plan = Plan("simple 1", "size", "1.0", binaries)
     path = tmp_path_factory.mktemp("plan") / "tuned.toml"
     write_plan(path, plan)
     assert read_plan(path) == plan

@@ -5,8 +5,9 @@
 ``archives`` what lies in an archive, ``elf`` how large a linked file is, ``link_map`` what of it
 is where. ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command
 (``watch`` stands in for the compilers), ``binaries`` says what each linked file was made of,
-``relinking`` how another compiler makes it again. No compiler is named here, and nothing of a
-project is changed in its place.
+``relinking`` how another compiler makes it again. ``sessions`` runs a command that nothing of
+outlives (``keeper``), and ``protecting`` keeps the project itself from being written. No
+compiler is named here, and nothing of a project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -38,11 +39,17 @@ if TYPE_CHECKING:
         linked_functions,
         map_beside,
     )
+    from compiler_gym.builds.protecting import Protection
     from compiler_gym.builds.recording import Event, Recording, record_build
     from compiler_gym.builds.relinking import Driver, Place, run_command
-    from compiler_gym.builds.sessions import in_own_session
-    from compiler_gym.builds.shell import shell_text
-    from compiler_gym.builds.tree import copy_tree
+    from compiler_gym.builds.sessions import (
+        Printed,
+        build_variables,
+        in_own_session,
+        run_in_own_session,
+    )
+    from compiler_gym.builds.shell import shell_comment, shell_text
+    from compiler_gym.builds.tree import copy_tree, digests_of
 
 __all__ = [
     "IR_SUFFIXES",
@@ -55,13 +62,17 @@ __all__ = [
     "LinkedFunction",
     "Mode",
     "Place",
+    "Printed",
+    "Protection",
     "Recording",
     "Sizes",
     "Source",
     "Unit",
     "build_asked",
+    "build_variables",
     "bytes_by_file",
     "copy_tree",
+    "digests_of",
     "exported_symbols",
     "find_binaries",
     "function_sizes",
@@ -75,6 +86,8 @@ __all__ = [
     "needed_symbols",
     "record_build",
     "run_command",
+    "run_in_own_session",
+    "shell_comment",
     "shell_text",
     "sizes_of",
 ]
@@ -95,9 +108,10 @@ _WHERE = {
     "link_map": ("LinkedFunction", "bytes_by_file", "linked_functions", "map_beside"),
     "relinking": ("Driver", "Place", "run_command"),
     "recording": ("Event", "Recording", "record_build"),
-    "sessions": ("in_own_session",),
-    "shell": ("shell_text",),
-    "tree": ("copy_tree",),
+    "sessions": ("Printed", "build_variables", "in_own_session", "run_in_own_session"),
+    "shell": ("shell_comment", "shell_text"),
+    "tree": ("copy_tree", "digests_of"),
+    "protecting": ("Protection",),
 }
 
 __getattr__ = door(

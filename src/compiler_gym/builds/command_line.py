@@ -150,6 +150,7 @@ class CompilerCommand:
         if os.path.isabs(name):
             # The name is part of the bitcode, the place of the tree must not be.
             name = os.path.relpath(name, self.cwd)
+        name = _as_file(name)
         language = source.language or _language_of(name, self.words[0])
         args = (*self.flags, *(("-x", language) if language else ()), name)
         if any(flag.startswith("-include") for flag in self.flags):
@@ -226,7 +227,7 @@ class _Parts:
         elif language is not None or suffix in (*SOURCE_LANGUAGES, *IR_SUFFIXES):
             self.sources.append(Source(name, language))
         elif suffix not in _HEADERS:
-            self._object(name, [name])
+            self._object(_as_file(name), [_as_file(name)])
             if suffix in _ASSEMBLY:
                 self.assembly.append(name)
 
@@ -279,6 +280,11 @@ _WITH_VALUE = {"-I", "-D", "-U", "-F", "-G", "-include", "-imacros", "-isystem",
                "--undefine-macro"}  # fmt: skip
 _LAUNCHERS = {"ccache", "distcc", "sccache", "env", "libtool", "icecc"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+def _as_file(name: str) -> str:
+    """Return `name` as a word that is no option, wherever in a command it stands."""
+    return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
 def _value(option: str, rest: Iterator[str]) -> str:

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Run a build with stand-ins for its compilers, and read what they wrote down."""
 
-import json
 import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds.sessions import in_own_session
+import msgspec
+
+from compiler_gym.builds.sessions import Printed, build_variables, run_in_own_session
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import lines
 
 __all__ = ["Event", "Recording", "record_build"]
 
@@ -21,6 +22,9 @@ _UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-lin
 _C = ("cc", "gcc", "clang")
 _CXX = ("c++", "g++", "clang++")
 _SHOWN_LINES = 25
+_MOST_LOGGED, _MOST_KEPT, _LONGEST_LINE = 64 << 20, 1 << 20, 1 << 12
+"""Bytes of what a build prints: on the disk, in memory, and of one line that is shown."""
+_READ_ONLY = "Read-only file system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,12 @@ class Recording:
     def events(self) -> Iterator[Event]:
         """Yield what was run, in the order in which it ended."""
         try:
-            lines = self.journal.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        except OSError:
-            return
-        for line in lines:
-            read = json.loads(line)
-            yield Event(tuple(read["words"]), Path(read["cwd"]), read["made"])
+            for read in lines(self.journal):
+                yield msgspec.convert(read, Event, dec_hook=lambda kind, text: kind(text))
+        except (ValueError, TypeError, OSError) as error:
+            raise ProjectError(
+                f"what the build ran is damaged: {error}: build again, in another folder"
+            ) from error
 
 
 def record_build(
@@ -73,11 +77,14 @@ def record_build(
     cxx_compiler: Sequence[str],
     also_named: Sequence[str] = (),
     on_line: Callable[[str], None] | None = None,
+    poll: Callable[[], None] = lambda: None,
+    wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
 ) -> Recording:
     """Run `command` in `tree` with stand-ins that run `compiler` and `cxx_compiler`.
 
     They are on PATH under the names that compilers have there, with a version or without, and
-    those `also_named`, and in CC and CXX. The build's standard input is closed. Raises
+    those `also_named`, and in CC and CXX. The build's standard input is closed. `wrap` makes the
+    command that is run of the build, and `poll` is called now and then, and may raise. Raises
     `ProjectError` with the end of what the build printed when it fails.
     """
     recording = Recording(folder, tree)
@@ -89,17 +96,20 @@ def record_build(
         _stand_in(shims / name, recording.journal, compiler)
     for name in {*_names(_CXX), Path(cxx_compiler[0]).name} - {Path(compiler[0]).name}:
         _stand_in(shims / name, recording.journal, cxx_compiler)
-    variables = os.environ | {
+    variables = build_variables() | {
         "PATH": f"{shims}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-        "CC": str(shims / "cc"),
-        "CXX": str(shims / "c++"),
+        "CC": _as_word(shims / "cc"),
+        "CXX": _as_word(shims / "c++"),
         "PWD": str(tree),
     }
-    status = _run(command, tree, variables, recording.log, on_line)
+    watching = _Lines(on_line, poll)
+    status = _run(wrap(command), tree, variables, recording.log, watching)
     if status:
+        said = watching.printed.text()
+        end = "\n".join(said.splitlines()[-_SHOWN_LINES:])
         raise ProjectError(
             f"the build failed with status {status}: {shlex.join(command)}\n"
-            f"{_end_of(recording.log)}{_advice(recording.log, compiler)}\n"
+            f"{end}{_advice(said, compiler)}\n"
             f"The whole output is in {recording.log}"
         )
     return recording
@@ -121,6 +131,11 @@ def _names(names: Sequence[str]) -> set[str]:
     return {*names, *filter(versioned.fullmatch, found)}
 
 
+def _as_word(path: Path) -> str:
+    """Return what a Makefile may write without quotes: the name, where the path needs them."""
+    return str(path) if shlex.quote(str(path)) == str(path) else path.name
+
+
 def _stand_in(path: Path, journal: Path, real: Sequence[str]) -> None:
     watch = Path(__file__).with_name("watch.py")
     words = [sys.executable, "-I", "-S", str(watch), str(journal), str(len(real)), *real]
@@ -133,23 +148,23 @@ def _run(
     cwd: Path,
     variables: Mapping[str, str],
     log: Path,
-    on_line: Callable[[str], None] | None,
+    watching: "_Lines",
 ) -> int:
     """Run a build to its end; an interrupt ends it, and all that it started, first."""
     try:
-        with (
-            log.open("w", errors="replace") as kept,
-            in_own_session(
-                command, cwd=cwd, env=variables, stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT, text=True, errors="replace",
-            ) as build,
-        ):  # fmt: skip
-            assert build.stdout is not None
-            for line in build.stdout:
-                kept.write(line)
-                if on_line is not None:
-                    on_line(line.rstrip())
-            return build.wait()
+        with log.open("wb") as kept:
+
+            def take(part: bytes) -> None:
+                kept.write(part[: max(_MOST_LOGGED - watching.printed.count, 0)])
+                watching.take(part)
+
+            ended = run_in_own_session(
+                command, cwd=cwd, environment=variables, takes=take, poll=watching.poll
+            )
+            if watching.printed.count > _MOST_LOGGED:
+                kept.write(f"\n[{_MOST_LOGGED:,} bytes are here, and the end]\n".encode())
+                kept.write(watching.printed.text()[-_MOST_KEPT:].encode())
+            return ended.status
     except OSError as error:
         raise ProjectError(
             f"cannot run {command[0]}: {error.strerror}: give the build after `--`, "
@@ -157,15 +172,35 @@ def _run(
         ) from error
 
 
-def _advice(log: Path, compiler: Sequence[str]) -> str:
+class _Lines:
+    """Hands on what a build prints, line by line, and keeps a little of it."""
+
+    def __init__(self, on_line: Callable[[str], None] | None, poll: Callable[[], None]) -> None:
+        self.printed = Printed(_MOST_KEPT)
+        self.poll = poll
+        self._on_line = on_line
+        self._rest = b""
+
+    def take(self, part: bytes) -> None:
+        """Take what was printed next."""
+        self.printed.add(part)
+        *lines, rest = (self._rest + part).split(b"\n")
+        self._rest = rest[-_LONGEST_LINE:]
+        if self._on_line is not None:
+            for line in lines:
+                self._on_line(line[-_LONGEST_LINE:].decode(errors="replace").rstrip())
+
+
+def _advice(said: str, compiler: Sequence[str]) -> str:
     """Return what to do where the compiler does not know what another one does."""
-    if not _UNKNOWN.search(log.read_text(errors="replace")):
+    if _READ_ONLY in said:
+        return (
+            "\nThe build runs in a copy, and may not change the project itself: let it name "
+            "files from where it runs and not by their whole paths"
+        )
+    if not _UNKNOWN.search(said):
         return ""
     return (
         f"\nThe project is built with {Path(compiler[0]).name} here, which does not know every "
         "flag of other compilers: leave these flags out, or choose with --compiler"
     )
-
-
-def _end_of(log: Path) -> str:
-    return "\n".join(log.read_text(errors="replace").splitlines()[-_SHOWN_LINES:])

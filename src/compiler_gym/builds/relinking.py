@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.builds.binaries import Binary, Input, Unit
+from compiler_gym.builds.sessions import build_variables
 from compiler_gym.errors import ProjectError
 
 __all__ = ["Driver", "Place", "run_command"]
@@ -81,7 +82,7 @@ def run_command(words: Sequence[str], cwd: Path) -> None:
     try:
         done = subprocess.run(
             words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
-            check=False,
+            check=False, env=build_variables(),
             start_new_session=True,  # a Ctrl-C is for the search, which hands over what it has
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -5,7 +5,13 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-__all__ = ["shell_text"]
+__all__ = ["shell_comment", "shell_text"]
+
+_CONTROLS = {
+    number: ascii(chr(number))[1:-1]
+    for number in (*range(32), *range(127, 160), 0x2028, 0x2029)
+    if number != 10
+}
 
 
 def shell_text(words: Sequence[str], folders: Mapping[str, str]) -> str:
@@ -15,6 +21,16 @@ def shell_text(words: Sequence[str], folders: Mapping[str, str]) -> str:
     'cc -I"$ROOT"\\'/a b\\' x.c'
     """
     return " ".join(_word(word, folders) for word in words)
+
+
+def shell_comment(text: str) -> str:
+    """Return `text` as lines that a shell passes over, whatever is in it.
+
+    >>> print(shell_comment("make\\nrm -rf x\\r\\x1b"))
+    # make
+    #   rm -rf x\\r\\x1b
+    """
+    return "\n#   ".join(f"# {text}".split("\n")).translate(_CONTROLS)
 
 
 def _word(word: str, folders: Mapping[str, str]) -> str:

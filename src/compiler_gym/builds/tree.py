@@ -6,18 +6,23 @@ newer they are linked again, and some are data of the project's tests. What its 
 knows stays too.
 """
 
+import hashlib
 import os
 import shutil
+import stat
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from compiler_gym.builds.archives import is_archive
 from compiler_gym.builds.elf import RELOCATABLE, is_elf
 from compiler_gym.errors import ProjectError
 
-__all__ = ["copy_tree"]
+__all__ = ["copy_tree", "digests_of", "stamps_of"]
 
-_LEFT_OUT = {".git", ".hg", ".svn", "__pycache__", ".libs", ".deps"}
+_VERSIONS = {".git", ".hg", ".svn"}
+_LEFT_OUT = {*_VERSIONS, "__pycache__", ".libs", ".deps"}
 _LIBTOOL = {".lo", ".la"}
 _X86_64 = 62
 _HEADER_BYTES = 20
@@ -26,11 +31,67 @@ _HEADER_BYTES = 20
 def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> None:
     """Copy the folder `source` to `target`, which must not exist, less the objects of a build.
 
-    Links stay links, times stay as they are. `leave_out` are folders in `source` that are
-    not copied. Raises `ProjectError` when a file cannot be read or there is no room.
+    Links stay links, but none leads from the copy into `source`: what names a place there, by its
+    whole path or by a way around, names that of the copy. Times stay as they are. `leave_out` are
+    folders in `source` that are not copied. Raises `ProjectError` when a file cannot be read or
+    there is no room.
     """
+    try:
+        shutil.copytree(source, target, symlinks=True, ignore=_rule(source, leave_out))
+        for link in _links_in(target):
+            _keep_inside(link, source, target)
+    except (OSError, shutil.Error) as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise ProjectError(f"cannot copy {source} to {target}: {_reason(error)}") from error
+
+
+def digests_of(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, str]:
+    """Return what names the contents of every file that `copy_tree` takes, by its path.
+
+    What a linker or an archiver made is passed over: it may come and go. Raises `ProjectError`
+    when a file cannot be read.
+    """
+    try:
+        return {
+            os.path.relpath(path, source): _digest(path)
+            for path in _files(source, leave_out)
+            if path.is_symlink() or not (is_elf(path) or is_archive(path))
+        }
+    except OSError as error:
+        raise ProjectError(f"cannot read {source}: {_reason(error)}") from error
+
+
+def stamps_of(source: Path, *, leave_out: Iterable[Path] = ()) -> dict[str, tuple[int, ...]]:
+    """Return what changes of every file in `source` when anybody writes to it, by its path."""
+    outside = {os.path.realpath(path) for path in leave_out}
+    found: dict[str, tuple[int, ...]] = {}
+    for folder, folders, files in os.walk(source):
+        folders[:] = [
+            name
+            for name in folders
+            if name not in _VERSIONS and os.path.realpath(Path(folder, name)) not in outside
+        ]
+        for path in (Path(folder, name) for name in files):
+            with suppress(OSError):
+                now = path.lstat()
+                found[os.path.relpath(path, source)] = (now.st_ino, now.st_size, now.st_ctime_ns)
+    return found
+
+
+def _files(source: Path, leave_out: Iterable[Path]) -> Iterator[Path]:
+    """Yield every file and link that is copied."""
+    ignored = _rule(source, leave_out)
+    for folder, folders, files in os.walk(source):
+        left_out = ignored(folder, [*folders, *files])
+        links = [name for name in folders if Path(folder, name).is_symlink()]
+        folders[:] = [name for name in folders if name not in left_out]
+        yield from (Path(folder, name) for name in (*files, *links) if name not in left_out)
+
+
+def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]], set[str]]:
+    """Return what tells which names in a folder of `source` are not copied."""
     tracked = _tracked(source)
-    outside = {path.resolve() for path in leave_out}
+    outside = {os.path.realpath(path) for path in leave_out}
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         here = Path(folder)
@@ -38,15 +99,49 @@ def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> 
             name
             for name in names
             if name in _LEFT_OUT
-            or (here / name).resolve() in outside
+            or os.path.realpath(here / name) in outside
             or (here / name not in tracked and _is_made(here / name))
+            or not _is_copied(here / name)
         }
 
-    try:
-        shutil.copytree(source, target, symlinks=True, ignore=ignored)
-    except (OSError, shutil.Error) as error:
-        shutil.rmtree(target, ignore_errors=True)
-        raise ProjectError(f"cannot copy {source} to {target}: {_reason(error)}") from error
+    return ignored
+
+
+def _is_copied(path: Path) -> bool:
+    """Return whether `path` is a file, a folder or a link: sockets and pipes are of a process."""
+    mode = path.lstat().st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+
+
+def _digest(path: Path) -> str:
+    if path.is_symlink():
+        return f"-> {os.readlink(path)}"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _links_in(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            if (path := Path(parent, name)).is_symlink():
+                yield path
+
+
+def _keep_inside(link: Path, source: Path, target: Path) -> None:
+    """Let a copied link lead to the place of the copy that it led to, or where it led outside."""
+    told, folder = os.readlink(link), link.parent.relative_to(target)
+    if not os.path.isabs(told) and os.path.normpath(folder / told).split(os.sep)[0] != os.pardir:
+        return
+    root = os.path.realpath(source)
+    named = os.path.normpath(Path(root, folder, told))
+    parent, name = os.path.split(named)
+    link.unlink()
+    for found in (os.path.join(os.path.realpath(parent), name), os.path.realpath(named)):
+        if Path(found).is_relative_to(root):
+            place = target / os.path.relpath(found, root)
+            link.symlink_to(os.path.relpath(place, link.parent))
+            return
+    link.symlink_to(named)
 
 
 def _tracked(folder: Path) -> set[Path]:

@@ -48,7 +48,11 @@ def cxx(context: typer.Context) -> None:
 
 
 def _drive(verb: str, context: typer.Context) -> None:
+    from compiler_gym.builds import build_variables
+
     plan, arguments = _plan_in(_exact_arguments(verb, context))
+    if plan is not None:
+        os.environ |= build_variables()
     tuner = None if plan is None else _tuner_of(plan)
     words = [*_compiler(verb, tuner), *arguments]
     status = _run(words)
@@ -73,10 +77,10 @@ def _plan_in(arguments: list[str]) -> "tuple[Plan | None, list[str]]":
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":
     """Return what applies `plan`, or None, said, where nothing here can."""
-    from compiler_gym.tuning import tuner_named
+    from compiler_gym.tuning import tuner_of
 
     try:
-        return tuner_named(plan.compiler.partition(" ")[0])
+        return tuner_of(plan)
     except UnknownNameError:
         _say(f"the plan is for {plan.compiler}, which nothing here can apply")
         return None

@@ -92,10 +92,21 @@ def tune(
     if seconds is None and budget_compilations is None:
         seconds = _seconds("10m")
     request = Request(
-        build_asked(context.args, Path.cwd()), Path.cwd(), output_folder.resolve(), goal, seconds,
-        budget_compilations, seed, jobs or available_jobs(), tuple(binary or ()), run, check,
-        _fraction(max_slowdown), resume, train,
-    )  # fmt: skip
+        build_asked(context.args, Path.cwd()),
+        Path.cwd(),
+        output_folder.resolve(),
+        goal=goal,
+        seconds=seconds,
+        compilations=budget_compilations,
+        seed=seed,
+        jobs=jobs or available_jobs(),
+        binaries=tuple(binary or ()),
+        run=run,
+        check=check,
+        max_slowdown=_fraction(max_slowdown),
+        resume=resume,
+        train=train,
+    )
     summary = _tuned(request, tuner_named(compiler), is_quiet=json)
     if json:
         print_json(summary.to_json())

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``job`` is one tuning from the build to what is handed over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it, ``job`` one tuning from the build to what is handed
+over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
-tried so that nothing is lost, ``measuring`` runs the user's own commands and ``plan`` is what was
-decided, as a file. ``explaining`` says what each decision won, ``summary`` holds what there is to
-say, ``report`` and ``page`` write it for people, ``difference`` compares two tunings. No compiler
-is named here.
+tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
+decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
+what each decision won, ``summary`` holds what there is to say, ``report`` and ``page`` write it
+for people, ``difference`` compares two tunings. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -22,23 +23,24 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
-    from compiler_gym.tuning.job import Job, Request, Result, Watcher
-    from compiler_gym.tuning.journal import Journal, Tried
+    from compiler_gym.tuning.job import Job, Result, Watcher
+    from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
-    from compiler_gym.tuning.plan import (
-        PLAN_FILE,
-        BinaryPlan,
-        Plan,
-        SourceFile,
+    from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, SourceFile, write_plan
+    from compiler_gym.tuning.reading import (
         read_plan,
-        write_plan,
+        require_among,
+        require_nothing_in,
+        tuner_of,
     )
     from compiler_gym.tuning.report import write_report
+    from compiler_gym.tuning.request import Request
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
     from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
+    "JOURNAL",
     "PLAN_FILE",
     "Allowance",
     "BinaryDifference",
@@ -66,8 +68,11 @@ __all__ = [
     "compare_plans",
     "read_plan",
     "read_tuned",
+    "require_among",
+    "require_nothing_in",
     "share",
     "tuner_named",
+    "tuner_of",
     "write_plan",
     "write_report",
 ]
@@ -76,10 +81,12 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
-    "job": ("Job", "Request", "Result", "Watcher"),
-    "journal": ("Journal", "Tried"),
+    "job": ("Job", "Result", "Watcher"),
+    "request": ("Request",),
+    "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),
-    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"),
+    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "write_plan"),
+    "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
     "report": ("write_report",),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
     "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, read_plan
+from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan
+from compiler_gym.tuning.reading import read_plan
 
 __all__ = ["BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"]
 

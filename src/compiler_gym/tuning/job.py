@@ -5,33 +5,55 @@ Record, test, tune each binary, test again and take back what fails, write. Ever
 in the output folder; a tuning that was ended goes on from what is there.
 """
 
+import hashlib
 import json
+import os
+import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Recording, copy_tree, find_binaries, record_build, sizes_of
+import msgspec
+
+from compiler_gym.builds import (
+    Binary,
+    Protection,
+    Recording,
+    build_variables,
+    copy_tree,
+    digests_of,
+    find_binaries,
+    record_build,
+    shell_comment,
+    sizes_of,
+)
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
 from compiler_gym.tuning.explaining import explained
-from compiler_gym.tuning.journal import Tried
-from compiler_gym.tuning.measuring import RunCommand, put, run_check
+from compiler_gym.tuning.journal import JOURNAL, Tried
+from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
+from compiler_gym.tuning.reading import PROFILES, is_plain
+from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["Job", "Request", "Result", "Watcher"]
+__all__ = ["Job", "Result", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
 _ORIGINAL, _PLACE = "original", "place"
 """In the folder of a binary: the binary as the project builds it, and its name there."""
+_LONGEST_NAME = 80
+_COPIED = "copied.json"
+"""What every file of the project was when it was copied."""
+_SHOWN = 3
 _TRIALS = "CMakeFiles"
 """Where cmake links programs to try a compiler with."""
 _SCRIPT = """#!/bin/sh
@@ -39,41 +61,21 @@ _SCRIPT = """#!/bin/sh
 #
 #   sh reproduce.sh [TREE [FOLDER]]
 #
-# TREE holds the sources, and what the build generates of them: {build}
+# TREE holds the sources, and what the build generates of them:
+#
+{build}
+#
 # FOLDER takes what is made [reproduced].
 set -eu
-ROOT=$(cd "${{1:-.}}" && pwd -P)
-mkdir -p "${{2:-reproduced}}"
-OUT=$(cd "${{2:-reproduced}}" && pwd -P)
-HERE=$(cd "$(dirname "$0")" && pwd -P)
+unset CDPATH
+ROOT=$(cd -- "${{1:-.}}" && pwd -P)
+mkdir -p -- "${{2:-reproduced}}"
+OUT=$(cd -- "${{2:-reproduced}}" && pwd -P)
+HERE=$(cd -- "$(dirname -- "$0")" && pwd -P)
+# The date that __DATE__ and __TIME__ give.
+SOURCE_DATE_EPOCH={date}
+export SOURCE_DATE_EPOCH
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What somebody wants."""
-
-    build: tuple[str, ...]
-    """The command that builds the project."""
-    project: Path
-    """Its root, where the command is run."""
-    output: Path
-    goal: str = "size"
-    seconds: float | None = 600.0
-    compilations: int | None = None
-    seed: int = 0
-    jobs: int = 1
-    binaries: tuple[str, ...] = ()
-    """Which linked files; none is the largest program."""
-    run: str | None = None
-    """A command that does the program's work."""
-    check: str | None = None
-    """A command that tests the project."""
-    max_slowdown: float | None = None
-    """How much slower the run may become, as a fraction."""
-    resume: bool = False
-    train: str | None = None
-    """A command to learn from, where it is not `run`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +132,20 @@ class Job:
 
     def run(self) -> list[Result]:
         """Do everything and write it down; return what was found."""
+        compilers = self._tuner.compilers
+        is_new = not self.request.output.exists()
         self._prepare()
         lock = FolderLock.take(self.request.output)
         try:
-            recording = self._recorded()
+            self._copy(is_new=is_new)
+            recording = self._recorded(*compilers)
             chosen = self._chosen(recording)
             self._require_well(recording)
             for binary in chosen:
                 allowance = self._allowance(len(chosen))
                 self.results.append(self._tuned(binary, recording, allowance))
             self._hand_over()
+            self._tell_what_changed()
             return self.results
         finally:
             lock.release()
@@ -161,7 +167,7 @@ class Job:
                     "folder with --output"
                 )
             if is_built:
-                self._require_same(json.loads(marker.read_bytes()))
+                self._require_same(_read_marker(marker))
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
@@ -184,37 +190,88 @@ class Job:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
 
     def _key(self) -> dict[str, object]:
-        request = self.request
-        return {
-            "build": list(request.build), "project": str(request.project), "goal": request.goal,
-            "compiler": self._tuner.version, "seed": request.seed,
-        }  # fmt: skip
+        return {"compiler": self._tuner.version, **self.request.decides()}
 
     def _require_same(self, before: object) -> None:
-        if before != self._key():
+        now = self._key()
+        if not isinstance(before, dict):
+            before = {}
+        told: dict[str, object] = before  # pyright: ignore[reportUnknownVariableType]  # as JSON is
+        other = [name for name in now if told.get(name) != now[name]]
+        if other:
             raise ProjectError(
-                f"{self.request.output} holds a tuning of another build or goal: {before}: name "
-                "another folder with --output"
+                f"{self.request.output} holds a tuning of another build or goal: "
+                + "; ".join(f"{name} was {told.get(name)!r}, is {now[name]!r}" for name in other)
+                + ": name another folder with --output"
             )
 
-    def _recorded(self) -> Recording:
+    def _copy(self, *, is_new: bool) -> None:
+        """Copy the project, if it is not there or no longer the same; leave nothing on failure."""
+        request, tree, record = self.request, self._work / "tree", self._work / "record"
+        leave_out = [request.output]
+        self._protection = Protection.of(request.project, leave_out)
+        copied = self._work / _COPIED
+        if (record / "done").is_file():
+            now = digests_of(request.project, leave_out=leave_out)
+            changed = _differing(_read_copied(copied), now)
+            if not changed:
+                return
+            self._note(
+                f"{_listed(changed)} changed since the project was copied: it is copied and built "
+                "again, and what was tried for other code does not count"
+            )
+            self._forget()
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.rmtree(record, ignore_errors=True)
+        try:
+            self._watcher.says("copying the project")
+            copy_tree(request.project, tree, leave_out=leave_out)
+            digests = digests_of(request.project, leave_out=leave_out)
+            write_whole(copied, json.dumps(digests).encode())
+        except BaseException:
+            if is_new:
+                shutil.rmtree(request.output, ignore_errors=True)
+            raise
+
+    def _forget(self) -> None:
+        """Delete what was made of other sources; journals know themselves what they are of."""
+        for made in (self._work / "binaries").glob("*/*"):
+            if made.name == JOURNAL:
+                continue
+            if made.is_dir():
+                shutil.rmtree(made, ignore_errors=True)
+            else:
+                made.unlink()
+
+    def _recorded(self, compiler: Sequence[str], cxx: Sequence[str]) -> Recording:
         tree, folder = self._work / "tree", self._work / "record"
         done = folder / "done"
         if done.is_file():
             self._put_back(tree)
             return Recording(folder, tree)
-        shutil.rmtree(tree, ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        self._watcher.says("copying the project")
-        copy_tree(self.request.project, tree, leave_out=[self.request.output])
         self._watcher.says("building it")
-        compiler, cxx = self._tuner.compilers
         recording = record_build(
             tree, self.request.build, folder, compiler=compiler, cxx_compiler=cxx,
-            on_line=self._watcher.builds,
+            on_line=self._watcher.builds, poll=self._stop, wrap=self._protection.wrap,
         )  # fmt: skip
+        self._tell_what_changed()
         done.touch()
         return recording
+
+    def _stop(self) -> None:
+        """End a command where the user wants to stop before anything can be handed over."""
+        if self._is_interrupted():
+            raise KeyboardInterrupt
+
+    def _tell_what_changed(self) -> None:
+        """Say what of the project itself is not what it was, if that can have been a command."""
+        changed = self._protection.changed()
+        if changed:
+            self._note(
+                f"{_listed(changed)} in {self.request.project} itself changed meanwhile: if it was "
+                "not you, a command names files by their whole paths, and what it made there is "
+                "not tuned"
+            )
 
     def _put_back(self, tree: Path) -> None:
         """Put the project's own binaries where a run or a test was ended with others."""
@@ -224,7 +281,11 @@ class Job:
                 put(original, tree / kept.read_text())
 
     def _chosen(self, recording: Recording) -> list[Binary]:
-        found = find_binaries(recording.events(), recording.tree)
+        linked = find_binaries(recording.events(), recording.tree)
+        found = [binary for binary in linked if not Path(binary.name).is_absolute()]
+        for binary in linked:
+            if binary not in found:
+                self._note(f"{binary.name} is linked outside the project, and not tuned")
         if not found:
             raise ProjectError(
                 "the build linked nothing that was compiled with a C or C++ compiler from PATH, CC "
@@ -237,6 +298,13 @@ class Job:
             chosen = programs[:1]
         else:
             chosen = [_named(name, found) for name in self.request.binaries]
+        for binary in chosen:
+            for name in (binary.name, *map(binary.name_of, binary.units)):
+                if not is_plain(name):
+                    raise ProjectError(
+                        f"{name!a} cannot be named in a plan: expected a name in UTF-8 "
+                        "without control characters: rename it"
+                    )
         self.others = [
             binary.name
             for binary in found
@@ -250,18 +318,23 @@ class Job:
         if check is None:
             return
         self._watcher.says("testing the build as it is")
-        first = run_check(check, recording.tree)
+        first = self._check(recording.tree, poll=self._stop)
         if first.status:
             raise ProjectError(
                 f"the tests fail before anything was tuned, with status {first.status}: {check}\n"
                 f"{first.tail}"
             )
-        second = run_check(check, recording.tree)
+        second = self._check(recording.tree, poll=self._stop)
         if second.status:
             self._note(
                 "the tests fail now and then without any change: a failure counts when it is "
                 "there twice"
             )
+
+    def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> Outcome:
+        """Run the user's tests in `tree`; they may not change the project itself."""
+        assert self.request.check is not None
+        return run_check(self.request.check, tree, poll=poll, wrap=self._protection.wrap)
 
     def _note(self, text: str) -> None:
         self._watcher.says(text)
@@ -276,7 +349,7 @@ class Job:
         )
 
     def _tuned(self, binary: Binary, recording: Recording, allowance: Allowance) -> Result:
-        folder = self._work / "binaries" / binary.name.replace("/", "_")
+        folder = self._work / "binaries" / _folder_name(binary.name)
         folder.mkdir(parents=True, exist_ok=True)
         original = folder / _ORIGINAL
         if not original.exists():
@@ -295,17 +368,23 @@ class Job:
             self._require_steady(train, original)
         self._watcher.says(f"tuning {binary.name}")
         subject = Subject(
-            binary, folder, request.goal, allowance, request.jobs, request.seed, run, train,
-            request.max_slowdown,
-            lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
-            lambda rivals: self._watcher.rivals(
+            binary,
+            folder,
+            request.goal,
+            allowance,
+            request.jobs,
+            request.seed,
+            run=run,
+            train=train,
+            max_slowdown=request.max_slowdown,
+            watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
+            watch_rivals=lambda rivals: self._watcher.rivals(
                 binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
             ),
-        )  # fmt: skip
-        found = self._tuner.tune(subject)
-        proof = Proof(
-            self._tuner, subject, original, request.check, recording.tree, self._watcher.says
         )
+        found = self._tuner.tune(subject)
+        check = None if request.check is None else self._check
+        proof = Proof(self._tuner, subject, original, check, recording.tree, self._watcher.says)
         found, taken_back = proof.proven(found)
         speed = self._speed_without(found, subject) if taken_back and found.speed else found.speed
         self._watcher.says(f"measuring what each decision won for {binary.name}")
@@ -343,7 +422,9 @@ class Job:
     def _hand_over(self) -> None:
         output = self.request.output
         plans: list[BinaryPlan] = []
-        scripts = [_SCRIPT.format(build=shlex.join(self.request.build))]
+        build = shell_comment(shlex.join(self.request.build))
+        date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
+        scripts = [_SCRIPT.format(build=build, date=date)]
         for result in self.results:
             target = output / "bin" / result.binary.name
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -355,16 +436,54 @@ class Job:
             output / PLAN_FILE,
             Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
         )
-        write_whole(output / "reproduce.sh", "\n".join(scripts).encode())
+        write_whole(output / "reproduce.sh", "\n".join(scripts).encode(errors="surrogateescape"))
         (output / "reproduce.sh").chmod(0o755)
 
     def _with_profile(self, plan: BinaryPlan) -> BinaryPlan:
         """Return `plan` with its profile, if it has one, kept beside it."""
         if not plan.profile:
             return plan
-        name = f"profiles/{plan.name.replace('/', '_')}.profdata"
+        name = f"{PROFILES}/{_folder_name(plan.name)}.profdata"
         write_whole(self.request.output / name, Path(plan.profile).read_bytes())
         return replace(plan, profile=name)
+
+
+def _read_marker(path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ProjectError(
+            f"{path} is damaged, so that nobody knows what was tuned there: {error}: name another "
+            "folder with --output"
+        ) from error
+
+
+def _read_copied(path: Path) -> dict[str, str]:
+    """Return what every file was when it was copied; nothing where that is not known."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, str])
+    except (OSError, ValueError):
+        return {}
+
+
+def _differing(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    names = before.keys() | after.keys()
+    return sorted(name for name in names if before.get(name) != after.get(name))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _folder_name(name: str) -> str:
+    """Return the folder of a linked file: no two have one, whatever they are called.
+
+    >>> _folder_name("a/b_c") == _folder_name("a_b/c")
+    False
+    """
+    plain = re.sub(r"[^\w.+-]", "_", name, flags=re.ASCII).lstrip("-.")[-_LONGEST_NAME:]
+    return f"{plain}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}"
 
 
 def _named(name: str, found: Sequence[Binary]) -> Binary:

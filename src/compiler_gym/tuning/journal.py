@@ -3,14 +3,19 @@
 
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.errors import CacheError
+import msgspec
+
+from compiler_gym.errors import CacheError, PlanError
 from compiler_gym.files import append_line, whole_lines
 
-__all__ = ["Journal", "Tried"]
+__all__ = ["JOURNAL", "Journal", "Tried"]
+
+JOURNAL = "tried.jsonl"
+"""In the folder of a binary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +27,42 @@ class Tried:
     """Infinite where they failed."""
 
 
+class _Line(msgspec.Struct):
+    """One line of the file."""
+
+    key: str
+    cost: float | None
+    actions: tuple[str, ...]
+
+
 class Journal:
     """A file of what was tried in one search."""
 
-    def __init__(self, path: Path, key: str) -> None:
+    def __init__(
+        self,
+        path: Path,
+        key: str,
+        *,
+        require_possible: Callable[[tuple[str, ...]], None] = lambda actions: None,
+    ) -> None:
+        """Read what is there; `require_possible` raises `PlanError` for what no search tries.
+
+        A journal may come from somebody else, as a plan may.
+        """
         self._path, self._key = path, key
         self._costs: dict[tuple[str, ...], float] = {}
         self._lock = threading.Lock()
         for line in whole_lines(path):
-            if line.get("key") == key:
-                cost = line["cost"]
-                self._costs[tuple(line["actions"])] = math.inf if cost is None else cost
+            try:
+                read = msgspec.convert(line, _Line)
+            except msgspec.ValidationError:
+                continue
+            if read.key == key:
+                try:
+                    require_possible(read.actions)
+                except PlanError as error:
+                    raise PlanError(f"{path}: {error}, or delete that file") from error
+                self._costs[read.actions] = math.inf if read.cost is None else read.cost
 
     def cost(self, actions: tuple[str, ...]) -> float | None:
         """Return what `actions` cost when they were tried, or None if they were not."""

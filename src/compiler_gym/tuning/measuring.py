@@ -6,16 +6,14 @@ must be the same; what differs between two runs of the untouched binary is the c
 """
 
 import hashlib
-import os
-import resource
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import in_own_session
+from compiler_gym.builds import Printed, build_variables, run_in_own_session
 from compiler_gym.errors import ProjectError
 
 __all__ = ["Outcome", "RunCommand", "run_check"]
@@ -34,7 +32,7 @@ class Outcome:
     seconds: float
     """Processor time, of the command and all that it started."""
     tail: str
-    """The end of what it printed, for messages."""
+    """The beginning and the end of what it printed, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,19 @@ class RunCommand:
         return times
 
 
-def run_check(text: str, cwd: Path) -> Outcome:
-    """Return one run of a command that tests the build in `cwd`."""
-    return _run(text, cwd)
+def run_check(
+    text: str,
+    cwd: Path,
+    *,
+    poll: Callable[[], None] = lambda: None,
+    wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
+) -> Outcome:
+    """Return one run of a command that tests the build in `cwd`.
+
+    `poll` is called now and then, and may raise: then the command is ended. `wrap` makes the
+    command that is run of that of the shell.
+    """
+    return _run(text, cwd, poll, wrap)
 
 
 def put(binary: Path, place: Path) -> None:
@@ -77,21 +85,30 @@ def put(binary: Path, place: Path) -> None:
         raise ProjectError(f"cannot put a binary at {place}: {error.strerror}") from error
 
 
-def _run(text: str, cwd: Path) -> Outcome:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def _run(
+    text: str,
+    cwd: Path,
+    poll: Callable[[], None] = lambda: None,
+    wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
+) -> Outcome:
+    digest, printed, errors = hashlib.sha256(), Printed(_SHOWN), Printed(_SHOWN)
+
+    def take(part: bytes) -> None:
+        digest.update(part)
+        printed.add(part)
+
     # A Ctrl-C is for the tuning: a test that it ends has not failed.
     try:
-        with in_own_session(
-            ["/bin/sh", "-c", text], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=os.environ | {"PWD": str(cwd)},
-        ) as command:  # fmt: skip
-            output, errors = command.communicate(timeout=_SECONDS)
+        ended = run_in_own_session(
+            wrap(["/bin/sh", "-c", text]), cwd=cwd,
+            environment=build_variables() | {"PWD": str(cwd)}, takes=take,
+            takes_errors=errors.add, seconds=_SECONDS, poll=poll,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise ProjectError(
             f"no end within {_SECONDS:g} s: {shlex.quote(text)}: give a shorter command"
         ) from None
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = (after.ru_utime - before.ru_utime) + (after.ru_stime - before.ru_stime)
-    tail = (output + errors).decode(errors="replace")[-_SHOWN:]
-    digest = hashlib.sha256(output).hexdigest()
-    return Outcome(command.returncode, digest, seconds, tail)
+    except OSError as error:
+        raise ProjectError(f"cannot run {shlex.quote(text)}: {error.strerror}") from error
+    tail = (printed.text() + errors.text())[-2 * _SHOWN :]
+    return Outcome(ended.status, digest.hexdigest(), ended.cpu_seconds, tail)

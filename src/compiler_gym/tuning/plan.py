@@ -5,7 +5,6 @@ TOML, so that people can read, change and compare it. The version says how to re
 one is refused, never guessed at.
 """
 
-import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,14 +14,15 @@ import msgspec
 import tomli_w
 
 from compiler_gym.errors import PlanError
-from compiler_gym.files import read_regular, write_whole
+from compiler_gym.files import write_whole
 
-__all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "read_plan", "write_plan"]
+__all__ = ["GOALS", "PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "write_plan"]
 
 PLAN_FILE = "tuned.toml"
 """What `tune` calls it, in the folder of what it makes."""
 VERSION = 1
 """Of the format."""
+GOALS = ("size", "speed")
 _REQUIRED = ("name", "method")
 
 
@@ -118,36 +118,6 @@ def write_plan(path: Path, plan: Plan) -> Path:
     except OSError as error:
         raise PlanError(f"cannot write {path}: {error.strerror}: name another place") from error
     return path
-
-
-def read_plan(path: Path) -> Plan:
-    """Return the plan in the file `path`; raise `PlanError` with what is wrong with it.
-
-    Its profiles are named from where `path` lies.
-    """
-    try:
-        read = tomllib.loads(read_regular(path).decode())
-    except OSError as error:
-        raise PlanError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} is no plan: expected TOML: {error}") from error
-    version = read.get("version")
-    if version != VERSION:
-        raise PlanError(
-            f"{path} is of version {version!r}: this library reads {VERSION}: make the plan again"
-        )
-    try:
-        return _placed(msgspec.convert(read, Plan), path.absolute().parent)
-    except msgspec.ValidationError as error:
-        raise PlanError(f"{path} is no plan: {error}") from error
-
-
-def _placed(plan: Plan, folder: Path) -> Plan:
-    binaries = [
-        replace(binary, profile=str(folder / binary.profile)) if binary.profile else binary
-        for binary in plan.binaries
-    ]
-    return replace(plan, binaries=tuple(binaries))
 
 
 def _plain(plan: Plan) -> dict[str, Any]:

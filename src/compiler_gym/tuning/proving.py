@@ -11,7 +11,7 @@ from pathlib import Path
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning.measuring import put, run_check
+from compiler_gym.tuning.measuring import Outcome, put
 from compiler_gym.tuning.plan import BinaryPlan
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 
@@ -28,8 +28,8 @@ class Proof:
     subject: Subject
     original: Path
     """The project's own build, for the answers that are expected."""
-    check: str | None
-    """A command that tests the project, in `tree`."""
+    check: Callable[[Path], Outcome] | None
+    """Tests the project in a tree."""
     tree: Path
     says: Callable[[str], None]
 
@@ -67,9 +67,7 @@ class Proof:
             return True
         self.says(f"testing the tuned {self.subject.binary.name}")
         put(path, self.subject.binary.path)
-        return run_check(self.check, self.tree).status == 0 or (
-            run_check(self.check, self.tree).status == 0
-        )
+        return any(self.check(self.tree).status == 0 for _ in range(2))
 
     def _kept(self, found: Found) -> tuple[BinaryPlan, tuple[str, ...]]:
         """Return the plan without the decision that fails; without several where it is not one."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
-from compiler_gym.tuning.job import Request, Result
+from compiler_gym.tuning.job import Result
 from compiler_gym.tuning.page import page
+from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.summary import Summary, summary_of
 
 __all__ = ["write_report"]

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from compiler_gym.builds import bytes_by_file
-from compiler_gym.tuning.job import Request, Result
+from compiler_gym.tuning.job import Result
+from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
 
 __all__ = ["BinarySummary", "Decision", "SourceSize", "Summary", "share", "summary_of"]

@@ -6,7 +6,7 @@ else; it raises `ProjectError` for what a project does that it cannot honour.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -37,6 +37,7 @@ class Subject:
     allowance: Allowance
     jobs: int
     seed: int
+    _: KW_ONLY
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
     train: RunCommand | None = None
@@ -107,6 +108,14 @@ class Tuner(Protocol):
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
+        ...
+
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Raise `PlanError` that names the first decision of `plan` that `tune` never makes.
+
+        A plan may come from anybody, and `build` and `script` refuse as this does: what they pass
+        to a compiler could run code. `require_among` compares decisions with a table of them.
+        """
         ...
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:

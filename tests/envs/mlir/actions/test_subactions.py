@@ -25,7 +25,8 @@ def test_a_sampled_action_is_one_step(make_env: Callable[..., MlirEnv]) -> None:
 def test_its_spaces_are_those_of_0_2_5(make_env: Callable[..., MlirEnv]) -> None:
     wrapped = make_mlir_rl_wrapper_env(make_env(benchmark="generator://matmul-v0/16_16_16"))
     assert wrapped.observation_space == Box(0, np.inf, "Runtime", (1,), np.float64)
-    first, *others = wrapped.action_space
+    spaces: Any = wrapped.action_space
+    first, *others = spaces
     assert len(others) == 3
     for other in others:
         assert other["is_present"] == NamedDiscrete(["False", "True"], "is_present")

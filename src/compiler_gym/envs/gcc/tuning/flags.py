@@ -6,10 +6,20 @@ stays out of the list stays out for a reason, `REFUSED` says for which.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 
 from compiler_gym.envs.gcc.actions.options import GccFlagAlignOption, GccFlagOption, Option
 
-__all__ = ["FLAGS", "LEVELS", "LINK_TIME", "REFUSED", "SECTIONS", "choices", "option_of"]
+__all__ = [
+    "FLAGS",
+    "LEVELS",
+    "LINK_TIME",
+    "REFUSED",
+    "SECTIONS",
+    "choices",
+    "option_of",
+    "possible",
+]
 
 LEVELS = ("-Oz", "-O2", "-O1")
 """Levels that are tried in the place of -Os."""
@@ -188,6 +198,19 @@ def choices(
         tuple(flag for flag in flags if option_of(flag) not in decided),
         tuple(param for param in params if option_of(param) not in decided),
     )
+
+
+@cache
+def possible() -> frozenset[str]:
+    """Return every flag and parameter that some GCC may be tried with.
+
+    >>> "-fno-gcse" in possible(), "-fplugin=x.so" in possible()
+    (True, False)
+    """
+    flags = (f"-f{name}" for name in FLAGS)
+    off = (f"-fno-{name}" for name in FLAGS if "=" not in name)
+    params = (f"--param={name}={value}" for name, values in _PARAMS.items() for value in values)
+    return frozenset((*LEVELS, *LINK_TIME, *SECTIONS, *flags, *off, *params))
 
 
 def option_of(flag: str) -> str:

@@ -8,12 +8,21 @@ from pathlib import Path
 
 from compiler_gym.builds import Binary, sizes_of
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
-from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of
+from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
 from compiler_gym.envs.gcc.tuning.script import script_of
 from compiler_gym.envs.gcc.tuning.size import LINKER, SizeSearch, ordered
 from compiler_gym.errors import PlanError, ProjectError
-from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject
+from compiler_gym.tuning import (
+    JOURNAL,
+    BinaryPlan,
+    Found,
+    Journal,
+    SourceFile,
+    Subject,
+    require_among,
+    require_nothing_in,
+)
 
 __all__ = ["FAIR", "GccTuner"]
 
@@ -37,8 +46,8 @@ class GccTuner:
 
     @property
     def version(self) -> str:
-        """The compiler as it was named, and what it says of itself."""
-        return f"{self._tools.gcc} {self._spec.version.partition(' ')[2]}"
+        """The name of the compiler's program, and what it says of itself."""
+        return f"{Path(self._tools.gcc).name} {self._spec.version.partition(' ')[2]}"
 
     @property
     def compilers(self) -> tuple[Sequence[str], Sequence[str]]:
@@ -61,8 +70,14 @@ class GccTuner:
         sources = _sources(binary)
         search = SizeSearch(
             maker, moves, parameters, subject.allowance,
-            Journal(subject.folder / "tried.jsonl", self._key(binary, sources)),
-            subject.jobs, subject.seed, subject.watch,
+            Journal(
+                subject.folder / JOURNAL,
+                self._key(binary, sources),
+                require_possible=lambda flags: self.require_possible(
+                    BinaryPlan(binary.name, METHOD, flags=flags)
+                ),
+            ),
+            jobs=subject.jobs, seed=subject.seed, watch=subject.watch,
         )  # fmt: skip
         best = search.run()
         name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)
@@ -81,7 +96,7 @@ class GccTuner:
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`; raise `PlanError`."""
-        _require_ours(plan)
+        self.require_possible(plan)
         maker = Maker(self._tools, binary, folder)
         try:
             return maker.make("built", plan.flags, plan.linker, jobs=jobs)
@@ -89,6 +104,13 @@ class GccTuner:
             raise PlanError(f"{self.version} does not make {plan.name}: {error}") from error
         finally:
             maker.forget([])
+
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Raise `PlanError` that names what of `plan` this tuner never decides."""
+        _require_ours(plan)
+        require_nothing_in(plan, "scope", "profile")
+        require_among(plan, "flag", plan.flags, possible())
+        require_among(plan, "linker option", plan.linker, LINKER)
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return none: GCC's passes are chosen by flags."""
@@ -100,7 +122,7 @@ class GccTuner:
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""
-        _require_ours(plan)
+        self.require_possible(plan)
         return script_of(self._tools, binary, plan)
 
     @property

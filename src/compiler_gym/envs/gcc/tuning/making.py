@@ -83,6 +83,7 @@ def steps_of(
     flags: Sequence[str],
     linker: Sequence[str],
     objects: Mapping[Unit, Path],
+    *,
     folder: Path,
     output: Path,
 ) -> Steps:
@@ -145,7 +146,9 @@ class Maker:
         kept = self.folder / "objects" / self.key(flags)
         units = self.binary.units
         objects = {unit: kept / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
-        steps = steps_of(self.tools, self.binary, flags, linker, objects, folder, output)
+        steps = steps_of(
+            self.tools, self.binary, flags, linker, objects, folder=folder, output=output
+        )
         with self._locks.setdefault(kept.name, Lock()):
             if not (kept / "done").is_file():
                 kept.mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from compiler_gym.builds import Binary, shell_text
+from compiler_gym.builds import Binary, shell_comment, shell_text
 from compiler_gym.envs.gcc.tuning.making import Step, Tools, steps_of
 from compiler_gym.tuning import BinaryPlan
 
@@ -18,13 +18,13 @@ def script_of(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
     out = Path(_OUT)
     folder, target = out / "made" / binary.name, out / binary.name
     objects = {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(binary.units)}
-    steps = steps_of(tools, binary, plan.flags, plan.linker, objects, folder, target)
+    steps = steps_of(tools, binary, plan.flags, plan.linker, objects, folder=folder, output=target)
     lines = [
-        f"# {binary.name}",
+        shell_comment(binary.name),
         shell_text(["rm", "-rf", str(folder)], _folders(binary)),
         shell_text(["mkdir", "-p", str(folder), str(target.parent)], _folders(binary)),
         *(_line(step, binary) for step in (*steps.compile.values(), *steps.archive, steps.link)),
-        f"echo {shell_text([str(target)], _folders(binary))}",
+        shell_text(["printf", "%s\\n", str(target)], _folders(binary)),
     ]
     return "\n".join([*lines, ""])
 

@@ -22,6 +22,7 @@ from compiler_gym.tuning import BinaryPlan
 __all__ = [
     "FAST",
     "FOLDING",
+    "PROGRAM",
     "QUIET",
     "SMALL",
     "Linker",
@@ -37,6 +38,8 @@ FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
+PROGRAM = "program"
+"""The method of a plan that makes one module of all sources."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
 QUIET = ("-Qunused-arguments", "-w")

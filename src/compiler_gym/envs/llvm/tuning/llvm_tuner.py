@@ -12,20 +12,31 @@ from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, spl
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
+    PROGRAM,
     SMALL,
     Linker,
     refused_flags,
     require_linker,
 )
 from compiler_gym.envs.llvm.tuning.making import Maker
+from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
 from compiler_gym.envs.llvm.tuning.script import script_of
 from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
-from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan
+from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
-from compiler_gym.tuning import BinaryPlan, Found, Journal, SourceFile, Subject, Tried
+from compiler_gym.tuning import (
+    JOURNAL,
+    BinaryPlan,
+    Found,
+    Journal,
+    SourceFile,
+    Subject,
+    Tried,
+    require_among,
+)
 
 __all__ = ["LlvmTuner"]
 
@@ -57,11 +68,16 @@ class LlvmTuner:
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
+        require_possible(plan)
         linker = Linker(binary, folder, jobs)
         if plan.method in (SMALL, FAST):
             return build_plan(linker, plan)
         whole = make_whole(binary, binary.path, jobs=jobs)
         return Maker(linker, whole, plan).make("built")
+
+    def require_possible(self, plan: BinaryPlan) -> None:
+        """Raise `PlanError` that names what of `plan` this tuner never decides."""
+        require_possible(plan)
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return the passes of `plan`, as `opt` takes each."""
@@ -73,6 +89,7 @@ class LlvmTuner:
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
+        require_possible(plan)
         return script_of(binary, plan)
 
 
@@ -92,22 +109,31 @@ def _small(linker: Linker, subject: Subject) -> Found:
     key = f"{subject.goal} {benchmark.uri}"
     search = SizeSearch(
         benchmark, is_pic, subject.allowance,
-        Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest()),
-        subject.jobs, subject.seed, watch,
+        Journal(
+            subject.folder / JOURNAL,
+            hashlib.sha256(key.encode()).hexdigest(),
+            require_possible=lambda actions: require_tried(binary.name, actions),
+        ),
+        jobs=subject.jobs, seed=subject.seed, watch=watch,
     )  # fmt: skip
     best = search.run()
     passes, options = split(best.actions)
     plan = BinaryPlan(
-        binary.name, "program", _pipeline(passes), options, (), FOLDING, _scope(whole),
-        {}, _sources(whole.units, subject),
-    )  # fmt: skip
+        binary.name,
+        PROGRAM,
+        _pipeline(passes),
+        options,
+        linker=FOLDING,
+        scope=_scope(whole),
+        sources=_sources(whole.units, subject),
+    )
     path = Maker(linker, whole, plan).make("tuned")
     rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
     if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
         plan, path = rival_plan, rivals[FAIR]
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
-        plan, path, rivals, search.first, subject.allowance.used, speed, notes,
+        plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip
@@ -131,14 +157,28 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     rivals = _rivals(linker, "-O3", objects, FAIR_FAST)
     subject.watch_rivals(rivals)
     fair = rivals[FAIR_FAST]
-    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()}"
-    journal = Journal(subject.folder / "tried.jsonl", hashlib.sha256(key.encode()).hexdigest())
+    runs = [one.text for one in (subject.run, subject.train) if one is not None]
+    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()} {runs}"
+    none = BinaryPlan(subject.binary.name, FAST)
+
+    def require(actions: tuple[str, ...]) -> None:
+        plan = plan_of(actions, none)
+        require_possible(plan)
+        if plan.profile:
+            require_among(plan, "profile", [plan.profile], profiles_in(linker.folder))
+
+    journal = Journal(
+        subject.folder / JOURNAL,
+        hashlib.sha256(key.encode()).hexdigest(),
+        require_possible=require,
+    )
     search = SpeedSearch(linker, subject, fair, journal)
     plan, path, speed = search.run()
     plan = replace(plan, sources=_sources(subject.binary.units, subject))
     rival_plan = BinaryPlan(plan.name, FAST, linker=FOLDING, sources=plan.sources)
     return Found(
-        plan, path, rivals, sizes_of(fair).text, search.count, speed, tuple(search.notes),
+        plan, path, rivals, sizes_of(fair).text, search.count, speed=speed,
+        notes=tuple(search.notes),
         objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip

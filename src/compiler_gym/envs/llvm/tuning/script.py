@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Input, Unit, shell_text
+from compiler_gym.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.envs.llvm.tuning.linking import (
@@ -35,12 +35,13 @@ def script_of(binary: Binary, plan: BinaryPlan) -> str:
     """Return the script for one binary: functions of a shell that know ROOT and OUT."""
     out = Path(_OUT)
     target = out / binary.name
-    lines = [f"# {binary.name}", f'mkdir -p "$(dirname {_shell([str(target)], binary)})"']
+    made = ["mkdir", "-p", str(target.parent)]
+    lines = [shell_comment(binary.name), _shell(made, binary)]
     if plan.method in (SMALL, FAST):
         lines += _link_time(binary, plan, out, target)
     else:
         lines += _program(binary, plan, out, target)
-    return "\n".join([*lines, f"echo {_shell([str(target)], binary)}", ""])
+    return "\n".join([*lines, _shell(["printf", "%s\\n", str(target)], binary), ""])
 
 
 def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:

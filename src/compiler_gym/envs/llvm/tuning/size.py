@@ -21,9 +21,10 @@ from compiler_gym.registration import make
 from compiler_gym.search import Budget, Improvement, Progress, known_sequences, run_search
 from compiler_gym.tuning import Allowance, Journal, Tried
 
-__all__ = ["SizeSearch"]
+__all__ = ["SPACE", "SizeSearch"]
 
-_SPACE = "PassesAndCodegen"
+SPACE = "PassesAndCodegen"
+"""The actions that are tried."""
 _SIZE = "ObjectTextSizeBytes"
 _REWARD = "ObjectTextSizeBytes"
 _SHARES = {
@@ -74,7 +75,7 @@ class SizeSearch:
         return self.best
 
     def _make(self) -> Any:
-        env = make("llvm-v0", action_space=_SPACE, reward_space=_REWARD)
+        env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)
         env.reset(benchmark=self.benchmark)
         return env
 

@@ -24,7 +24,7 @@ from compiler_gym.tuning import BinaryPlan, Journal, Subject, Tried
 from compiler_gym.tuning.comparing import compare_in_turns, instructions, race
 from compiler_gym.tuning.measuring import RunCommand
 
-__all__ = ["CHOICES", "Choice", "SpeedSearch", "build_plan"]
+__all__ = ["CHOICES", "Choice", "SpeedSearch", "build_plan", "plan_of", "profiles_in"]
 
 _ROUNDS = 10
 """How often the result and the fair rival run in turns, at least."""
@@ -37,6 +37,8 @@ _CONFIRMING = 10
 _FEWER = 1.01
 """How many times as many instructions the rival must execute where the time cannot tell."""
 _TRAINED = "profile"
+_TRAININGS = ("training", "calls")
+"""The folders of a profile, and of one that knows who called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class SpeedSearch:
         known = sorted(self.journal.tried(), key=lambda tried: tried.cost)
         if not known or known[0].cost >= self._seconds:
             return
-        plan = _plan_of(known[0].actions, self._plan)
+        plan = plan_of(known[0].actions, self._plan)
         if plan.profile and not Path(plan.profile).is_file():
             return
         for path in self._built({"": plan}).values():
@@ -180,9 +182,9 @@ class SpeedSearch:
 
     def _trained(self, by: RunCommand, before: Sequence[Path], used: str) -> Path | None:
         """Return a profile of the command `by`, together with those `before`."""
-        name = "calls" if used else "training"
-        folder = self.linker.folder / name
-        raw, output = folder / "raw", folder / "program.profdata"
+        name = _TRAININGS[bool(used)]
+        output = Path(profiles_in(self.linker.folder)[bool(used)])
+        folder, raw = output.parent, output.with_name("raw")
         shutil.rmtree(raw, ignore_errors=True)
         raw.mkdir(parents=True)
         flags = ["-O3", "-flto", "-fprofile-update=prefer-atomic"]
@@ -316,6 +318,11 @@ class SpeedSearch:
         return before / after if before and after else None
 
 
+def profiles_in(folder: Path) -> list[str]:
+    """Return where a search that writes to `folder` puts its profiles."""
+    return [str(folder / name / "program.profdata") for name in _TRAININGS]
+
+
 def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
     """Return the stripped binary of a plan that clang's own way carries out.
 
@@ -364,7 +371,8 @@ def _actions(plan: BinaryPlan) -> tuple[str, ...]:
     return (*profile, *(name for name in plan.decisions() if name != "profile"))
 
 
-def _plan_of(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
+def plan_of(actions: Sequence[str], plan: BinaryPlan) -> BinaryPlan:
+    """Return `plan` with the decisions that `actions` are in the journal."""
     words = [action.partition(" ") for action in actions]
     return replace(
         plan,
