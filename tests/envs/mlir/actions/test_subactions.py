@@ -2,6 +2,7 @@
 """CompilerGym 0.2.5's wrapper chooses one action in numbers."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
