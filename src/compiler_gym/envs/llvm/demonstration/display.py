@@ -35,7 +35,7 @@ class Interrupts(Protocol):
         ...
 
 
-def table_of(*headings: str) -> Table:
+def table_of(headings: Sequence[str]) -> Table:
     """Return a table; a heading that begins with a blank is one of numbers."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for heading in headings:
@@ -89,7 +89,7 @@ class Display:
             self._console.print(self._status(seconds, programs))
 
     def _picture(self, seconds: float, programs: Sequence[Progress]) -> RenderableType:
-        table = table_of("Program", " -Oz", " Best so far", " Smaller than -Oz", " Sequences", "")
+        table = table_of(("Program", " -Oz", " Best so far", " Smaller than -Oz", " Sequences", ""))
         table.columns[3].min_width, table.columns[5].min_width = _BAR + 8, 11
         for row, progress in zip(self._rows, programs, strict=True):
             bar, phase = _saving_bar(row.saving), Text(progress.phase, style="dim")

@@ -44,10 +44,11 @@ def print_commands(console: Console, rows: Sequence[Comparison]) -> None:
 
 def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None) -> None:
     """Print the comparison and the geometric means: what fits on 80 columns."""
-    table = table_of(
+    headings = (
         "Program", " -O0", " -O3", " -Oz", " OptOz", " found", " share,\nOz", " COz/C",
         " share,\nOptOz", f" {opt or 'opt'}\nsays",
     )  # fmt: skip
+    table = table_of(headings)
     table.title, table.title_justify, table.title_style = (
         "Instructions of each program",
         "left",
