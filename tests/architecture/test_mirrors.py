@@ -7,7 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 WITHOUT: dict[str, str] = {
-    "envs/llvm/demonstration/request.py": "a protocol without code",
     "version.py": "one constant",
     "views.py": "a door: it hands on names of core/views.py",
 }

@@ -2,12 +2,12 @@
 """What the build of somebody's project runs, and which file it makes of which.
 
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
-``archives`` what lies in an archive, ``elf`` how large a linked file is, ``link_map`` what of it
-is where. ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command
-(``watch`` stands in for the compilers), ``binaries`` says what each linked file was made of,
-``relinking`` how another compiler makes it again. ``sessions`` runs a command that nothing of
-outlives (``keeper``), and ``protecting`` keeps the project itself from being written. No
-compiler is named here, and nothing of a project is changed in its place.
+``compilation_database`` a file of them, ``archives`` what lies in an archive, ``elf`` how large a
+linked file is, ``link_map`` what of it is where. ``recording`` runs a whole build in a copy of its
+``tree`` and writes down every command (``watch`` stands in for the compilers), ``binaries`` says
+what each linked file was made of, ``relinking`` how another compiler makes it again. ``sessions``
+runs a command that nothing of outlives (``keeper``), and ``protecting`` keeps the project itself
+from being written. No compiler is named here, and nothing of a project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Mode,
         Source,
     )
+    from compiler_gym.builds.compilation_database import read_database
     from compiler_gym.builds.elf import (
         Sizes,
         exported_symbols,
@@ -84,6 +85,7 @@ __all__ = [
     "map_beside",
     "members_of",
     "needed_symbols",
+    "read_database",
     "record_build",
     "run_command",
     "run_in_own_session",
@@ -97,6 +99,7 @@ _WHERE = {
     "archives": ("is_archive", "members_of"),
     "asked": ("build_asked",),
     "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
+    "compilation_database": ("read_database",),
     "elf": (
         "Sizes",
         "exported_symbols",

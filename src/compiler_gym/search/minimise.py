@@ -2,19 +2,52 @@
 """Drops the actions of a sequence that do not matter."""
 
 from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from compiler_gym.search.strategy import MoveSequence, as_it_is
 from compiler_gym.search.tree import Node, Walk
 
-__all__ = ["Minimiser"]
+__all__ = ["Minimiser", "Shrinking"]
+
+_Item = TypeVar("_Item")
+
+
+class Shrinking(Generic[_Item]):
+    """Leave out halves, then quarters, ... and single items, until no single one can go.
+
+    Each round without success makes the next batch twice as large: several threads can test
+    it, and little is tested in vain, because what follows a success is proposed without it.
+    """
+
+    def __init__(self, items: Sequence[_Item]) -> None:
+        self.items = tuple(items)
+        """The shortest so far."""
+        self._part = max(len(self.items) // 2, 1)
+        self._start = 0
+        self._width = 1
+        self._is_shorter = False
+
+    def ask(self) -> list[tuple[_Item, ...]]:
+        """Return the next shorter sequences to test; none at the end."""
+        while self.items:
+            starts = range(self._start, len(self.items), self._part)[: self._width]
+            if starts:
+                return [self.items[:i] + self.items[i + self._part :] for i in starts]
+            if self._part == 1 and not self._is_shorter:
+                break
+            self._part, self._start, self._is_shorter = max(self._part // 2, 1), 0, False
+        return []
+
+    def tell(self, failed: int, kept: Sequence[_Item] | None = None) -> None:
+        """Go on behind the first `failed` of the batch, with what is `kept` of the next."""
+        self._start += self._part * failed
+        self._width *= 2
+        if kept is not None:
+            self.items, self._is_shorter, self._width = tuple(kept), True, 1
 
 
 class Minimiser:
-    """Look for a shorter sequence that earns as much, until no single action can go.
-
-    Proposes the sequence without each of its parts: halves first, then quarters, at
-    last single actions. Parts that can go one by one are then left out together.
-    """
+    """Look for a shorter sequence that earns as much, until no single action can go."""
 
     def __init__(
         self,
@@ -25,46 +58,24 @@ class Minimiser:
         self.node = node
         """The shortest sequence so far."""
         self._pack, self._unpack = pack, unpack
-        self._part = max(node.length // 2, 1)
-        self._together: list[MoveSequence] = []
-        self._proposed: Sequence[MoveSequence] = ()
+        self._shrinking = Shrinking(unpack(node.actions()))
 
     def ask(self) -> Sequence[MoveSequence]:
         """Return the next shorter sequences."""
-        if self._together:
-            shorter, self._together = self._together, []
-            self._proposed = [self._pack(actions) for actions in shorter]
-        elif self._part < 1:
-            self._proposed = []
-        else:
-            actions = self._unpack(self.node.actions())
-            starts = range(0, len(actions), self._part)
-            left = [actions[:i] + actions[i + self._part :] for i in starts]
-            self._proposed = [self._pack(actions) for actions in left]
-        return self._proposed
+        return [self._pack(actions) for actions in self._shrinking.ask()]
 
     def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Take the shortest that earns as much, or try smaller parts."""
-        goal = self.node.reward
-        enough = [self._shortest(walk, goal) for walk in walks]
-        shorter = [node for node in enough if node is not None and node.length < self.node.length]
-        if not shorter:
-            self._part //= 2
-            return
-        actions = self._unpack(self.node.actions())
-        whole = len(walks) * self._part >= len(actions)
-        if whole and len(shorter) > 1:
-            can_go = [i for i, node in enumerate(enough) if node is not None]
-            self._together = [self._without(actions, can_go), self._without(actions, can_go[::2])]
-        self.node = min(shorter, key=lambda node: node.length)
-        self._part = min(self._part, max(self.node.length // 2, 1))
+        """Take the first that is shorter and earns as much, or try other parts."""
+        for failed, walk in enumerate(walks):
+            if (node := self._shorter(walk)) is not None:
+                self.node = node
+                self._shrinking.tell(failed, self._unpack(node.actions()))
+                return
+        self._shrinking.tell(len(walks))
 
-    def _without(self, actions: MoveSequence, parts: Sequence[int]) -> MoveSequence:
-        gone = {part * self._part + i for part in parts for i in range(self._part)}
-        return tuple(action for i, action in enumerate(actions) if i not in gone)
-
-    def _shortest(self, walk: Walk, goal: float) -> Node | None:
-        return next((node for node in walk.nodes if node.reward >= goal), None)
+    def _shorter(self, walk: Walk) -> Node | None:
+        enough = (node for node in walk.nodes if node.reward >= self.node.reward)
+        return next((node for node in enough if node.length < self.node.length), None)

@@ -19,6 +19,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, MinimizationError
+from compiler_gym.search.minimise import Shrinking
 
 __all__ = [
     "Hypothesis",
@@ -75,20 +76,15 @@ def minimize_trajectory_iteratively(
     trial = _Trial(env, hypothesis, flakiness)
     if not trial.begin():
         return
-    size = max(len(trial.best) // 2, 1)
-    while trial.best:
-        removed = False
-        start = 0
-        while start < len(trial.best):
-            if trial.holds(trial.best[:start] + trial.best[start + size :]):
-                removed = True
+    shrinking = Shrinking(trial.best)
+    while batch := shrinking.ask():
+        for failed, actions in enumerate(batch):
+            if trial.holds(actions):
                 yield env
-            else:
-                start += size
-        if size > 1:
-            size //= 2
-        elif not removed:
-            break
+                shrinking.tell(failed, actions)
+                break
+        else:
+            shrinking.tell(len(batch))
     trial.finish()
     yield env
 

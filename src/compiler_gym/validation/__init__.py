@@ -16,6 +16,7 @@ from compiler_gym.validation.behaviour import (
     Reference,
     chosen_cases,
     compare_behaviour,
+    compare_built,
     run_program,
 )
 from compiler_gym.validation.ladder import (
@@ -56,6 +57,7 @@ __all__ = [
     "chosen_cases",
     "climb",
     "compare_behaviour",
+    "compare_built",
     "first_disagreement",
     "is_mutable",
     "machine_trouble",

@@ -12,13 +12,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 
 from compiler_gym.datasets import RunCase, RunLimits, RunReport, RunSpec, run_contained
+from compiler_gym.errors import BenchmarkInitError
 from compiler_gym.validation.ladder import Finding
 from compiler_gym.validation.result import ValidationError
+from compiler_gym.validation.trouble import machine_trouble
 from compiler_gym.validation.volatile import (
     describe_difference,
     differs_only_in_volatile_words,
@@ -30,6 +33,7 @@ __all__ = [
     "Reference",
     "chosen_cases",
     "compare_behaviour",
+    "compare_built",
     "run_program",
 ]
 
@@ -170,6 +174,34 @@ def compare_behaviour(
     if doubts:
         return Finding.unknown(f"{len(doubts)} of {len(cases)} inputs: {doubts[0]}")
     return Finding.ok(f"{len(cases)} inputs")
+
+
+def compare_built(
+    building: AbstractContextManager[Path],
+    reference: Reference,
+    cases: Sequence[RunCase],
+    *,
+    limits: RunLimits,
+    compared: Compared = Compared.RESULTS,
+    builds: str = "build",
+) -> Finding:
+    """Return what `compare_behaviour` finds of the program that `building` lends.
+
+    It may not come to be: the machine may be in trouble, the reference may not be better.
+    `builds` is the word for what making it does.
+    """
+    try:
+        with building as program:
+            return compare_behaviour(program, reference, cases, limits=limits, compared=compared)
+    except BenchmarkInitError as error:
+        if trouble := machine_trouble(error):
+            return Finding.unknown(f"the program was not made or not run: {trouble}")
+        refusal = str(error)
+    try:
+        reference.run(cases[0])
+    except BenchmarkInitError as error:
+        return Finding.unknown(f"the unoptimised program does not {builds} either: {error}")
+    return Finding.failed([ValidationError(f"the program does not {builds}", {"error": refusal})])
 
 
 def _judge(

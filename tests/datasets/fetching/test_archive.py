@@ -116,10 +116,34 @@ def test_zstandard_cut_short_at_any_place_is_a_typed_error(tmp_path: Path, frame
     for cut in (1, 4, len(data[-1]) // 2, len(data[-1]) - 1):
         path.write_bytes(b"".join(data)[:-cut])
         with (
-            pytest.raises(DatasetInitError, match="ends in the middle"),
+            pytest.raises(DatasetInitError, match=r"truncated: .*before the end"),
             open_compressed(path, "zst") as file,
         ):
             file.read()
+
+
+def test_damaged_zstandard_is_a_typed_error(tmp_path: Path) -> None:
+    checked = {int(zstd.CompressionParameter.checksum_flag): 1}
+    frame = zstd.compress(b"define\n" * 999, options=checked)
+    path = tmp_path / "x.zst"
+    for data in (frame[:-1] + bytes([frame[-1] ^ 1]), frame + b"more", b""):
+        path.write_bytes(data)
+        with (
+            pytest.raises(DatasetInitError, match="damaged or truncated"),
+            open_compressed(path, "zst") as file,
+        ):
+            file.read()
+
+
+def test_zstandard_that_asks_for_a_huge_window_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.zst"
+    # A frame header that announces a window of 2 GiB, as small as that is on disk.
+    path.write_bytes(b"\x28\xb5\x2f\xfd" + bytes([0, (31 - 10) << 3]) + b"\x01\x00\x00")
+    with (
+        pytest.raises(DatasetInitError, match=r"too much memory"),
+        open_compressed(path, "zst") as file,
+    ):
+        file.read()
 
 
 def test_a_link_inside_the_archive_becomes_a_copy(tmp_path: Path, out: Path) -> None:

@@ -20,7 +20,6 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -64,12 +63,6 @@ class Member:
     """The name of another entry that this one stands for, instead of contents."""
 
 
-_OPENERS: dict[str, Callable[[Path], Any]] = {
-    "": lambda path: path.open("rb"),
-    "bz2": bz2.open,
-    "gz": gzip.open,
-    "xz": lzma.open,
-}
 _DAMAGE = (EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 
 
@@ -90,11 +83,10 @@ def open_compressed(
     path: Path, compression: str, *, limits: ArchiveLimits | None = None
 ) -> Generator[IO[bytes]]:
     """Yield a reader of the decompressed bytes; raise `DatasetInitError` when damaged."""
-    if compression not in {*_OPENERS, "zst"}:
+    if compression not in _OPENERS:
         raise DatasetInitError(f"unknown compression {compression!r}: expected bz2, gz, xz or zst")
-    opener = _ZstReader if compression == "zst" else _OPENERS[compression]
     limit = (limits or ArchiveLimits()).bytes_of(path.stat().st_size)
-    with as_damage(path), opener(path) as raw:
+    with as_damage(path), _OPENERS[compression](path) as raw:
         yield io.BufferedReader(_Bounded(raw, limit, path), 1 << 17)
 
 
@@ -312,47 +304,24 @@ def printable(name: str) -> str:
     return ascii(name) if not name.isprintable() else f"'{name}'"
 
 
-class _ZstReader:
-    """A reader of Zstandard whose complaints look like those of the other readers."""
+@contextmanager
+def _open_zst(path: Path) -> Generator[io.BufferedIOBase]:
+    """Open Zstandard, with complaints that look like those of the other readers."""
+    from compiler_gym.datasets.fetching.zstd import zstd
 
-    def __init__(self, path: Path) -> None:
-        from compiler_gym.datasets.fetching.zstd import zstd
+    # The window is bounded so that a small file cannot ask for gigabytes.
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}
+    try:
+        with zstd.ZstdFile(path, options=options) as file:
+            yield file
+    except zstd.ZstdError as error:
+        raise OSError(str(error)) from error
 
-        # The window is bounded so that a small file cannot ask for gigabytes.
-        options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: 27}
-        self._begin = partial(zstd.ZstdDecompressor, options=options)
-        self._error = zstd.ZstdError
-        self._file = path.open("rb")
-        self._frame: zstd.ZstdDecompressor | None = None
-        self._input = b""
 
-    def read(self, size: int) -> bytes:
-        """Return up to `size` bytes; raise `OSError` on damage."""
-        found = b""
-        while not found:
-            if self._frame is None or self._frame.needs_input:
-                self._input = self._input or self._file.read(1 << 16)
-                if not self._input:
-                    break
-            found = self._decompressed(size)
-        if not found and self._frame is not None:
-            raise OSError("the compressed file ends in the middle")
-        return found
-
-    def _decompressed(self, size: int) -> bytes:
-        self._frame = self._frame or self._begin()
-        try:
-            found = self._frame.decompress(self._input, max_length=size)
-        except self._error as error:
-            raise OSError(str(error)) from error
-        self._input = b""
-        if self._frame.eof:
-            self._input = self._frame.unused_data
-            self._frame = None
-        return found
-
-    def __enter__(self) -> "_ZstReader":
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        self._file.close()
+_OPENERS: dict[str, Callable[[Path], Any]] = {
+    "": lambda path: path.open("rb"),
+    "bz2": bz2.open,
+    "gz": gzip.open,
+    "xz": lzma.open,
+    "zst": _open_zst,
+}

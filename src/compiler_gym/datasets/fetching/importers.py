@@ -8,6 +8,7 @@ an existing corpus of that name grows.
 import hashlib
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -96,26 +97,17 @@ def import_corpus(
         b'int a;'
     """
     source = Path(path)
-    if report is None:
-        with transfer_bar(f"Importing {source.name}") as bar:
-            return _import(
-                name=name,
-                source=source,
-                site_data_base=site_data_base,
-                options=options,
-                description=description,
-                check=check,
-                report=bar,
-            )
-    return _import(
-        name=name,
-        source=source,
-        site_data_base=site_data_base,
-        options=options,
-        description=description,
-        check=check,
-        report=report,
-    )
+    bar = transfer_bar(f"Importing {source.name}") if report is None else nullcontext(report)
+    with bar as shown:
+        return _import(
+            name=name,
+            source=source,
+            site_data_base=site_data_base,
+            options=options,
+            description=description,
+            check=check,
+            report=shown,
+        )
 
 
 def open_corpus(name: str, site_data_base: Path, *, reader: Reader | None = None) -> CorpusDataset:

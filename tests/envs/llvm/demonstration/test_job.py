@@ -90,3 +90,10 @@ def test_an_interrupted_demonstration_writes_what_it_has(tmp_path: Path) -> None
     document = json.loads((tmp_path / "out" / "results.json").read_text())
     assert document["programs"] == shown.to_json()["programs"] == []
     shutil.rmtree(tmp_path / "out")
+
+
+def test_a_command_names_the_files_of_the_folder_and_keeps_its_options(tmp_path: Path) -> None:
+    episode = "opt -discard-value-names '-name=a b' -passes='sroa,dce' input.bc -o output.bc"
+    assert demonstration(tmp_path)._command("sha", episode) == (
+        "opt-22 -discard-value-names '-name=a b' -passes='sroa,dce' sha.bc -o sha.found.bc"
+    )

@@ -92,13 +92,30 @@ class _Listed(Option):
         return self.settings.index(setting)
 
 
+@dataclass(frozen=True, slots=True)
+class _Words(_Listed):
+    """An option that takes one of some words."""
+
+    name: str
+    """With its last equals sign."""
+    values: tuple[str, ...]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The option with each word."""
+        return tuple(f"{self.name}{value}" for value in self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class _Integer(Option):
     """An option whose settings are the integers of a range."""
 
-    __slots__ = ()
+    name: str
+    """With its last equals sign."""
     low: int
     high: int
-    default: int | None
+    default: int | None = None
+    """What the compiler does by itself, if it says so."""
 
     def __len__(self) -> int:
         return self.high - self.low + 1
@@ -161,29 +178,13 @@ class GccFlagOption(_Listed):
 
 
 @dataclass(frozen=True, slots=True)
-class GccFlagEnumOption(_Listed):
+class GccFlagEnumOption(_Words):
     """A flag that takes one of some words: ``-fira-region=all``."""
-
-    name: str
-    """With its equals sign."""
-    values: tuple[str, ...]
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The flag with each word."""
-        return tuple(f"{self.name}{value}" for value in self.values)
 
 
 @dataclass(frozen=True, slots=True)
 class GccFlagIntOption(_Integer):
     """A flag that takes an integer: ``-flifetime-dse=2``."""
-
-    name: str
-    """With its equals sign."""
-    low: int
-    high: int
-    default: int | None = None
-    """What the compiler does by itself, if it says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,29 +202,13 @@ class GccFlagAlignOption(_Listed):
 
 
 @dataclass(frozen=True, slots=True)
-class GccParamEnumOption(_Listed):
+class GccParamEnumOption(_Words):
     """A parameter that takes one of some words: ``--param=parloops-schedule=auto``."""
-
-    name: str
-    """With its last equals sign."""
-    values: tuple[str, ...]
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The parameter with each word."""
-        return tuple(f"{self.name}{value}" for value in self.values)
 
 
 @dataclass(frozen=True, slots=True)
 class GccParamIntOption(_Integer):
     """A parameter that takes an integer: ``--param=max-unroll-times=8``."""
-
-    name: str
-    """With its last equals sign."""
-    low: int
-    high: int
-    default: int | None = None
-    """What the compiler does by itself, if it says so."""
 
 
 def negative(flag: str) -> str:

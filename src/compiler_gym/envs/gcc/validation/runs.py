@@ -9,15 +9,8 @@ from compiler_gym.envs.gcc.toolchain.gcc import Gcc
 from compiler_gym.envs.gcc.toolchain.products import runs_here
 from compiler_gym.envs.gcc.toolchain.spec import get_spec
 from compiler_gym.envs.gcc.validation.build import linked, reference_of
-from compiler_gym.errors import BenchmarkInitError, ValidationUnavailableError
-from compiler_gym.validation import (
-    Finding,
-    Subject,
-    ValidationError,
-    chosen_cases,
-    compare_behaviour,
-    machine_trouble,
-)
+from compiler_gym.errors import ValidationUnavailableError
+from compiler_gym.validation import Finding, Subject, chosen_cases, compare_built
 
 __all__ = ["check_runs", "compare_object", "is_linked"]
 
@@ -60,19 +53,8 @@ def compare_object(
     cases = chosen_cases(spec)
     reference = reference_of(gcc_bin, benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)
-    words = _words(gcc_bin, commandline)
-    try:
-        with linked(gcc_bin, object_file, benchmark, words) as program:
-            return compare_behaviour(program, reference, cases, limits=limits)
-    except BenchmarkInitError as error:
-        if trouble := machine_trouble(error):
-            return Finding.unknown(f"not linked or not run: {trouble}")
-        refusal = str(error)
-    try:
-        reference.run(cases[0])
-    except BenchmarkInitError as error:
-        return Finding.unknown(f"the unoptimised program does not link either: {error}")
-    return Finding.failed([ValidationError("the program does not link", {"error": refusal})])
+    building = linked(gcc_bin, object_file, benchmark, _words(gcc_bin, commandline))
+    return compare_built(building, reference, cases, limits=limits, builds="link")
 
 
 def _compiler_of(subject: Subject) -> str:

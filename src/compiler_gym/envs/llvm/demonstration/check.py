@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 __all__ = ["count", "find_opt", "reproduce"]
@@ -20,10 +21,10 @@ _SECONDS = 120.0
 def find_opt(version: str) -> str | None:
     """Return the name of an installed ``opt`` of the same major `version`, or None."""
     major = version.partition(".")[0]
-    for name in (f"opt-{major}", "opt"):
-        found = shutil.which(name)
-        if found and f"LLVM version {major}." in _output([found, "--version"]):
-            return name
+    for name in filter(shutil.which, (f"opt-{major}", "opt")):
+        with suppress(OSError, subprocess.SubprocessError):
+            if f"LLVM version {major}." in _run([name, "--version"]).stdout:
+                return name
     return None
 
 
@@ -33,24 +34,17 @@ def reproduce(command: str, directory: Path) -> int:
     Raises `subprocess.SubprocessError` or `OSError` when it fails.
     """
     words = shlex.split(command)
-    subprocess.run(
-        words, cwd=directory, check=True, capture_output=True, text=True, timeout=_SECONDS
-    )
+    _run(words, directory)
     return count(words[0], directory / words[words.index("-o") + 1])
 
 
 def count(opt: str, bitcode: Path) -> int:
     """Return how many instructions LLVM says the functions in `bitcode` have."""
-    done = subprocess.run(
-        [opt, "-disable-output", "-passes=print<func-properties>", str(bitcode)],
-        check=True, capture_output=True, text=True, timeout=_SECONDS,
-    )  # fmt: skip
+    done = _run([opt, "-disable-output", "-passes=print<func-properties>", str(bitcode)])
     return sum(map(int, _COUNT.findall(done.stderr)))
 
 
-def _output(command: list[str]) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout
+def _run(words: list[str], directory: Path | None = None) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        words, cwd=directory, check=True, capture_output=True, text=True, timeout=_SECONDS
+    )

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""One program's instruction counts, and the metrics made of them."""
+"""One program's instruction counts, with the metrics of the leaderboards."""
 
-import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["METRICS", "PUBLISHED_METRIC", "Comparison", "geometric_mean", "summary"]
+from compiler_gym.leaderboard import Cost, geometric_mean
+
+__all__ = ["METRICS", "PUBLISHED_METRIC", "Comparison", "mean_of", "summary"]
 
 METRICS = ("(C0-C)/(C0-COz)", "COz/C", "(COz-C)/COz")
 """C0, COz and C: instructions at -O0, at -Oz and found."""
@@ -44,23 +45,9 @@ class Comparison:
     with."""
 
     @property
-    def share_of_saving(self) -> float | None:
-        """(C0-C)/(C0-COz): the saving as a share of what -Oz saves; None if that is nothing."""
-        if self.o0 <= self.oz:
-            return None
-        return (self.o0 - self.found) / (self.o0 - self.oz)
-
-    @property
-    def published_share(self) -> float | None:
-        """(C0-C)/(C0-COptOz); None where that saves nothing or is not known."""
-        if self.opt_oz is None or self.o0 <= self.opt_oz:
-            return None
-        return (self.o0 - self.found) / (self.o0 - self.opt_oz)
-
-    @property
-    def ratio(self) -> float | None:
-        """COz/C: above 1 where the found sequence beats -Oz."""
-        return self.oz / self.found if self.found else None
+    def cost(self) -> Cost:
+        """The counts as a leaderboard takes them."""
+        return Cost(self.name, self.o0, self.oz, self.found, self.opt_oz)
 
     @property
     def saving(self) -> float | None:
@@ -76,6 +63,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, object]:
         """Return plain values for a JSON file."""
+        cost = self.cost
         return {
             "program": self.name,
             "benchmark": self.benchmark,
@@ -83,8 +71,8 @@ class Comparison:
                 "O0": self.o0, "O3": self.o3, "Oz": self.oz, "OptOz": self.opt_oz,
                 "best level as an action": self.baseline, "found": self.found,
             },
-            **dict(zip(METRICS, (self.share_of_saving, self.ratio, self.saving), strict=True)),
-            PUBLISHED_METRIC: self.published_share,
+            **dict(zip(METRICS, (cost.share, cost.ratio, self.saving), strict=True)),
+            PUBLISHED_METRIC: cost.published_share,
             "actions": self.actions,
             "command": self.command,
             "counted_by_opt": self.counted,
@@ -95,16 +83,9 @@ class Comparison:
         }  # fmt: skip
 
 
-def geometric_mean(values: Iterable[float | None]) -> float | None:
-    """Return the geometric mean of the values there are; None without a positive one.
-
-    >>> geometric_mean([1.0, 4.0, None])
-    2.0
-    """
-    known = [value for value in values if value is not None]
-    if not known or min(known) <= 0:
-        return None
-    return statistics.geometric_mean(known)
+def mean_of(values: Iterable[float | None]) -> float | None:
+    """Return the geometric mean of the values there are; None without a positive one."""
+    return geometric_mean([value for value in values if value is not None])
 
 
 def summary(rows: Iterable[Comparison]) -> dict[str, float | None]:
@@ -113,8 +94,8 @@ def summary(rows: Iterable[Comparison]) -> dict[str, float | None]:
     A saving may be 0, which has no geometric mean: the one of (COz-C)/COz is
     1 - geomean(C/COz), of the same programs.
     """
-    rows = list(rows)
-    ratio = geometric_mean(row.ratio for row in rows)
-    shares = geometric_mean(row.share_of_saving for row in rows)
+    costs = [row.cost for row in rows]
+    ratio = mean_of(cost.ratio for cost in costs)
+    shares = mean_of(cost.share for cost in costs)
     means = dict(zip(METRICS, (shares, ratio, 1 - 1 / ratio if ratio else None), strict=True))
-    return {**means, PUBLISHED_METRIC: geometric_mean(row.published_share for row in rows)}
+    return {**means, PUBLISHED_METRIC: mean_of(cost.published_share for cost in costs)}

@@ -2,6 +2,7 @@
 """Shows the running search: a live table on a terminal, a line now and then elsewhere."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from rich import box
 from rich.console import Console, Group, RenderableType
@@ -10,16 +11,37 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from compiler_gym.envs.llvm.demonstration.comparison import Comparison, geometric_mean
-from compiler_gym.envs.llvm.demonstration.request import Interrupts
+from compiler_gym.envs.llvm.demonstration.comparison import Comparison, mean_of
 from compiler_gym.search import Improvement, Progress
 
-__all__ = ["Display"]
+__all__ = ["Display", "Interrupts", "table_of"]
 
 _LINE_EVERY = 10.0
 _BAR = 20
 _FULL_BAR = 0.20
 """The saving over -Oz that fills a bar."""
+
+
+class Interrupts(Protocol):
+    """Ctrl-C as a request, as the command line hands it over."""
+
+    @property
+    def requested(self) -> bool:
+        """Whether somebody asked to stop."""
+        ...
+
+    def check(self) -> None:
+        """Raise ``KeyboardInterrupt`` if somebody asked to stop."""
+        ...
+
+
+def table_of(headings: Sequence[str]) -> Table:
+    """Return a table; a heading that begins with a blank is one of numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for heading in headings:
+        numbers = heading.startswith(" ")
+        table.add_column(heading.strip(), justify="right" if numbers else "left")
+    return table
 
 
 class Display:
@@ -67,33 +89,22 @@ class Display:
             self._console.print(self._status(seconds, programs))
 
     def _picture(self, seconds: float, programs: Sequence[Progress]) -> RenderableType:
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-        table.add_column("Program")
-        table.add_column("-Oz", justify="right")
-        table.add_column("Best so far", justify="right")
-        table.add_column("Smaller than -Oz", justify="right", min_width=_BAR + 8)
-        table.add_column("Sequences", justify="right")
-        table.add_column("", min_width=11)
+        table = table_of(("Program", " -Oz", " Best so far", " Smaller than -Oz", " Sequences", ""))
+        table.columns[3].min_width, table.columns[5].min_width = _BAR + 8, 11
         for row, progress in zip(self._rows, programs, strict=True):
-            table.add_row(
-                row.name,
-                f"{row.oz:,}",
-                f"{row.found:,}",
-                _saving_bar(row.saving),
-                f"{progress.sequences:,}",
-                Text(progress.phase, style="dim"),
-            )
-        bar = ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40)
+            bar, phase = _saving_bar(row.saving), Text(progress.phase, style="dim")
+            sequences = f"{progress.sequences:,}"
+            table.add_row(row.name, f"{row.oz:,}", f"{row.found:,}", bar, sequences, phase)
         return Group(
             table,
             Text(self._status(seconds, programs)),
-            bar,
+            ProgressBar(total=self._seconds, completed=min(seconds, self._seconds), width=40),
             Text("Ctrl-C stops the search and shows what was found.", style="dim"),
         )
 
     def _status(self, seconds: float, programs: Sequence[Progress]) -> str:
         sequences = sum(progress.sequences for progress in programs)
-        mean = geometric_mean(row.ratio for row in self._rows)
+        mean = mean_of(row.cost.ratio for row in self._rows)
         against = f"COz/C {mean:.3f} on average" if mean else ""
         left = max(self._seconds - seconds, 0.0)
         return (
@@ -106,8 +117,6 @@ class Display:
 def _saving_bar(saving: float | None) -> Text:
     if saving is None:
         return Text("-", style="dim")
-    full = min(max(saving / _FULL_BAR, 0.0), 1.0) * _BAR
     colour = "green" if saving > 0 else "yellow"
-    text = Text("█" * round(full), style=colour)
-    text.append(f" {saving:+7.2%}", style=f"bold {colour}" if saving > 0 else colour)
-    return text
+    text = Text("█" * round(min(max(saving / _FULL_BAR, 0.0), 1.0) * _BAR), style=colour)
+    return text.append(f" {saving:+7.2%}", style=f"bold {colour}" if saving > 0 else colour)

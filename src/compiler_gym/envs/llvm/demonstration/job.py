@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The demonstration itself: count, search, check. It prints nothing but its progress."""
 
-import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -16,10 +14,9 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.demonstration.check import find_opt, reproduce
 from compiler_gym.envs.llvm.demonstration.comparison import Comparison
-from compiler_gym.envs.llvm.demonstration.display import Display
+from compiler_gym.envs.llvm.demonstration.display import Display, Interrupts
 from compiler_gym.envs.llvm.demonstration.plot import draw
 from compiler_gym.envs.llvm.demonstration.report import print_commands, print_table, write
-from compiler_gym.envs.llvm.demonstration.request import Interrupts
 from compiler_gym.envs.llvm.toolchain.tools import package_of, tool_name
 from compiler_gym.errors import CacheError
 from compiler_gym.files import made
@@ -123,18 +120,9 @@ class Demonstration:
         level, count, commandline = min(_levels(env, benchmark), key=lambda tried: tried[1])
         command = self._command(name, commandline)
         row = Comparison(
-            name=name,
-            benchmark=str(benchmark),
-            initial=initial,
-            o0=o0,
-            o3=o3,
-            oz=oz,
-            baseline=count,
-            found=count,
-            actions=[level],
-            command=command,
-        )
-        row.opt_oz = opt_oz
+            name=name, benchmark=str(benchmark), initial=initial, o0=o0, o3=o3, oz=oz,
+            opt_oz=opt_oz, baseline=count, found=count, actions=[level], command=command,
+        )  # fmt: skip
         self.rows.append(row)
         self._benchmarks.append(benchmark)
 
@@ -167,12 +155,9 @@ class Demonstration:
 
     def _command(self, name: str, commandline: str) -> str:
         """Return `commandline` for the files in the folder."""
-        options = [word for word in shlex.split(commandline)[1:-3] if word.startswith("-")]
-        words = [shlex.quote(option) for option in options]
-        words = [re.sub(r"^'(-+[a-z-]+=)", r"\1'", word) for word in words]
-        return " ".join(
-            [self.opt or tool_name("opt"), *words, f"{name}.bc", "-o", f"{name}.found.bc"]
-        )
+        opt, options = self.opt or tool_name("opt"), commandline.removeprefix("opt ")
+        options = options.removesuffix(" input.bc -o output.bc")
+        return f"{opt} {options} {name}.bc -o {name}.found.bc"
 
     def _check(self, row: Comparison) -> None:
         try:

@@ -5,26 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from compiler_gym.envs.llvm.demonstration.comparison import (
+    METRICS,
     PUBLISHED_METRIC,
     Comparison,
     summary,
 )
+from compiler_gym.envs.llvm.demonstration.display import table_of
 from compiler_gym.search import write_json
 
 __all__ = ["print_commands", "print_table", "write"]
-
-_SHOWN = {
-    "(C0-C)/(C0-COz)": "share,\nOz",
-    "COz/C": "COz/C",
-    PUBLISHED_METRIC: "share,\nOptOz",
-}
-"""The metrics that fit beside the counts on 80 columns, and their headings."""
 
 
 def write(directory: Path, rows: Sequence[Comparison], facts: dict[str, Any]) -> list[Path]:
@@ -50,32 +43,27 @@ def print_commands(console: Console, rows: Sequence[Comparison]) -> None:
 
 
 def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None) -> None:
-    """Print the comparison and the geometric means."""
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold",
-        show_footer=True,
-        title="Instructions of each program", title_justify="left", title_style="bold",
+    """Print the comparison and the geometric means: what fits on 80 columns."""
+    headings = (
+        "Program", " -O0", " -O3", " -Oz", " OptOz", " found", " share,\nOz", " COz/C",
+        " share,\nOptOz", f" {opt or 'opt'}\nsays",
     )  # fmt: skip
+    table = table_of(headings)
+    table.title, table.title_justify, table.title_style = (
+        "Instructions of each program",
+        "left",
+        "bold",
+    )
+    table.show_footer, table.collapse_padding, table.columns[0].no_wrap = True, True, True
+    table.columns[0].footer, table.columns[5].style = "geomean", "bold green"
     means = summary(rows)
-    table.add_column("Program", footer="geomean", no_wrap=True)
-    for level in ("-O0", "-O3", "-Oz", "OptOz"):
-        table.add_column(level, justify="right")
-    table.add_column("found", justify="right", style="bold green")
-    for metric, heading in _SHOWN.items():
-        table.add_column(heading, justify="right", footer=_metric(means[metric]))
-    table.add_column(f"{opt or 'opt'}\nsays", justify="right")
+    for column, metric in enumerate((*METRICS[:2], PUBLISHED_METRIC), start=6):
+        table.columns[column].footer = _metric(means[metric])
     for row in rows:
-        values = (row.share_of_saving, row.ratio, row.published_share)
-        table.add_row(
-            row.name,
-            f"{row.o0:,}",
-            f"{row.o3:,}",
-            f"{row.oz:,}",
-            "-" if row.opt_oz is None else f"{row.opt_oz:,}",
-            f"{row.found:,}",
-            *map(_metric, values),
-            _verdict(row),
-        )
+        counts = (row.o0, row.o3, row.oz, row.opt_oz, row.found)
+        metrics = (row.cost.share, row.cost.ratio, row.cost.published_share)
+        numbers = ("-" if count is None else f"{count:,}" for count in counts)
+        table.add_row(row.name, *numbers, *map(_metric, metrics), _verdict(row))
     console.print(table)
     console.print(
         "C0, COz, C: instructions at -O0, at -Oz, found. OptOz: after opt's -Oz without "
@@ -83,8 +71,8 @@ def print_table(console: Console, rows: Sequence[Comparison], *, opt: str | None
         f"{PUBLISHED_METRIC}.",
         style="dim",
     )
-    for note in _notes(rows):
-        console.print(note, style="yellow")
+    for row in rows:
+        _print_notes(console, row)
 
 
 def _metric(value: float | None) -> str:
@@ -99,16 +87,16 @@ def _verdict(row: Comparison) -> Text:
     return Text(f"{'failed' if row.problem else f'{row.counted:,}'} ✗", style="bold red")
 
 
-def _notes(rows: Sequence[Comparison]) -> list[str]:
+def _print_notes(console: Console, row: Comparison) -> None:
     notes: list[str] = []
-    for row in rows:
-        if row.found > row.oz:
-            notes.append(
-                f"{row.name}: nothing beats clang -Oz yet: opt's -Oz pipeline, where the search "
-                "starts, is not quite clang's. A longer --time helps."
-            )
-        if row.problem:
-            notes.append(f"{row.name}: the command failed: {row.problem}")
-        elif row.is_reproduced is False:
-            notes.append(f"{row.name}: the search counted {row.found}, opt counts {row.counted}")
-    return notes
+    if row.found > row.oz:
+        notes.append(
+            "nothing beats clang -Oz yet: opt's -Oz pipeline, where the search starts, is not "
+            "quite clang's. A longer --time helps."
+        )
+    if row.problem:
+        notes.append(f"the command failed: {row.problem}")
+    elif row.is_reproduced is False:
+        notes.append(f"the search counted {row.found}, opt counts {row.counted}")
+    for note in notes:
+        console.print(f"{row.name}: {note}", style="yellow")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from compiler_gym.datasets import Benchmark, RunCase, RunLimits, RunSpec
 from compiler_gym.envs.llvm.validation.build import built, other_machine, reference_of
-from compiler_gym.errors import BenchmarkInitError, InvalidIrError
+from compiler_gym.errors import InvalidIrError
 from compiler_gym.spaces import action_names
 from compiler_gym.validation import (
     Compared,
@@ -13,7 +13,7 @@ from compiler_gym.validation import (
     Subject,
     ValidationError,
     chosen_cases,
-    compare_behaviour,
+    compare_built,
     machine_trouble,
 )
 
@@ -95,19 +95,9 @@ def compare_module(
         return Finding.unknown("nothing is known of how to run this program")
     cases = chosen_cases(spec) if cases is None else cases
     reference = reference_of(benchmark, spec)
-    try:
-        with built(module, link=spec.link) as program:
-            limits = RunLimits(seconds=spec.time_limit)
-            return compare_behaviour(program, reference, cases, limits=limits, compared=compared)
-    except BenchmarkInitError as error:
-        if trouble := machine_trouble(error):
-            return Finding.unknown(f"not built or not run: {trouble}")
-        refusal = str(error)
-    try:
-        reference.run(cases[0])
-    except BenchmarkInitError as error:
-        return Finding.unknown(f"the unoptimised program does not build either: {error}")
-    return Finding.failed([ValidationError("the program does not build", {"error": refusal})])
+    limits = RunLimits(seconds=spec.time_limit)
+    building = built(module, link=spec.link)
+    return compare_built(building, reference, cases, limits=limits, compared=compared)
 
 
 def module_of(subject: Subject) -> bytes:
