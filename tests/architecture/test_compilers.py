@@ -64,6 +64,7 @@ DOCUMENTED = "CompilerGym 0.2.5 documents this path or default"
 FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
     "sandbox/paths.py": ({"opt"}, "a folder of the system"),
+    "compat/old_datasets.py": ({"llvm"}, DOCUMENTED),
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/recording.py": (

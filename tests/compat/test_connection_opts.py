@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import compiler_gym
+from compiler_gym import errors
 from compiler_gym.errors import CompilerGymWarning, InvalidParameterError
 from compiler_gym.service import ConnectionOpts
 from compiler_gym.service import connection as old_place
@@ -32,3 +33,10 @@ def test_the_options_are_a_record_with_the_old_defaults() -> None:
     assert (options.rpc_max_retries, options.init_max_seconds) == (5, 30)
     assert ConnectionOpts(**json.loads(options.json())).script_env == {"A": "1"}
     assert old_place.ConnectionOpts is ConnectionOpts
+
+
+@pytest.mark.parametrize(
+    "name", ["ServiceError", "ServiceInitError", "ServiceIsClosed", "ServiceTransportError"]
+)
+def test_the_errors_of_a_service_are_where_they_were_too(name: str) -> None:
+    assert getattr(old_place, name) is getattr(errors, name)

@@ -192,7 +192,9 @@ def test_an_environment_without_a_reward_is_refused() -> None:
 
 @pytest.mark.parametrize("options", [{"jobs": 0}, {"starts": [[10_000]]}])
 def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidParameterError, match=r"there are|expected a number"):
+    with pytest.raises(
+        InvalidParameterError, match=r"there are|jobs is 0: expected a whole number above 0"
+    ):
         search_puzzle("random", **options)
 
 
@@ -253,5 +255,7 @@ def test_kept_processes_change_the_time_and_not_the_result() -> None:
 
 
 def test_bounds_of_kept_processes_are_checked() -> None:
-    with pytest.raises(InvalidParameterError, match="capacity for kept processes is -1"):
+    with pytest.raises(
+        InvalidParameterError, match="kept_processes is -1: expected a number of at least 0"
+    ):
         search_puzzle("random", kept_processes=-1)

@@ -28,7 +28,7 @@ def test_samples_are_arrays_and_every_order_occurs(space: Permutation) -> None:
 def test_both_bounds_are_needed() -> None:
     with pytest.raises(ValueError, match="integers with two bounds"):
         Permutation("x", Scalar("x", min=0, dtype=int))
-    with pytest.raises(ValueError, match="integers with two bounds"):
+    with pytest.raises(TypeError, match="integral scalar range"):
         Permutation("x", Scalar("x", min=0, max=2))
 
 

@@ -47,6 +47,12 @@ def test_properties_are_kept() -> None:
     assert Reward("r").observation_spaces == []
 
 
+def test_id_is_the_old_name_of_name() -> None:
+    assert Reward("r").id == "r"
+    with pytest.warns(DeprecationWarning, match="renamed `name`"):
+        assert Reward(id="r") == "r"
+
+
 def test_what_a_subclass_forgets_is_named() -> None:
     reward = Reward("r")
     reward.reset("benchmark://a/b", {})

@@ -3,12 +3,14 @@
 
 import json
 import pickle
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from compiler_gym.core import CompilerEnvState
+from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import BenchmarkInitError, CompilerGymWarning, UnknownNameError
 from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
@@ -153,6 +155,18 @@ def test_a_validation_asks_the_callbacks_of_the_program(
     assert result.okay() is (verdict is not Verdict.FAILED)
     assert result.benchmark_semantics_validation_failed is (verdict is Verdict.FAILED)
     assert result.benchmark_semantics_validated is (verdict is Verdict.OK)
+
+
+def test_a_program_that_checks_itself_in_a_way_of_its_own_is_asked() -> None:
+    class Doubted(Benchmark):
+        def ivalidate(self, env: Any) -> Iterator[ValidationError]:
+            yield ValidationError("never right")
+
+    with CheckedEnv(isolation="in-process") as env:
+        env.reset(benchmark=Doubted("benchmark://fake-v0/7", b"7"))
+        result = env.validate()
+    assert "never right" in result.error_details
+    assert not result.okay()
 
 
 def test_a_state_is_replayed_on_the_program_that_the_environment_was_given() -> None:

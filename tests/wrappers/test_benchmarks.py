@@ -97,6 +97,12 @@ def test_random_programs_are_all_taken_and_a_seed_repeats_them(env: FakeEnv) -> 
         assert taken(fork, 8) == taken(shuffled, 8)
 
 
+def test_a_fork_before_the_first_reset_takes_no_program(env: FakeEnv) -> None:
+    cycling = CycleOverBenchmarks(env, URIS)
+    with cycling.fork() as fork:
+        assert taken(cycling, 2) == taken(fork, 2) == URIS[:2]
+
+
 @pytest.mark.parametrize("cls", [IterateOverBenchmarks, CycleOverBenchmarks, RandomOrderBenchmarks])
 def test_no_programs_are_refused(env: FakeEnv, cls: Any) -> None:
     with pytest.raises(InvalidParameterError, match="at least one program"):

@@ -128,6 +128,8 @@ _GONE = {
     "envs.llvm.llvm_rewards": 'a reward by its name: env.reward[NAME]',
     "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.loop_tool.service": "gymnasium.make or compiler_gym.make: there is no server",
+    "random_replay": "the command compiler-gym replay",
+    "service.connection_pool": "compiler_gym.make: an environment has a worker of its own",
     "service.proto": "plain records of compiler_gym.session: there is no protocol buffer",
     "service.runtime": "an entry point and a CompilerSession: docs/guide/add-a-compiler.md",
     "service.service_cache": "compiler_gym.transient_cache_path",

@@ -580,7 +580,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         if self.episode.history is not None or self.benchmark is None:
             return
         actions = self.actions if self.episode.closed_actions else []
-        self.reset()
+        self.reset(benchmark=self.benchmark)  # named, so that an order of programs waits
         if actions:
             self.multistep(actions)
 

@@ -18,7 +18,7 @@ from math import ceil, log2
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import InvalidParameterError, MinimizationError
+from compiler_gym.errors import InvalidParameterError, MinimizationError, SessionNotFound
 from compiler_gym.search.minimise import Shrinking
 
 __all__ = [
@@ -35,7 +35,10 @@ Hypothesis = Callable[[CompilerEnv], bool]
 
 def validation_fails(env: CompilerEnv) -> bool:
     """Return whether the environment's own validation finds something wrong."""
-    return env.episode.has_program and not env.validate().okay()
+    try:
+        return not env.validate().okay()
+    except SessionNotFound:
+        return False
 
 
 def bisect_trajectory(

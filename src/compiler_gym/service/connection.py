@@ -81,4 +81,11 @@ class Connection(Protocol):
         ...
 
 
-__getattr__ = door(__name__, {"ConnectionOpts": "compiler_gym.compat"})  # 0.2.5 had it here
+_OLD_ERRORS = ("ServiceError", "ServiceInitError", "ServiceIsClosed", "ServiceTransportError")
+__getattr__ = door(  # 0.2.5 had these here
+    __name__,
+    {
+        "ConnectionOpts": "compiler_gym.compat",
+        **dict.fromkeys(_OLD_ERRORS, "compiler_gym.errors"),
+    },
+)

@@ -31,7 +31,9 @@ class Permutation(Sequence):
         seed: int | np.random.Generator | None = None,
     ) -> None:
         low, high = scalar_range.min, scalar_range.max
-        if low is None or high is None or scalar_range.kind not in "iu":
+        if scalar_range.kind not in "iu":
+            raise TypeError(f"expected an integral scalar range, found {scalar_range!r}")
+        if low is None or high is None:
             raise ValueError(f"expected integers with two bounds, found {scalar_range!r}")
         self._first, self._size = int(low), int(high) - int(low) + 1
         super().__init__(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The contract of a reward: what it observes and how it turns that into a number."""
 
+import warnings
 from collections.abc import Mapping
 from collections.abc import Sequence as ListLike
 from typing import Any, Self
@@ -46,7 +47,7 @@ class Reward(Scalar):
 
     def __init__(
         self,
-        name: str,
+        name: str = "",
         observation_spaces: ListLike[str] | None = None,
         default_value: float = 0,
         min: float | None = None,
@@ -55,7 +56,11 @@ class Reward(Scalar):
         success_threshold: float | None = None,
         deterministic: bool = False,
         platform_dependent: bool = True,
+        id: str = "",
     ) -> None:
+        if id:
+            warnings.warn("`id` was renamed `name`: write that", DeprecationWarning, stacklevel=2)
+            name = name or id
         if not name:
             raise TypeError("a reward needs a name")
         super().__init__(name, min=min, max=max, dtype=np.float64)
@@ -71,6 +76,11 @@ class Reward(Scalar):
         """Whether the same actions always earn the same."""
         self.platform_dependent = platform_dependent
         """Whether another machine may give another value."""
+
+    @property
+    def id(self) -> str:
+        """The name, as a specification of observations has it."""
+        return self.name
 
     @property
     def range(self) -> tuple[float, float]:

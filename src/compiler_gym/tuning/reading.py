@@ -79,8 +79,8 @@ def tuner_of(plan: Plan) -> Tuner:
     program = plan.compiler.partition(" ")[0]
     if not _PROGRAM.fullmatch(program):
         raise PlanError(
-            f"the plan is for the compiler {_shown(program)}: expected the name of one on PATH, as "
-            "gcc-12, because a plan may not say which file is run"
+            f"the plan is for the compiler {_shown(program)}: expected the name of one on PATH, "
+            "because a plan may not say which file is run"
         )
     return tuner_named(program)
 

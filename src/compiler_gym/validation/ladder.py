@@ -118,6 +118,8 @@ class Rung:
 
 def _added(benchmark: Benchmark) -> list[ValidationCallback]:
     """Return the checks of `benchmark` but for its runs, which rungs of the compiler make."""
+    if type(benchmark).ivalidate is not Benchmark.ivalidate:
+        return [benchmark.ivalidate]  # a program's own way to check it
     callbacks = benchmark.validation_callbacks()
     return [callback for callback in callbacks if callback is not runs_as_expected]
 

@@ -126,9 +126,9 @@ class EpisodeStream(CompilerEnvWrapper):
                 to_plain(reward) if asked.reward_spaces is None else None,
                 terminated,
                 truncated,
-                info.get("action_had_no_effect", False),
-                info.get("error_details"),
-                self._seen(observation) if asked.observation_spaces is None else None,
+                no_effect=info.get("action_had_no_effect", False),
+                error=info.get("error_details"),
+                observation=self._seen(observation) if asked.observation_spaces is None else None,
             )
         )
         return result

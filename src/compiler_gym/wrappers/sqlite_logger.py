@@ -80,7 +80,17 @@ class SynchronousSqliteLogger(EpisodeStream):
     def episode_started(self, episode: EpisodeRecord) -> None:
         """Log the first observation of an episode."""
         self._run.begin_episode()
-        self._log(StepRecord([], None, False, False, False, None, episode.observation))
+        self._log(
+            StepRecord(
+                [],
+                None,
+                terminated=False,
+                truncated=False,
+                no_effect=False,
+                error=None,
+                observation=episode.observation,
+            )
+        )
 
     def step_taken(self, step: StepRecord) -> None:
         """Log a step; looking without an action is not logged."""

@@ -149,3 +149,5 @@ def test_the_headers_of_the_system_are_where_a_compiler_finds_them() -> None:
     subprocess.run(command, input=b"#include <stdio.h>\n#include <stddef.h>\n", check=True)
     with pytest.raises(BenchmarkInitError, match="true does not say where its headers are"):
         get_system_library_flags("true")
+    with pytest.raises(BenchmarkInitError, match="cannot run no-such-compiler: No such file"):
+        get_system_library_flags("no-such-compiler")

@@ -257,9 +257,12 @@ def user_benchmark(
 def get_system_library_flags(compiler: str | None = None) -> list[str]:
     """Return the ``-isystem`` flags with which `compiler` finds its system headers."""
     command = [compiler] if compiler else clang_command()
-    done = subprocess.run(
-        [*command, "-xc++", "-E", "-v", "-"], input=b"", capture_output=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            [*command, "-xc++", "-E", "-v", "-"], input=b"", capture_output=True, check=False
+        )
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
     lines = done.stderr.decode(errors="replace").splitlines()
     try:
         start = next(i for i, line in enumerate(lines) if line.startswith("#include <...>"))
