@@ -127,4 +127,4 @@ def _subject(project: Path) -> Subject:
     folder = project.parent / "folder"
     folder.mkdir()
     run = RunCommand("./program", project, binary.path)
-    return Subject(binary, folder, "speed", Allowance(compilations=0), 1, 0, run)
+    return Subject(binary, folder, "speed", Allowance(compilations=0), 1, 0, run=run)
