@@ -75,15 +75,14 @@ def tune(
     """
     from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
-    from compiler_gym.tuning import Request, tuner_named
+    from compiler_gym.tuning import Goal, Request, tuner_named
 
     if context.args[:1] == [_DIFF]:
         from compiler_gym.cli._tune_diff import run_diff
 
         run_diff(context.args[1:])
         return
-    if goal not in ("size", "speed"):
-        raise InvalidParameterError(f"goal is {goal!r}: expected size or speed")
+    wanted = Goal(goal)
     if not context.args:
         raise InvalidParameterError(
             "nothing to build: give the project's build after --, as in `compiler-gym tune -- make`"
@@ -95,7 +94,7 @@ def tune(
         build_asked(context.args, Path.cwd()),
         Path.cwd(),
         output_folder.resolve(),
-        goal=goal,
+        goal=wanted,
         seconds=seconds,
         compilations=budget_compilations,
         seed=seed,

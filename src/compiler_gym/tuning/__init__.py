@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``request`` is what somebody wants of it, ``job`` one tuning from the build to what is handed
-over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it and ``goal`` what it is for, ``job`` one tuning from the
+build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
+    from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
@@ -49,6 +50,7 @@ __all__ = [
     "Decision",
     "Found",
     "FunctionSize",
+    "Goal",
     "Job",
     "Journal",
     "Plan",
@@ -81,6 +83,7 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
+    "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
     "journal": ("JOURNAL", "Journal", "Tried"),

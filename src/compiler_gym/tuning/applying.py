@@ -22,6 +22,7 @@ from compiler_gym.builds import (
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory, write_whole
 from compiler_gym.paths import cache_path
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measuring import put
 from compiler_gym.tuning.plan import BinaryPlan, Plan
 from compiler_gym.tuning.tuner import Tuner
@@ -87,7 +88,7 @@ def _make(
         say(f"the plan was made with {plan.compiler}, this is {tuner.version}")
     with scratch_directory("tuning") as folder:
         made = tuner.build(binary, chosen, Path(folder), jobs=1)
-        if plan.goal == "size" and sizes_of(made).text > sizes_of(path).text:
+        if Goal(plan.goal).counts_bytes and sizes_of(made).text > sizes_of(path).text:
             say(f"{chosen.name} stays as the compiler made it: the plan makes it larger now")
             return
         put(made, path)

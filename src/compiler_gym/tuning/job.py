@@ -179,14 +179,14 @@ class Job:
 
     def _require_measurable(self) -> None:
         request = self.request
-        if request.goal == "speed" and request.run is None:
+        if request.run is None and not request.goal.counts_bytes:
             raise ProjectError(
                 "speed is measured, never guessed: expected a command that does the program's "
                 "work, as in --run './bench input'"
             )
-        if request.train is not None and request.goal != "speed":
+        if request.train is not None and request.goal.counts_bytes:
             raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
-        if request.max_slowdown is not None and request.goal != "size":
+        if request.max_slowdown is not None and not request.goal.counts_bytes:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
 
     def _key(self) -> dict[str, object]:

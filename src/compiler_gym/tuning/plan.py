@@ -16,13 +16,12 @@ import tomli_w
 from compiler_gym.errors import PlanError
 from compiler_gym.files import write_whole
 
-__all__ = ["GOALS", "PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "write_plan"]
+__all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "write_plan"]
 
 PLAN_FILE = "tuned.toml"
 """What `tune` calls it, in the folder of what it makes."""
 VERSION = 1
 """Of the format."""
-GOALS = ("size", "speed")
 _REQUIRED = ("name", "method")
 
 
@@ -85,6 +84,10 @@ class BinaryPlan:
             flags=tuple(flag for flag in self.flags if f"flag {flag}" in decisions),
             linker=tuple(flag for flag in self.linker if f"linker {flag}" in decisions),
         )
+
+    def without(self, decision: str) -> "BinaryPlan":
+        """Return the plan with every other decision."""
+        return self.only([other for other in self.decisions() if other != decision])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from compiler_gym.tuning.goal import Goal
+
 __all__ = ["Request"]
 
 _FREE = "free"
@@ -31,8 +33,8 @@ class Request:
     output: Path = field(metadata={_FREE: "it is the folder that is gone on with"})
     """The folder for everything."""
     _: KW_ONLY
-    goal: str = "size"
-    """``size`` or ``speed``."""
+    goal: Goal = Goal.SIZE
+    """What should become better."""
     seconds: float | None = _free("more time is why somebody goes on", 600.0)
     """How long to search."""
     compilations: int | None = _free("more compilations are why somebody goes on", None)
@@ -53,6 +55,9 @@ class Request:
     """Whether to go on where a tuning was ended."""
     train: str | None = _free("journals of times know their run", None)
     """A command to learn from, where it is not `run`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", Goal(self.goal))
 
     def decides(self) -> dict[str, object]:
         """Return what must be the same when a tuning goes on, as JSON has it."""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.builds import bytes_by_file
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.job import Result
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
@@ -137,10 +138,10 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     )  # fmt: skip
 
 
-def _is_better(result: Result, rival: str, goal: str) -> bool:
-    if goal == "speed":
-        return result.speed.get("low", 0.0) > 1
-    return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+def _is_better(result: Result, rival: str, goal: Goal) -> bool:
+    if goal.counts_bytes:
+        return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+    return result.speed.get("low", 0.0) > 1
 
 
 def _sources(found: Found) -> tuple[SourceSize, ...]:

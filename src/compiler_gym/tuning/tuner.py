@@ -12,6 +12,7 @@ from typing import Protocol
 
 from compiler_gym.builds import Binary
 from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
@@ -32,8 +33,7 @@ class Subject:
     binary: Binary
     folder: Path
     """Where everything is written."""
-    goal: str
-    """``size`` or ``speed``."""
+    goal: Goal
     allowance: Allowance
     jobs: int
     seed: int
@@ -46,6 +46,9 @@ class Subject:
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", Goal(self.goal))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class GccTuner:
     def tune(self, subject: Subject) -> Found:
         """Return the smallest of what the search and the rivals make."""
         binary = subject.binary
-        if subject.goal != "size":
+        if not subject.goal.counts_bytes:
             raise ProjectError(
                 f"{self._tools.gcc} tunes for size alone: leave --compiler out to tune for speed "
                 "with LLVM, or give --goal size"

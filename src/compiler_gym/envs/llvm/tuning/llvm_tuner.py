@@ -64,7 +64,7 @@ class LlvmTuner:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         _require_honoured(subject.binary)
         linker = Linker(subject.binary, subject.folder, subject.jobs)
-        return _fast(linker, subject) if subject.goal == "speed" else _small(linker, subject)
+        return _small(linker, subject) if subject.goal.counts_bytes else _fast(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
