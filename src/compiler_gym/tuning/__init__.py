@@ -6,7 +6,8 @@ build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
-what each decision won, ``summary`` holds what there is to say, ``report`` and ``page`` write it
+what each decision won, ``size_search`` is the search that compilers give their decisions to,
+``summary`` holds what there is to say, ``report`` and ``page`` write it
 for people, ``difference`` compares two tunings. No compiler is named here.
 """
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.tuning.report import write_report
     from compiler_gym.tuning.request import Request
+    from compiler_gym.tuning.size_search import SizeSearch, State, Work
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
     from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
     from compiler_gym.tuning.tuners import tuner_named
@@ -58,13 +60,16 @@ __all__ = [
     "Request",
     "Result",
     "RunCommand",
+    "SizeSearch",
     "SourceFile",
     "SourceSize",
+    "State",
     "Subject",
     "Summary",
     "Tried",
     "Tuner",
     "Watcher",
+    "Work",
     "apply_plan",
     "changed_sources",
     "compare_plans",
@@ -91,6 +96,7 @@ _WHERE = {
     "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
     "report": ("write_report",),
+    "size_search": ("SizeSearch", "State", "Work"),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
     "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),
     "tuners": ("tuner_named",),

@@ -11,13 +11,14 @@ from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
 from compiler_gym.envs.gcc.tuning.script import script_of
-from compiler_gym.envs.gcc.tuning.size import LINKER, SizeSearch, ordered
+from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tuning import (
     JOURNAL,
     BinaryPlan,
     Found,
     Journal,
+    SizeSearch,
     SourceFile,
     Subject,
     require_among,
@@ -69,7 +70,8 @@ class GccTuner:
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = _sources(binary)
         search = SizeSearch(
-            maker, moves, parameters, subject.allowance,
+            Flags(maker, moves, parameters, subject.jobs, subject.seed),
+            subject.allowance,
             Journal(
                 subject.folder / JOURNAL,
                 self._key(binary, sources),
@@ -77,8 +79,8 @@ class GccTuner:
                     BinaryPlan(binary.name, METHOD, flags=flags)
                 ),
             ),
-            jobs=subject.jobs, seed=subject.seed, watch=subject.watch,
-        )  # fmt: skip
+            subject.watch,
+        )
         best = search.run()
         name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)
         flags, linker = _RIVALS[name]

@@ -21,7 +21,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
 from compiler_gym.envs.llvm.tuning.script import script_of
-from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
+from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
@@ -32,6 +32,7 @@ from compiler_gym.tuning import (
     BinaryPlan,
     Found,
     Journal,
+    SizeSearch,
     SourceFile,
     Subject,
     Tried,
@@ -108,14 +109,15 @@ def _small(linker: Linker, subject: Subject) -> Found:
     benchmark = whole.benchmark()
     key = f"{subject.goal} {benchmark.uri}"
     search = SizeSearch(
-        benchmark, is_pic, subject.allowance,
+        PassesAndOptions(benchmark, is_pic, subject.jobs, subject.seed),
+        subject.allowance,
         Journal(
             subject.folder / JOURNAL,
             hashlib.sha256(key.encode()).hexdigest(),
             require_possible=lambda actions: require_tried(binary.name, actions),
         ),
-        jobs=subject.jobs, seed=subject.seed, watch=watch,
-    )  # fmt: skip
+        watch,
+    )
     best = search.run()
     passes, options = split(best.actions)
     plan = BinaryPlan(
