@@ -48,7 +48,10 @@ def apply_plan(
         chosen, root = _planned(plan, path)
         if chosen is not None:
             try:
-                _make(chosen, root, command, path, plan, tuner, say)
+                binary = Binary(
+                    chosen.name, path, command, tuple(inputs_of(command, _origin)), root
+                )
+                _make(binary, chosen, plan, tuner, say)
             except (CompilerGymError, OSError) as error:
                 say(f"{chosen.name} stays as the compiler made it: {error}")
 
@@ -62,15 +65,8 @@ def changed_sources(binary: Binary, plan: BinaryPlan) -> list[str]:
 
 
 def _make(
-    chosen: BinaryPlan,
-    root: Path,
-    command: CompilerCommand,
-    path: Path,
-    plan: Plan,
-    tuner: Tuner,
-    say: Callable[[str], None],
+    binary: Binary, chosen: BinaryPlan, plan: Plan, tuner: Tuner, say: Callable[[str], None]
 ) -> None:
-    binary = Binary(chosen.name, path, command, tuple(inputs_of(command, _origin)), root)
     if not binary.units:
         say(f"{chosen.name}: no object of it was compiled here: build from the start")
         return
@@ -88,10 +84,10 @@ def _make(
         say(f"the plan was made with {plan.compiler}, this is {tuner.version}")
     with scratch_directory("tuning") as folder:
         made = tuner.build(binary, chosen, Path(folder), jobs=1)
-        if Goal(plan.goal).counts_bytes and sizes_of(made).text > sizes_of(path).text:
+        if Goal(plan.goal).counts_bytes and sizes_of(made).text > sizes_of(binary.path).text:
             say(f"{chosen.name} stays as the compiler made it: the plan makes it larger now")
             return
-        put(made, path)
+        put(made, binary.path)
 
 
 def _planned(plan: Plan, path: Path) -> tuple[BinaryPlan | None, Path]:

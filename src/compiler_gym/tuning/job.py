@@ -341,7 +341,7 @@ class Job:
         self._notes.append(text)
 
     def _allowance(self, count: int) -> Allowance:
-        seconds, compilations = self.request.seconds, self.request.compilations
+        seconds, compilations = self.request.seconds_allowed, self.request.compilations
         return Allowance(
             seconds=None if seconds is None else seconds / count,
             compilations=None if compilations is None else compilations // count,
@@ -372,7 +372,7 @@ class Job:
             folder,
             request.goal,
             allowance,
-            request.jobs,
+            request.jobs or 1,
             request.seed,
             run=run,
             train=train,

@@ -107,9 +107,11 @@ def summary_of(
 ) -> Summary:
     """Return what there is to say of `results`."""
     return Summary(
-        compiler, request.goal, request.build, request.run, request.check, request.seconds,
-        request.compilations, request.seed, str(request.output),
-        tuple(_binary(result, request) for result in results), tuple(others), is_interrupted,
+        compiler=compiler, goal=request.goal, build=request.build, run=request.run,
+        check=request.check, seconds=request.seconds_allowed,
+        compilations=request.compilations, seed=request.seed, folder=str(request.output),
+        binaries=tuple(_binary(result, request) for result in results), others=tuple(others),
+        is_interrupted=is_interrupted,
     )  # fmt: skip
 
 
@@ -132,9 +134,10 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     rival = [name for name in result.sizes if name != TUNED][-1]
     decisions = tuple(Decision(name, found.gains.get(name)) for name in found.plan.decisions())
     return BinarySummary(
-        result.binary.name, str(Path("bin") / result.binary.name), result.sizes, rival,
-        _is_better(result, rival, request.goal), found.tried, found.plan.passes, decisions,
-        result.taken_back, result.speed, _sources(found), found.functions, found.notes,
+        name=result.binary.name, file=str(Path("bin") / result.binary.name), sizes=result.sizes,
+        rival=rival, is_better=_is_better(result, rival, request.goal), tried=found.tried,
+        passes=found.plan.passes, decisions=decisions, taken_back=result.taken_back,
+        speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
     )  # fmt: skip
 
 
