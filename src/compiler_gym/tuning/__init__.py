@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
-    from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, SourceFile, write_plan
+    from compiler_gym.tuning.plan import (
+        PLAN_FILE,
+        BinaryPlan,
+        Plan,
+        SourceFile,
+        sources_of,
+        write_plan,
+    )
     from compiler_gym.tuning.reading import (
         read_plan,
         require_among,
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.request import Request
     from compiler_gym.tuning.size_search import SizeSearch, State, Work
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
-    from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
+    from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner, require_honoured
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
@@ -76,8 +83,10 @@ __all__ = [
     "read_plan",
     "read_tuned",
     "require_among",
+    "require_honoured",
     "require_nothing_in",
     "share",
+    "sources_of",
     "tuner_named",
     "tuner_of",
     "write_plan",
@@ -93,12 +102,12 @@ _WHERE = {
     "request": ("Request",),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),
-    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "write_plan"),
+    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
     "report": ("write_report",),
     "size_search": ("SizeSearch", "State", "Work"),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
-    "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),
+    "tuner": ("Found", "FunctionSize", "Subject", "Tuner", "require_honoured"),
     "tuners": ("tuner_named",),
 }
 

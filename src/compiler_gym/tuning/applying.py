@@ -24,7 +24,7 @@ from compiler_gym.files import scratch_directory, write_whole
 from compiler_gym.paths import cache_path
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measuring import put
-from compiler_gym.tuning.plan import BinaryPlan, Plan
+from compiler_gym.tuning.plan import BinaryPlan, Plan, sources_of
 from compiler_gym.tuning.tuner import Tuner
 
 __all__ = ["apply_plan", "changed_sources"]
@@ -59,8 +59,8 @@ def apply_plan(
 def changed_sources(binary: Binary, plan: BinaryPlan) -> list[str]:
     """Return the sources of `binary` that are not as they were when the plan was made."""
     before = {source.path: source.sha256 for source in plan.sources}
-    now = {binary.name_of(unit): unit.path for unit in binary.units}
-    changed = [name for name, digest in before.items() if name in now and digest != _of(now[name])]
+    now = {source.path: source.sha256 for source in sources_of(binary, binary.units)}
+    changed = [name for name, digest in before.items() if now.get(name, digest) != digest]
     return sorted([*changed, *(now.keys() - before.keys() if before else ())])
 
 
