@@ -4,19 +4,25 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
-from compiler_gym.options import Limits, Option, SearchOptions, declared
+from compiler_gym.options import Limits, SearchOptions, declared
+from compiler_gym.tuning import Request
 
 __all__ = ["options_page"]
 
 _HEAD = """# Options
 
-The options of a search, and the limits of a worker: what Python and the command line call them.
-Where a run is taken up, an option has the value that the run was begun with, or the run is refused.
-The page says which may change.
+The options of a search and of a tuning, and the limits of a worker: what Python and the command
+line call them. Where a run is taken up, an option has the value that the run was begun with, or
+the run is refused. The page says which may change.
 
 ## A search
 
 `run_search(make_env, programs, SearchOptions(...))`, or the fields as keywords of `run_search`.
+"""
+_TUNING = """
+## A tuning
+
+`Job(Request(build, project, output, ...), tuner)`, of `compiler_gym.tuning`.
 """
 _LIMITS = """
 ## The limits of a worker
@@ -25,16 +31,11 @@ _LIMITS = """
 """
 
 
-def _text(default: object, option: Option) -> str:
-    """Return a default in the command line's unit."""
-    return (
-        f"{default / option.spelling.unit:g}" if isinstance(default, (int, float)) else str(default)
-    )
-
-
 def options_page() -> str:
     """Return the page."""
-    return "\n".join([_HEAD, *_rows(SearchOptions), _LIMITS, *_rows(Limits), ""])
+    return "\n".join(
+        [_HEAD, *_rows(SearchOptions), _TUNING, *_rows(Request), _LIMITS, *_rows(Limits), ""]
+    )
 
 
 def _rows(record: type) -> Iterator[str]:
@@ -44,6 +45,6 @@ def _rows(record: type) -> Iterator[str]:
     for name, one in declared(record).items():
         if one.help:
             flag = f"`--{(one.spelling.name or name).replace('_', '-')}`"
-            default = "" if defaults[name] is None else f"`{_text(defaults[name], one)}`"
+            default = f"`{shown}`" if (shown := one.shown(defaults[name])) else ""
             may_change = "yes" if one.may_change else ""
             yield f"| `{name}` | {flag} | {default} | {one.help} | {may_change} |"

@@ -12,15 +12,6 @@ ROWS = {"add_row", "call", "pack", "table"}
 of a C library is called with."""
 STILL = {
     "builds/command_line.py": 1,
-    "cli/tune.py": 1,
-    "envs/gcc/tuning/gcc_tuner.py": 1,
-    "envs/gcc/tuning/making.py": 1,
-    "envs/gcc/tuning/script.py": 1,
-    "envs/llvm/tuning/llvm_tuner.py": 4,
-    "tuning/applying.py": 1,
-    "tuning/difference.py": 1,
-    "tuning/job.py": 1,
-    "tuning/summary.py": 2,
 }
 """How many such calls a file still has; this list only shrinks."""
 

@@ -9,12 +9,12 @@ from rich.console import Console
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._tuning_display import TuningDisplay
-from compiler_gym.tuning import Allowance, Tried
+from compiler_gym.tuning import Allowance, Goal, Tried
 
 RIVALS = {"clang -Oz": 1100, "fair": 1000}
 
 
-def shown(*, terminal: bool, goal: str = "size", quiet: bool = False) -> tuple[str, Interrupts]:
+def shown(*, terminal: bool, goal: Goal = Goal.SIZE, quiet: bool = False) -> tuple[str, Interrupts]:
     file, interrupts = io.StringIO(), Interrupts()
     console = Console(file=file, force_terminal=terminal, width=120, markup=False)
     allowance = Allowance(seconds=90.0, compilations=50)
@@ -53,13 +53,13 @@ def test_a_quiet_one_prints_nothing() -> None:
 
 
 def test_seconds_are_shown_for_speed() -> None:
-    text, _ = shown(terminal=False, goal="speed")
+    text, _ = shown(terminal=False, goal=Goal.SPEED)
     assert "options: best 950 s, 12 tried" in text
 
 
 def test_an_interrupt_ends_what_can_hand_over_nothing_yet() -> None:
     interrupts = Interrupts()
-    display = TuningDisplay(Console(file=io.StringIO()), interrupts, goal="size")
+    display = TuningDisplay(Console(file=io.StringIO()), interrupts, goal=Goal.SIZE)
     interrupts.requested = True
     for begin in (lambda: display.says("building it"), lambda: display.builds("cc")):
         with pytest.raises(KeyboardInterrupt):

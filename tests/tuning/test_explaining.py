@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.builds import find_binaries, map_beside, sizes_of
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import Allowance, BinaryPlan, Found, FunctionSize, Subject
+from compiler_gym.tuning import Allowance, BinaryPlan, Found, FunctionSize, Goal, Subject
 from compiler_gym.tuning.explaining import explained, gains_of, sizes_by_function
 from tests.builds.projects import record, write_project
 from tests.tuning.simple_tuner import SimpleTuner
@@ -27,7 +27,7 @@ def subject(tmp_path: Path) -> Subject:
     recording = record(tree, tmp_path / "record", "make")
     (binary,) = find_binaries(recording.events(), tree)
     folder = tmp_path / "work"
-    return Subject(binary, folder, "size", Allowance(seconds=60), 2, 0)
+    return Subject(binary, folder, Goal.SIZE, Allowance(seconds=60), 2, 0)
 
 
 def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: Subject) -> None:
@@ -60,7 +60,7 @@ def test_nothing_is_measured_for_another_goal_or_after_a_stop(subject: Subject) 
     tuner = SimpleTuner("-Os")
     found = tuner.tune(subject)
     assert explained(found, tuner, subject).gains
-    assert not explained(found, tuner, replace(subject, goal="speed")).gains
+    assert not explained(found, tuner, replace(subject, goal=Goal.SPEED)).gains
     stopped = replace(subject, allowance=Allowance(seconds=60, is_stopped=lambda: True))
     assert not explained(found, tuner, stopped).gains
 

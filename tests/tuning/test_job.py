@@ -11,6 +11,7 @@ import pytest
 
 from compiler_gym.builds import protecting
 from compiler_gym.errors import CacheError, ProjectError
+from compiler_gym.options import declared
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning import Found, Job, Request, Subject, Watcher, read_plan
 from compiler_gym.tuning.measuring import put
@@ -316,7 +317,7 @@ def test_an_option_that_decides_is_never_forgotten(request_: Request) -> None:
     kept = {"build", "project", "goal", "seed"}
     assert set(request_.decides()) == kept
     for one in fields(Request):
-        assert one.name in kept or one.metadata["free"]
+        assert one.name in kept or declared(Request)[one.name].may_change
 
 
 def test_a_stop_ends_what_runs_before_anything_is_found(request_: Request) -> None:

@@ -77,3 +77,10 @@ def test_a_binary_is_found_by_its_place_or_its_name() -> None:
     assert plan.binary("b/x") is plan.binaries[1]
     assert plan.binary("elsewhere/y") is plan.binaries[2]
     assert plan.binary("z") is None
+
+
+def test_without_one_decision_are_all_the_others() -> None:
+    plan = BinaryPlan("a", "m", "sroa", {"x": "1", "y": "2"}, ("-O2",), ("-s",), profile="p")
+    for decision in plan.decisions():
+        expected = tuple(other for other in plan.decisions() if other != decision)
+        assert plan.without(decision).decisions() == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tuning import Job, Request, Result
+from compiler_gym.tuning import Goal, Job, Request, Result
 from compiler_gym.tuning.summary import Summary, share, summary_of
 from tests.builds.projects import write_project
 from tests.tuning.simple_tuner import SimpleTuner
@@ -41,7 +41,7 @@ def test_the_sizes_decide_for_size(request_: Request, results: list[Result]) -> 
 
 def test_the_lower_bound_decides_for_speed(request_: Request, results: list[Result]) -> None:
     (result,) = results
-    wanted = replace(request_, goal="speed")
+    wanted = replace(request_, goal=Goal.SPEED)
     for low, is_better in ((1.01, True), (1.0, False), (0.98, False)):
         speed = {"speedup": 1.05, "low": low, "high": 1.1}
         assert summary(wanted, [replace(result, speed=speed)]).is_better is is_better

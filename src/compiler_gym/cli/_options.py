@@ -61,10 +61,8 @@ class _Field:
         """Return the parameter that Typer makes an option of."""
         spelling = self.option.spelling
         kind = spelling.type or (self.type if spelling.unit == 1 else float)
-        default = self.default
-        if isinstance(default, (int, float)):
-            default = f"{default / spelling.unit:g}"
-        help = self.option.help + (f" [default: {default}]." if default is not None else ".")
+        default = self.option.shown(self.default)
+        help = self.option.help + (f" [default: {default}]." if default else ".")
         return inspect.Parameter(
             self.parameter,
             inspect.Parameter.KEYWORD_ONLY,
@@ -77,6 +75,8 @@ class _Field:
         spelling = self.option.spelling
         if (range := spelling.range or self.option.range) is not None:
             range.check(self.flag, value)
+        if spelling.read is not None:
+            return spelling.read(value)
         return value if spelling.unit == 1 else type(self.default)(value * spelling.unit)
 
 

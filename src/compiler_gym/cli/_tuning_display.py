@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from compiler_gym.cli._interrupts import Interrupts
 from compiler_gym.cli._output import styled
-from compiler_gym.tuning import Allowance, Tried, Watcher
+from compiler_gym.tuning import Allowance, Goal, Tried, Watcher
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -36,9 +36,9 @@ class TuningDisplay(Watcher):
     """A watcher that shows what it is told; it ends a build where the user wants to stop."""
 
     def __init__(
-        self, console: "Console", interrupts: Interrupts, *, goal: str, is_quiet: bool = False
+        self, console: "Console", interrupts: Interrupts, *, goal: Goal, is_quiet: bool = False
     ) -> None:
-        self._console, self._interrupts, self._goal = console, interrupts, goal
+        self._console, self._interrupts, self._goal = console, interrupts, Goal(goal)
         self._is_quiet = is_quiet
         self._step = self._line = ""
         self._rows: dict[str, _Row] = {}
@@ -96,11 +96,9 @@ class TuningDisplay(Watcher):
     def _best(self, row: _Row) -> str:
         if math.isinf(row.best):
             return "nothing measured yet"
-        if self._goal == "speed":
-            return f"best {row.best:,.4g} s"
-        text = f"best {row.best:,.0f} bytes"
+        text = f"best {self._goal.shown(row.best)}"
         name, fair = list(row.rivals.items() or [("", 0)])[-1]
-        if not fair:
+        if not fair or not self._goal.counts_bytes:
             return text
         return f"{text} ({row.best / fair - 1:+.1%} against {name})"
 
@@ -124,7 +122,7 @@ class TuningDisplay(Watcher):
         from rich import box
         from rich.table import Table
 
-        unit = "Best so far" + (" (bytes)" if self._goal == "size" else " (s)")
+        unit = f"Best so far ({self._goal.unit})"
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
         table.add_column("Binary")
         table.add_column("Stage")
@@ -132,9 +130,10 @@ class TuningDisplay(Watcher):
             table.add_column(column, justify="right")
         for name, row in self._rows.items():
             fair = list(row.rivals.values())[-1] if row.rivals else 0
-            is_known, is_size = not math.isinf(row.best), self._goal == "size"
-            change = row.best / fair - 1 if fair and is_known and is_size else None
-            best = f"{row.best:,.0f}" if is_size else f"{row.best:,.4g}"
+            is_known = not math.isinf(row.best)
+            is_comparable = fair and is_known and self._goal.counts_bytes
+            change = row.best / fair - 1 if is_comparable else None
+            best = self._goal.number(row.best)
             table.add_row(
                 name,
                 "done" if row.is_done else row.stage,

@@ -10,7 +10,7 @@ from compiler_gym.cli._output import heading, output, show, styled, table
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from compiler_gym.tuning import BinarySummary, Summary
+    from compiler_gym.tuning import BinarySummary, Goal, Summary
 
 __all__ = ["show_summary"]
 
@@ -20,10 +20,12 @@ _SHOWN = 8
 
 def show_summary(summary: "Summary") -> None:
     """Print everything."""
-    console = output()
+    from compiler_gym.tuning import Goal
+
+    console, goal = output(), Goal(summary.goal)
     for binary in summary.binaries:
         show(_sizes(binary), console)
-        for line in _remarks(binary, summary.goal):
+        for line in _remarks(binary, goal):
             console.print(line, soft_wrap=True)
     if summary.others:
         names = ", ".join(summary.others[:_SHOWN])
@@ -64,12 +66,11 @@ def _sizes(binary: "BinarySummary") -> "Table":
     return rows
 
 
-def _remarks(binary: "BinarySummary", goal: str) -> list[str]:
+def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     lines: list[str] = []
     if not binary.is_better:
-        word = "smaller" if goal == "size" else "surely faster"
         lines.append(
-            f"nothing {word} than {binary.rival} was found, in {binary.tried:,} compilations"
+            f"nothing {goal.better} than {binary.rival} was found, in {binary.tried:,} compilations"
         )
     if "speedup" in binary.speed:
         speed = binary.speed

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym tune``."""
 
-import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,11 +9,13 @@ import typer
 
 from compiler_gym.cli._failures import INTERRUPTED
 from compiler_gym.cli._interrupts import Interrupts
+from compiler_gym.cli._options import spread
 from compiler_gym.cli._output import Json, errors, print_json
 from compiler_gym.errors import InvalidParameterError, ProjectError
+from compiler_gym.tuning import Request
 
 if TYPE_CHECKING:
-    from compiler_gym.tuning import Request, Summary, Tuner
+    from compiler_gym.tuning import Summary, Tuner
 
 __all__ = ["NOT_BETTER", "tune"]
 
@@ -21,46 +23,16 @@ NOT_BETTER = 1
 """The exit status of --require-better where nothing better was found."""
 _DIFF = "diff"
 
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
-_UNITS = {"s": 1, "m": 60, "h": 3600}
+_DEFAULTS = Request()
 
 
+@spread
 def tune(
     context: typer.Context,
-    goal: Annotated[str, typer.Option(help="size or speed.")] = "size",
-    time: Annotated[
-        str | None, typer.Option(help="How long to search: 90, 10m, 2h [default: 10m].")
-    ] = None,
-    budget_compilations: Annotated[
-        int | None,
-        typer.Option(help="Compilations to try instead of a time: repeatable with --seed."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed and compilations give the same.")] = 0,
-    binary: Annotated[
-        list[str] | None,
-        typer.Option(help="A linked file to tune; may be repeated [default: the largest]."),
-    ] = None,
-    run: Annotated[
-        str | None, typer.Option(help="A command that does the program's work, run in the tree.")
-    ] = None,
-    train: Annotated[
-        str | None,
-        typer.Option(help="A run to learn from where the goal is speed [default: --run]."),
-    ] = None,
-    check: Annotated[
-        str | None, typer.Option(help="A command that tests the project, as 'make check'.")
-    ] = None,
-    max_slowdown: Annotated[
-        str | None, typer.Option(help="What a smaller program may cost in time: 3%.")
-    ] = None,
-    output_folder: Annotated[
-        Path, typer.Option("--output", help="The folder for everything; new or to resume.")
-    ] = Path("tuned"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where it was ended.")] = False,
+    request: Request = _DEFAULTS,
     compiler: Annotated[
         str | None, typer.Option(help="Which compiler to tune with [default: the first that can].")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads [default: one per processor].")] = None,
     require_better: Annotated[
         bool,
         typer.Option("--require-better", help="Exit with 1 if nothing better was found."),
@@ -75,37 +47,23 @@ def tune(
     """
     from compiler_gym.builds import build_asked
     from compiler_gym.search import available_jobs
-    from compiler_gym.tuning import Request, tuner_named
+    from compiler_gym.tuning import tuner_named
 
     if context.args[:1] == [_DIFF]:
         from compiler_gym.cli._tune_diff import run_diff
 
         run_diff(context.args[1:])
         return
-    if goal not in ("size", "speed"):
-        raise InvalidParameterError(f"goal is {goal!r}: expected size or speed")
     if not context.args:
         raise InvalidParameterError(
             "nothing to build: give the project's build after --, as in `compiler-gym tune -- make`"
         )
-    seconds = _seconds(time) if time is not None else None
-    if seconds is None and budget_compilations is None:
-        seconds = _seconds("10m")
-    request = Request(
-        build_asked(context.args, Path.cwd()),
-        Path.cwd(),
-        output_folder.resolve(),
-        goal=goal,
-        seconds=seconds,
-        compilations=budget_compilations,
-        seed=seed,
-        jobs=jobs or available_jobs(),
-        binaries=tuple(binary or ()),
-        run=run,
-        check=check,
-        max_slowdown=_fraction(max_slowdown),
-        resume=resume,
-        train=train,
+    request = replace(
+        request,
+        build=build_asked(context.args, Path.cwd()),
+        project=Path.cwd(),
+        output=request.output.resolve(),
+        jobs=request.jobs or available_jobs(),
     )
     summary = _tuned(request, tuner_named(compiler), is_quiet=json)
     if json:
@@ -120,7 +78,7 @@ def tune(
         raise typer.Exit(NOT_BETTER)
 
 
-def _tuned(request: "Request", tuner: "Tuner", *, is_quiet: bool) -> "Summary":
+def _tuned(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "Summary":
     """Return what was found, or raise `KeyboardInterrupt` where the user stopped before."""
     from compiler_gym.cli._tuning_display import TuningDisplay
     from compiler_gym.tuning import Job, write_report
@@ -143,21 +101,5 @@ def _tuned(request: "Request", tuner: "Tuner", *, is_quiet: bool) -> "Summary":
             raise KeyboardInterrupt from error
 
 
-def _where_to_go_on(request: "Request") -> str:
+def _where_to_go_on(request: Request) -> str:
     return f"nothing is handed over yet: --resume goes on with what lies in {request.output}"
-
-
-def _seconds(text: str) -> float:
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        raise InvalidParameterError(f"time is {text!r}: expected seconds, or 90s, 10m, 2h")
-    return float(match[1]) * _UNITS[match[2] or "s"]
-
-
-def _fraction(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
-    except ValueError:
-        raise InvalidParameterError(f"{text!r}: expected a share such as 3%") from None

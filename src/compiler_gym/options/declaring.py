@@ -81,6 +81,8 @@ class Spelling:
     """The numbers that the command line takes, where these are others."""
     type: Any = None
     """The type, where it is not the field's."""
+    read: Callable[[Any], Any] | None = None
+    """Makes the field's value of the command line's, where they differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,14 @@ class Option:
     may_change: bool
     """Whether a run that is taken up may go on with another value."""
     spelling: Spelling
+
+    def shown(self, default: object) -> str:
+        """Return a default in the command line's unit; nothing where there is none to tell."""
+        if default is None or default is False or default == ():
+            return ""
+        if isinstance(default, (int, float)):
+            return f"{default / self.spelling.unit:g}"
+        return str(default)
 
 
 def option(

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``request`` is what somebody wants of it, ``job`` one tuning from the build to what is handed
-over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it and ``goal`` what it is for, ``job`` one tuning from the
+build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
-what each decision won, ``summary`` holds what there is to say, ``report`` and ``page`` write it
+what each decision won, ``size_search`` is the search that compilers give their decisions to,
+``summary`` holds what there is to say, ``report`` and ``page`` write it
 for people, ``difference`` compares two tunings. No compiler is named here.
 """
 
@@ -23,10 +24,18 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
+    from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
     from compiler_gym.tuning.measuring import RunCommand
-    from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, SourceFile, write_plan
+    from compiler_gym.tuning.plan import (
+        PLAN_FILE,
+        BinaryPlan,
+        Plan,
+        SourceFile,
+        sources_of,
+        write_plan,
+    )
     from compiler_gym.tuning.reading import (
         read_plan,
         require_among,
@@ -35,8 +44,9 @@ if TYPE_CHECKING:
     )
     from compiler_gym.tuning.report import write_report
     from compiler_gym.tuning.request import Request
+    from compiler_gym.tuning.size_search import SizeSearch, State, Work
     from compiler_gym.tuning.summary import BinarySummary, Decision, SourceSize, Summary, share
-    from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
+    from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner, require_honoured
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
@@ -49,6 +59,7 @@ __all__ = [
     "Decision",
     "Found",
     "FunctionSize",
+    "Goal",
     "Job",
     "Journal",
     "Plan",
@@ -56,21 +67,26 @@ __all__ = [
     "Request",
     "Result",
     "RunCommand",
+    "SizeSearch",
     "SourceFile",
     "SourceSize",
+    "State",
     "Subject",
     "Summary",
     "Tried",
     "Tuner",
     "Watcher",
+    "Work",
     "apply_plan",
     "changed_sources",
     "compare_plans",
     "read_plan",
     "read_tuned",
     "require_among",
+    "require_honoured",
     "require_nothing_in",
     "share",
+    "sources_of",
     "tuner_named",
     "tuner_of",
     "write_plan",
@@ -81,15 +97,17 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
+    "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),
-    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "write_plan"),
+    "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),
     "report": ("write_report",),
+    "size_search": ("SizeSearch", "State", "Work"),
     "summary": ("BinarySummary", "Decision", "SourceSize", "Summary", "share"),
-    "tuner": ("Found", "FunctionSize", "Subject", "Tuner"),
+    "tuner": ("Found", "FunctionSize", "Subject", "Tuner", "require_honoured"),
     "tuners": ("tuner_named",),
 }
 

@@ -22,8 +22,9 @@ from compiler_gym.builds import (
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory, write_whole
 from compiler_gym.paths import cache_path
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measuring import put
-from compiler_gym.tuning.plan import BinaryPlan, Plan
+from compiler_gym.tuning.plan import BinaryPlan, Plan, sources_of
 from compiler_gym.tuning.tuner import Tuner
 
 __all__ = ["apply_plan", "changed_sources"]
@@ -47,7 +48,10 @@ def apply_plan(
         chosen, root = _planned(plan, path)
         if chosen is not None:
             try:
-                _make(chosen, root, command, path, plan, tuner, say)
+                binary = Binary(
+                    chosen.name, path, command, tuple(inputs_of(command, _origin)), root
+                )
+                _make(binary, chosen, plan, tuner, say)
             except (CompilerGymError, OSError) as error:
                 say(f"{chosen.name} stays as the compiler made it: {error}")
 
@@ -55,21 +59,14 @@ def apply_plan(
 def changed_sources(binary: Binary, plan: BinaryPlan) -> list[str]:
     """Return the sources of `binary` that are not as they were when the plan was made."""
     before = {source.path: source.sha256 for source in plan.sources}
-    now = {binary.name_of(unit): unit.path for unit in binary.units}
-    changed = [name for name, digest in before.items() if name in now and digest != _of(now[name])]
+    now = {source.path: source.sha256 for source in sources_of(binary, binary.units)}
+    changed = [name for name, digest in before.items() if now.get(name, digest) != digest]
     return sorted([*changed, *(now.keys() - before.keys() if before else ())])
 
 
 def _make(
-    chosen: BinaryPlan,
-    root: Path,
-    command: CompilerCommand,
-    path: Path,
-    plan: Plan,
-    tuner: Tuner,
-    say: Callable[[str], None],
+    binary: Binary, chosen: BinaryPlan, plan: Plan, tuner: Tuner, say: Callable[[str], None]
 ) -> None:
-    binary = Binary(chosen.name, path, command, tuple(inputs_of(command, _origin)), root)
     if not binary.units:
         say(f"{chosen.name}: no object of it was compiled here: build from the start")
         return
@@ -87,10 +84,10 @@ def _make(
         say(f"the plan was made with {plan.compiler}, this is {tuner.version}")
     with scratch_directory("tuning") as folder:
         made = tuner.build(binary, chosen, Path(folder), jobs=1)
-        if plan.goal == "size" and sizes_of(made).text > sizes_of(path).text:
+        if Goal(plan.goal).counts_bytes and sizes_of(made).text > sizes_of(binary.path).text:
             say(f"{chosen.name} stays as the compiler made it: the plan makes it larger now")
             return
-        put(made, path)
+        put(made, binary.path)
 
 
 def _planned(plan: Plan, path: Path) -> tuple[BinaryPlan | None, Path]:

@@ -107,12 +107,12 @@ def _compared(first: BinaryPlan, second: BinaryPlan) -> BinaryDifference:
     return BinaryDifference(
         first.name,
         {name: (ours.get(name), theirs.get(name)) for name in ("text", "total")},
-        tuple(_missing(_all(first), _all(second))),
-        tuple(_missing(_all(second), _all(first))),
-        bool(first.passes and second.passes) and first.passes != second.passes,
-        tuple(path for path in before if path in after and before[path] != after[path]),
-        tuple(_missing(list(before), list(after))),
-        tuple(_missing(list(after), list(before))),
+        only_first=tuple(_missing(_all(first), _all(second))),
+        only_second=tuple(_missing(_all(second), _all(first))),
+        has_other_passes=bool(first.passes and second.passes) and first.passes != second.passes,
+        changed_sources=tuple(p for p in before if p in after and before[p] != after[p]),
+        sources_gone=tuple(_missing(list(before), list(after))),
+        sources_new=tuple(_missing(list(after), list(before))),
     )
 
 

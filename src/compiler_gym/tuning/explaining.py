@@ -27,7 +27,7 @@ _CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
 def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
     """Return `found` with what its decisions win and the sizes of its functions."""
     functions = sizes_by_function(found)
-    if subject.goal != "size" or subject.allowance.is_stopped():
+    if not subject.goal.counts_bytes or subject.allowance.is_stopped():
         return replace(found, functions=functions)
     return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
 
@@ -50,11 +50,11 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
         is_late = deadline is not None and time.monotonic() > deadline
         if is_late or subject.allowance.is_stopped():
             return None
-        others = [name for at, name in enumerate(decisions) if at != number]
+        rest = found.plan.without(decisions[number])
         folder = subject.folder / "without" / str(number)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            path = tuner.build(subject.binary, found.plan.only(others), folder, jobs=1)
+            path = tuner.build(subject.binary, rest, folder, jobs=1)
         except CompilerGymError:
             return None
         return sizes_of(path).text - text

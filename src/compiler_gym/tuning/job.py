@@ -179,14 +179,14 @@ class Job:
 
     def _require_measurable(self) -> None:
         request = self.request
-        if request.goal == "speed" and request.run is None:
+        if request.run is None and not request.goal.counts_bytes:
             raise ProjectError(
                 "speed is measured, never guessed: expected a command that does the program's "
                 "work, as in --run './bench input'"
             )
-        if request.train is not None and request.goal != "speed":
+        if request.train is not None and request.goal.counts_bytes:
             raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
-        if request.max_slowdown is not None and request.goal != "size":
+        if request.max_slowdown is not None and not request.goal.counts_bytes:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
 
     def _key(self) -> dict[str, object]:
@@ -341,7 +341,7 @@ class Job:
         self._notes.append(text)
 
     def _allowance(self, count: int) -> Allowance:
-        seconds, compilations = self.request.seconds, self.request.compilations
+        seconds, compilations = self.request.seconds_allowed, self.request.compilations
         return Allowance(
             seconds=None if seconds is None else seconds / count,
             compilations=None if compilations is None else compilations // count,
@@ -372,7 +372,7 @@ class Job:
             folder,
             request.goal,
             allowance,
-            request.jobs,
+            request.jobs or 1,
             request.seed,
             run=run,
             train=train,

@@ -11,6 +11,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.plan import PLAN_FILE
 from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
 from compiler_gym.tuning.tuner import FunctionSize
@@ -53,10 +54,9 @@ def _parts(summary: Summary) -> Iterator[str]:
 def _head(binary: BinarySummary, summary: Summary) -> str:
     tuned, rival = binary.sizes[TUNED]["text"], binary.sizes[binary.rival]["text"]
     change = share(rival, tuned)
-    if binary.is_better and summary.goal == "size":
-        lead = f'<span class="better">{change}</span> than {escape(binary.rival)}.'
-    elif binary.is_better:
-        lead = f'<span class="better">faster</span> than {escape(binary.rival)}.'
+    if binary.is_better:
+        won = change if Goal(summary.goal).counts_bytes else "faster"
+        lead = f'<span class="better">{won}</span> than {escape(binary.rival)}.'
     else:
         lead = f"Nothing better than {escape(binary.rival)} was found; this is what that makes."
     notes = "".join(f"<p>{escape(note)}</p>\n" for note in binary.notes)

@@ -5,7 +5,8 @@ TOML, so that people can read, change and compare it. The version says how to re
 one is refused, never guessed at.
 """
 
-from collections.abc import Collection, Mapping
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,16 @@ from typing import Any
 import msgspec
 import tomli_w
 
+from compiler_gym.builds import Binary, Unit
 from compiler_gym.errors import PlanError
 from compiler_gym.files import write_whole
 
-__all__ = ["GOALS", "PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "write_plan"]
+__all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"]
 
 PLAN_FILE = "tuned.toml"
 """What `tune` calls it, in the folder of what it makes."""
 VERSION = 1
 """Of the format."""
-GOALS = ("size", "speed")
 _REQUIRED = ("name", "method")
 
 
@@ -86,6 +87,10 @@ class BinaryPlan:
             linker=tuple(flag for flag in self.linker if f"linker {flag}" in decisions),
         )
 
+    def without(self, decision: str) -> "BinaryPlan":
+        """Return the plan with every other decision."""
+        return self.only([other for other in self.decisions() if other != decision])
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -109,6 +114,14 @@ class Plan:
                 ):
                     return binary
         return None
+
+
+def sources_of(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...]:
+    """Return the sources of `units`, named as in `binary`, as they are now."""
+    return tuple(
+        SourceFile(binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
+        for unit in units
+    )
 
 
 def write_plan(path: Path, plan: Plan) -> Path:

@@ -45,8 +45,8 @@ class Proof:
         kept, taken = self._kept(found)
         path = self._made(kept)
         fair = list(found.rivals.values())[-1]
-        is_worse = self.subject.goal == "size" and sizes_of(path).text >= sizes_of(fair).text
-        if not is_worse or found.rival_plan is None:
+        is_no_better = sizes_of(path).text >= sizes_of(fair).text
+        if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
             return replace(found, plan=kept, path=path), taken
         if self.is_well(fair):
             return replace(found, plan=found.rival_plan, path=fair), taken
@@ -73,14 +73,14 @@ class Proof:
         """Return the plan without the decision that fails; without several where it is not one."""
         plan = found.plan
         for decision in plan.decisions():
-            without = plan.only([d for d in plan.decisions() if d != decision])
+            without = plan.without(decision)
             if self._passes(without):
                 if decision == _PASSES:
                     return self._without_the_pass(plan, without)
                 return without, (decision,)
         kept, taken = plan, list[str]()
         for decision in plan.decisions():
-            kept = kept.only([d for d in kept.decisions() if d != decision])
+            kept = kept.without(decision)
             taken.append(decision)
             if self._passes(kept):
                 return kept, tuple(taken)

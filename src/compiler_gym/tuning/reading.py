@@ -18,7 +18,8 @@ import msgspec
 
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.files import read_regular
-from compiler_gym.tuning.plan import GOALS, VERSION, BinaryPlan, Plan
+from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.plan import VERSION, BinaryPlan, Plan
 from compiler_gym.tuning.tuner import Tuner
 from compiler_gym.tuning.tuners import tuner_named
 
@@ -121,8 +122,8 @@ def _require_permitted(plan: Plan) -> None:
         tuner = tuner_of(plan)
     except UnknownNameError:
         return
-    if plan.goal not in GOALS:
-        raise PlanError(f"the goal is {plan.goal!r}: expected {' or '.join(GOALS)}")
+    if plan.goal not in list(Goal):
+        raise PlanError(f"the goal is {plan.goal!r}: expected {' or '.join(Goal)}")
     for binary in plan.binaries:
         for path in (binary.name, *(source.path for source in binary.sources)):
             if not PurePosixPath(path).name or ".." in PurePosixPath(path).parts:

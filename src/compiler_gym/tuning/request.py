@@ -2,60 +2,108 @@
 """What somebody wants of a tuning: every option, each declared once.
 
 A tuning that goes on must be asked for what it began with. An option is compared then unless it
-says here why it need not be, so that a new one is never forgotten.
+may change, so that a new one is never forgotten.
 """
 
-import json
-from dataclasses import KW_ONLY, dataclass, field, fields
+import re
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any
+
+from compiler_gym.errors import InvalidParameterError
+from compiler_gym.options import Spelling, declared, option, to_plain
+from compiler_gym.tuning.goal import Goal
 
 __all__ = ["Request"]
 
-_FREE = "free"
-"""Why an option may be another when a tuning goes on."""
+_SECONDS = 600.0
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
+_UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
-def _free(why: str, default: Any) -> Any:
-    return field(default=default, metadata={_FREE: why})
+def _duration(text: str) -> float:
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        raise InvalidParameterError(f"time is {text!r}: expected seconds, or 90s, 10m, 2h")
+    return float(match[1]) * _UNITS[match[2] or "s"]
+
+
+def _fraction(text: str) -> float:
+    try:
+        return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise InvalidParameterError(f"{text!r}: expected a share such as 3%") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of one tuning."""
+    """What one tuning is told.
 
-    build: tuple[str, ...]
+    A field with a help text is an option of ``compiler-gym tune``, from its declaration here
+    alone. What judges the result and not what is tried may change, and so may a run, because
+    journals of times know theirs.
+
+        >>> Request(("make",), Path("project"), goal="speed").seconds_allowed
+        600.0
+    """
+
+    build: tuple[str, ...] = option(())
     """The command that builds the project."""
-    project: Path
+    project: Path = option(Path())
     """Its root, where the command is run."""
-    output: Path = field(metadata={_FREE: "it is the folder that is gone on with"})
-    """The folder for everything."""
+    output: Path = option(
+        Path("tuned"), "The folder for everything; new or to resume", may_change=True
+    )
     _: KW_ONLY
-    goal: str = "size"
-    """``size`` or ``speed``."""
-    seconds: float | None = _free("more time is why somebody goes on", 600.0)
-    """How long to search."""
-    compilations: int | None = _free("more compilations are why somebody goes on", None)
-    """How many compilations to try."""
-    seed: int = 0
-    """With the same seed and compilations the search is the same."""
-    jobs: int = _free("it decides how fast, and nothing else", 1)
-    """Threads."""
-    binaries: tuple[str, ...] = _free("each has a journal of its own", ())
-    """Which linked files; none is the largest program."""
-    run: str | None = _free("journals of times know their run", None)
-    """A command that does the program's work."""
-    check: str | None = _free("it judges the result, not what is tried", None)
-    """A command that tests the project."""
-    max_slowdown: float | None = _free("it judges the result, not what is tried", None)
-    """How much slower the run may become, as a fraction."""
-    resume: bool = _free("it says that a tuning goes on", False)
-    """Whether to go on where a tuning was ended."""
-    train: str | None = _free("journals of times know their run", None)
-    """A command to learn from, where it is not `run`."""
+    goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
+    seconds: float | None = option(
+        None,
+        "How long to search: 90, 10m, 2h [default: 10m]",
+        may_change=True,
+        spelling=Spelling("time", type=str, read=_duration),
+    )
+    """By default ten minutes where `compilations` is not given."""
+    compilations: int | None = option(
+        None,
+        "Compilations to try instead of a time: repeatable with --seed",
+        may_change=True,
+        spelling=Spelling("budget_compilations"),
+    )
+    seed: int = option(0, "The same seed and compilations give the same")
+    binaries: tuple[str, ...] = option(
+        (),
+        "A linked file to tune; may be repeated [default: the largest]",
+        may_change=True,
+        spelling=Spelling("binary", type=list[str], read=tuple),
+    )
+    """Each has a journal of its own."""
+    run: str | None = option(
+        None, "A command that does the program's work, run in the tree", may_change=True
+    )
+    train: str | None = option(
+        None, "A run to learn from where the goal is speed [default: --run]", may_change=True
+    )
+    check: str | None = option(
+        None, "A command that tests the project, as 'make check'", may_change=True
+    )
+    max_slowdown: float | None = option(
+        None,
+        "What a smaller program may cost in time: 3%",
+        may_change=True,
+        spelling=Spelling(type=str, read=_fraction),
+    )
+    """As a fraction of the run."""
+    resume: bool = option(False, "Go on where it was ended", may_change=True)
+    jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
+    """One where nothing is said in Python."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", Goal(self.goal))
+
+    @property
+    def seconds_allowed(self) -> float | None:
+        """The bound in seconds: a default where nothing else ends the search."""
+        return _SECONDS if self.seconds is None and self.compilations is None else self.seconds
 
     def decides(self) -> dict[str, object]:
         """Return what must be the same when a tuning goes on, as JSON has it."""
-        chosen = [one.name for one in fields(self) if _FREE not in one.metadata]
-        text = json.dumps({name: getattr(self, name) for name in chosen}, default=str)
-        return json.loads(text)
+        return {n: v for n, v in to_plain(self).items() if not declared(self)[n].may_change}

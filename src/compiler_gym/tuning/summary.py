@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.builds import bytes_by_file
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.job import Result
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
@@ -106,9 +107,11 @@ def summary_of(
 ) -> Summary:
     """Return what there is to say of `results`."""
     return Summary(
-        compiler, request.goal, request.build, request.run, request.check, request.seconds,
-        request.compilations, request.seed, str(request.output),
-        tuple(_binary(result, request) for result in results), tuple(others), is_interrupted,
+        compiler=compiler, goal=request.goal, build=request.build, run=request.run,
+        check=request.check, seconds=request.seconds_allowed,
+        compilations=request.compilations, seed=request.seed, folder=str(request.output),
+        binaries=tuple(_binary(result, request) for result in results), others=tuple(others),
+        is_interrupted=is_interrupted,
     )  # fmt: skip
 
 
@@ -131,16 +134,17 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     rival = [name for name in result.sizes if name != TUNED][-1]
     decisions = tuple(Decision(name, found.gains.get(name)) for name in found.plan.decisions())
     return BinarySummary(
-        result.binary.name, str(Path("bin") / result.binary.name), result.sizes, rival,
-        _is_better(result, rival, request.goal), found.tried, found.plan.passes, decisions,
-        result.taken_back, result.speed, _sources(found), found.functions, found.notes,
+        name=result.binary.name, file=str(Path("bin") / result.binary.name), sizes=result.sizes,
+        rival=rival, is_better=_is_better(result, rival, request.goal), tried=found.tried,
+        passes=found.plan.passes, decisions=decisions, taken_back=result.taken_back,
+        speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
     )  # fmt: skip
 
 
-def _is_better(result: Result, rival: str, goal: str) -> bool:
-    if goal == "speed":
-        return result.speed.get("low", 0.0) > 1
-    return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+def _is_better(result: Result, rival: str, goal: Goal) -> bool:
+    if goal.counts_bytes:
+        return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+    return result.speed.get("low", 0.0) > 1
 
 
 def _sources(found: Found) -> tuple[SourceSize, ...]:

@@ -10,13 +10,15 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from compiler_gym.builds import Binary
+from compiler_gym.builds import Binary, Unit
+from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
 
-__all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals"]
+__all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals", "require_honoured"]
 
 Watch = Callable[[str, Tried], None]
 """Is told the stage and the best so far: bytes of the linked ``.text``, as near as a tuner can
@@ -32,8 +34,7 @@ class Subject:
     binary: Binary
     folder: Path
     """Where everything is written."""
-    goal: str
-    """``size`` or ``speed``."""
+    goal: Goal
     allowance: Allowance
     jobs: int
     seed: int
@@ -46,6 +47,9 @@ class Subject:
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "goal", Goal(self.goal))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +139,13 @@ class Tuner(Protocol):
         ROOT is a tree in which the project was built, OUT the folder to write to.
         """
         ...
+
+
+def require_honoured(binary: Binary, refused: Callable[[Unit], Sequence[str]]) -> None:
+    """Raise `ProjectError` where a source is compiled with flags that `refused` names."""
+    for unit in binary.units:
+        if flags := refused(unit):
+            raise ProjectError(
+                f"{unit.source.name} is compiled with {' '.join(flags)}, which a plan cannot "
+                "honour: build the project without"
+            )

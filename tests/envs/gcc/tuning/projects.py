@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.builds import Binary, find_binaries
 from compiler_gym.envs.gcc.tuning.making import Maker, Tools
-from compiler_gym.tuning import Allowance, Subject
+from compiler_gym.tuning import Allowance, Goal, Subject
 from tests.builds.projects import record, write_project
 
 GCC = "gcc-12"
@@ -37,7 +37,7 @@ def maker(folder: Path) -> Maker:
     return Maker(needed(), binary, made)
 
 
-def subject(folder: Path, *, compilations: int, goal: str = "size", jobs: int = 2) -> Subject:
+def subject(folder: Path, *, compilations: int, goal: Goal = Goal.SIZE, jobs: int = 2) -> Subject:
     """Return that program as it is given to a tuner."""
     binary = program(folder)
     own = folder / "own"

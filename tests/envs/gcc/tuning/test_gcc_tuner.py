@@ -10,7 +10,7 @@ import pytest
 from compiler_gym.builds import sizes_of
 from compiler_gym.envs.gcc.tuning.gcc_tuner import FAIR, GccTuner
 from compiler_gym.errors import EnvironmentNotSupported, PlanError, ProjectError
-from compiler_gym.tuning import BinaryPlan, Job, Request, read_plan
+from compiler_gym.tuning import BinaryPlan, Goal, Job, Request, read_plan
 from tests.builds.projects import write_project
 from tests.envs.gcc.tuning.projects import GCC, needed, program, subject
 
@@ -40,7 +40,7 @@ def test_each_decision_can_be_taken_back(tmp_path: Path) -> None:
 
 
 def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
-    given = subject(tmp_path, compilations=1, goal="speed")
+    given = subject(tmp_path, compilations=1, goal=Goal.SPEED)
     with pytest.raises(ProjectError, match="for size alone"):
         GccTuner(GCC).tune(given)
     plan = BinaryPlan("program", "gcc", flags=("-fno-such-thing",))

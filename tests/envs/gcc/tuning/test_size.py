@@ -4,8 +4,8 @@
 import math
 from pathlib import Path
 
-from compiler_gym.envs.gcc.tuning.size import SizeSearch, ordered, with_flag
-from compiler_gym.tuning import Allowance, Journal, Tried
+from compiler_gym.envs.gcc.tuning.size import Flags, ordered, with_flag
+from compiler_gym.tuning import Allowance, Journal, SizeSearch, Tried
 from tests.envs.gcc.tuning.projects import maker
 
 FLAGS = ("-fno-such-thing", "-fno-inline-small-functions", "-fipa-pta", "-fweb")
@@ -16,8 +16,8 @@ def search(folder: Path, *, compilations: int, jobs: int = 1, seed: int = 0) -> 
     folder.mkdir(parents=True)
     made = maker(folder)
     return SizeSearch(
-        made, FLAGS, PARAMETERS, Allowance(compilations=compilations),
-        Journal(made.folder / "tried.jsonl", "key"), jobs, seed,
+        Flags(made, FLAGS, PARAMETERS, jobs, seed), Allowance(compilations=compilations),
+        Journal(made.folder / "tried.jsonl", "key"),
     )  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def test_what_is_refused_is_passed_over(tmp_path: Path) -> None:
     best = found.run()
     assert best.cost < math.inf
     assert best.cost <= found.first
-    assert any("-fno-such-thing" in actions for actions in found.refused)
+    assert any("-fno-such-thing" in one.actions for one in tried(found) if one.cost == math.inf)
     assert not {"-fno-such-thing", "--param=no-such=1"} & set(best.actions)
 
 
@@ -48,10 +48,9 @@ def test_what_was_tried_is_not_compiled_again(tmp_path: Path) -> None:
     first = search(tmp_path / "a", compilations=6)
     best = first.run()
     allowance = Allowance(compilations=2)
-    later = SizeSearch(
-        first.maker, FLAGS, PARAMETERS, allowance,
-        Journal(first.maker.folder / "tried.jsonl", "key"), 1, 0,
-    )  # fmt: skip
+    made = first.decisions
+    assert isinstance(made, Flags)
+    later = SizeSearch(made, allowance, Journal(made.maker.folder / "tried.jsonl", "key"))
     assert later.run().cost <= best.cost
     assert tried(later)[:6] == tried(first)
     assert len(tried(later)) <= 8

@@ -8,18 +8,20 @@ import pytest
 
 import compiler_gym
 from compiler_gym.envs.llvm import LlvmEnv
-from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
-from compiler_gym.tuning import Allowance, Journal
+from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
+from compiler_gym.tuning import Allowance, Journal, SizeSearch
 
 
 def search(folder: Path, compilations: int, **options: object) -> SizeSearch:
     with compiler_gym.make("llvm-v0") as env:
         env.reset(benchmark="cbench-v1/crc32")
         benchmark = env.benchmark
+    assert benchmark is not None
     journal = Journal(folder / "tried.jsonl", "key")
     allowance = Allowance(compilations=compilations)
     is_pic = bool(options.pop("is_pic", False))
-    return SizeSearch(benchmark, is_pic, allowance, journal, 2, 0, **options)  # type: ignore[arg-type]
+    decisions = PassesAndOptions(benchmark, is_pic, jobs=2, seed=0)
+    return SizeSearch(decisions, allowance, journal, **options)  # type: ignore[arg-type]
 
 
 def test_the_cost_is_the_code_that_the_environment_makes(tmp_path: Path) -> None:
@@ -94,7 +96,8 @@ def test_position_independence_is_not_chosen(tmp_path: Path, *, is_pic: bool) ->
     for tried in [best, *Journal(tmp_path / "tried.jsonl", "key").tried()]:
         _, options = split(tried.actions)
         assert {k: v for k, v in options.items() if k == "relocation-model"} == expected
-    found.keep("passes", ["-Oz", "relocation-model=pic"])
-    found.keep("passes", ["-Oz", "relocation-model=default"])
+    assert isinstance(found.decisions, PassesAndOptions)
+    found.decisions.keep(found, "passes", ["-Oz", "relocation-model=pic"])
+    found.decisions.keep(found, "passes", ["-Oz", "relocation-model=default"])
     _, options = split(found.best.actions)
     assert options.get("relocation-model") == expected.get("relocation-model")

@@ -11,7 +11,16 @@ from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
 from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import Allowance, BinaryPlan, Job, Request, RunCommand, Subject, read_plan
+from compiler_gym.tuning import (
+    Allowance,
+    BinaryPlan,
+    Goal,
+    Job,
+    Request,
+    RunCommand,
+    Subject,
+    read_plan,
+)
 from tests.builds.projects import record
 
 # The work is in a function that only a profile shows to be worth inlining and unrolling.
@@ -127,4 +136,4 @@ def _subject(project: Path) -> Subject:
     folder = project.parent / "folder"
     folder.mkdir()
     run = RunCommand("./program", project, binary.path)
-    return Subject(binary, folder, "speed", Allowance(compilations=0), 1, 0, run)
+    return Subject(binary, folder, Goal.SPEED, Allowance(compilations=0), 1, 0, run=run)

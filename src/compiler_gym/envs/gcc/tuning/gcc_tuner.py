@@ -6,22 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler_gym.builds import Binary, sizes_of
+from compiler_gym.builds import Binary, Unit, sizes_of
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
 from compiler_gym.envs.gcc.tuning.script import script_of
-from compiler_gym.envs.gcc.tuning.size import LINKER, SizeSearch, ordered
+from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tuning import (
     JOURNAL,
     BinaryPlan,
     Found,
     Journal,
+    SizeSearch,
     SourceFile,
     Subject,
     require_among,
+    require_honoured,
     require_nothing_in,
+    sources_of,
 )
 
 __all__ = ["FAIR", "GccTuner"]
@@ -58,18 +61,19 @@ class GccTuner:
     def tune(self, subject: Subject) -> Found:
         """Return the smallest of what the search and the rivals make."""
         binary = subject.binary
-        if subject.goal != "size":
+        if not subject.goal.counts_bytes:
             raise ProjectError(
                 f"{self._tools.gcc} tunes for size alone: leave --compiler out to tune for speed "
                 "with LLVM, or give --goal size"
             )
-        _require_honoured(binary)
+        require_honoured(binary, _refused)
         maker = Maker(self._tools, binary, subject.folder)
         rivals = _rivals(maker, subject.jobs)
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
-        sources = _sources(binary)
+        sources = sources_of(binary, binary.units)
         search = SizeSearch(
-            maker, moves, parameters, subject.allowance,
+            Flags(maker, moves, parameters, subject.jobs, subject.seed),
+            subject.allowance,
             Journal(
                 subject.folder / JOURNAL,
                 self._key(binary, sources),
@@ -77,8 +81,8 @@ class GccTuner:
                     BinaryPlan(binary.name, METHOD, flags=flags)
                 ),
             ),
-            jobs=subject.jobs, seed=subject.seed, watch=subject.watch,
-        )  # fmt: skip
+            subject.watch,
+        )
         best = search.run()
         name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)
         flags, linker = _RIVALS[name]
@@ -154,14 +158,8 @@ def decided_by(binary: Binary) -> set[str]:
     return {option_of(flag) for unit in binary.units for flag in unit.command.flags}
 
 
-def _require_honoured(binary: Binary) -> None:
-    for unit in binary.units:
-        refused = [word for word in unit.command.words if word.startswith(_DECIDING)]
-        if refused:
-            raise ProjectError(
-                f"{unit.source.name} is compiled with {' '.join(refused)}, which a plan cannot "
-                "honour: build the project without"
-            )
+def _refused(unit: Unit) -> list[str]:
+    return [word for word in unit.command.words if word.startswith(_DECIDING)]
 
 
 def _require_ours(plan: BinaryPlan) -> None:
@@ -170,10 +168,3 @@ def _require_ours(plan: BinaryPlan) -> None:
             f"the plan of {plan.name} is made by {plan.method!r}: expected {METHOD!r}, and flags "
             "alone: make the plan again with this compiler"
         )
-
-
-def _sources(binary: Binary) -> tuple[SourceFile, ...]:
-    return tuple(
-        SourceFile(binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
-        for unit in binary.units
-    )

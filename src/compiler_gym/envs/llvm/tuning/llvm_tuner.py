@@ -21,21 +21,22 @@ from compiler_gym.envs.llvm.tuning.linking import (
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
 from compiler_gym.envs.llvm.tuning.script import script_of
-from compiler_gym.envs.llvm.tuning.size import SizeSearch, split
+from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
-from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
     JOURNAL,
     BinaryPlan,
     Found,
     Journal,
-    SourceFile,
+    SizeSearch,
     Subject,
     Tried,
     require_among,
+    require_honoured,
+    sources_of,
 )
 
 __all__ = ["LlvmTuner"]
@@ -62,9 +63,9 @@ class LlvmTuner:
 
     def tune(self, subject: Subject) -> Found:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
-        _require_honoured(subject.binary)
+        require_honoured(subject.binary, refused_flags)
         linker = Linker(subject.binary, subject.folder, subject.jobs)
-        return _fast(linker, subject) if subject.goal == "speed" else _small(linker, subject)
+        return _small(linker, subject) if subject.goal.counts_bytes else _fast(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
@@ -108,14 +109,15 @@ def _small(linker: Linker, subject: Subject) -> Found:
     benchmark = whole.benchmark()
     key = f"{subject.goal} {benchmark.uri}"
     search = SizeSearch(
-        benchmark, is_pic, subject.allowance,
+        PassesAndOptions(benchmark, is_pic, subject.jobs, subject.seed),
+        subject.allowance,
         Journal(
             subject.folder / JOURNAL,
             hashlib.sha256(key.encode()).hexdigest(),
             require_possible=lambda actions: require_tried(binary.name, actions),
         ),
-        jobs=subject.jobs, seed=subject.seed, watch=watch,
-    )  # fmt: skip
+        watch,
+    )
     best = search.run()
     passes, options = split(best.actions)
     plan = BinaryPlan(
@@ -125,7 +127,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
         options,
         linker=FOLDING,
         scope=_scope(whole),
-        sources=_sources(whole.units, subject),
+        sources=sources_of(binary, whole.units),
     )
     path = Maker(linker, whole, plan).make("tuned")
     rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
@@ -174,7 +176,7 @@ def _fast(linker: Linker, subject: Subject) -> Found:
     )
     search = SpeedSearch(linker, subject, fair, journal)
     plan, path, speed = search.run()
-    plan = replace(plan, sources=_sources(subject.binary.units, subject))
+    plan = replace(plan, sources=sources_of(subject.binary, subject.binary.units))
     rival_plan = BinaryPlan(plan.name, FAST, linker=FOLDING, sources=plan.sources)
     return Found(
         plan, path, rivals, sizes_of(fair).text, search.count, speed=speed,
@@ -206,16 +208,6 @@ def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
     return sizes_of(linked).text - inside
 
 
-def _require_honoured(binary: Binary) -> None:
-    for unit in binary.units:
-        refused = refused_flags(unit)
-        if refused:
-            raise ProjectError(
-                f"{unit.source.name} is compiled with {' '.join(refused)}, which a plan cannot "
-                "honour: build the project without"
-            )
-
-
 def _pipeline(passes: Sequence[str]) -> str:
     """Return what `opt` takes; of no passes one that does nothing, as nothing means the default."""
     with make("llvm-v0", action_space="PassesAndCodegen") as env:
@@ -226,10 +218,3 @@ def _scope(whole: Whole) -> str:
     with make("llvm-v0") as env:
         env.reset(benchmark=whole.benchmark())
         return env.send_param("llvm.get_scope_pipeline", "")
-
-
-def _sources(units: Sequence[Unit], subject: Subject) -> tuple[SourceFile, ...]:
-    return tuple(
-        SourceFile(subject.binary.name_of(unit), hashlib.sha256(unit.path.read_bytes()).hexdigest())
-        for unit in units
-    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Look for the passes and code-generator options that make one module smallest.
+"""What a search decides of LLVM: the passes and options that make one module smallest.
 
 In the order of what pays: known sequences of passes, then options of the code generator one
 after the other from the best so far, then a search over both, then the options again, and last
@@ -7,10 +7,11 @@ what can be left out. Every number is the machine code of the whole module as th
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from compiler_gym.datasets import Benchmark
@@ -19,170 +20,99 @@ from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
 from compiler_gym.search import Budget, Improvement, Progress, known_sequences, run_search
-from compiler_gym.tuning import Allowance, Journal, Tried
+from compiler_gym.tuning import Allowance, SizeSearch, State, Tried, Work
 
-__all__ = ["SPACE", "SizeSearch"]
+__all__ = ["SPACE", "PassesAndOptions"]
 
 SPACE = "PassesAndCodegen"
 """The actions that are tried."""
 _SIZE = "ObjectTextSizeBytes"
 _REWARD = "ObjectTextSizeBytes"
-_SHARES = {
-    "known sequences": 0.12, "options": 0.36, "passes": 0.34, "options again": 0.13,
-    "dropping": 0.05,
-}  # fmt: skip
-"""What part of the allowance each stage may use; what one leaves is the next one's."""
-_BATCH = 4
-"""How many options are tried from one state at a time, on however many cores."""
 _FIXED = "relocation-model"
 _STEP_SECONDS = 120.0
 _LEVELS = (("-Oz",), tuple(flag.name for flag in LINK_TIME), ("-Os",))
 
 
 @dataclass
-class SizeSearch:
-    """One search for one module."""
+class PassesAndOptions:
+    """What is decided of one module."""
 
     benchmark: Benchmark
     is_position_independent: bool
-    allowance: Allowance
-    journal: Journal
     jobs: int
     seed: int
-    watch: Callable[[str, Tried], None] = lambda stage, best: None
-    best: Tried = field(default_factory=lambda: Tried((), math.inf))
-    first: int = 0
-    """The bytes that -Oz leaves."""
-    count: int = 0
-    """How many states were measured."""
 
-    def run(self) -> Tried:
-        """Return the best actions by name, and the bytes they leave; stop when the time is up."""
-        for tried in self.journal.tried():
-            self.consider("resumed", tried)
+    @contextmanager
+    def measuring(self) -> Generator[None]:
+        """Keep environments, and the threads that use them."""
         with ExitStack() as stack:
             self._benches = [_Bench(stack.enter_context(self._make())) for _ in range(self.jobs)]
-            with ThreadPoolExecutor(self.jobs) as self._pool:
-                for stage, part in self.allowance.stages(_SHARES):
-                    work = {
-                        "known sequences": self._known,
-                        "passes": self._passes,
-                        "dropping": self._drop,
-                    }
-                    work.get(stage, self._options)(stage, part)
-                    if self.allowance.is_over:
-                        break
-        return self.best
+            self._pool = stack.enter_context(ThreadPoolExecutor(self.jobs))
+            yield
+
+    def stages(self) -> Mapping[str, tuple[float, Work]]:
+        """Return the stages and their shares; the options that won most elsewhere are first."""
+        options = partial(SizeSearch.try_moves, moves=list(_choices()), apply=_with_choice)
+        return {
+            "known sequences": (0.12, partial(SizeSearch.try_all, states=self._known())),
+            "options": (0.36, options),
+            "passes": (0.34, self._passes),
+            "options again": (0.13, options),
+            "dropping": (0.05, partial(SizeSearch.drop, may_drop=_is_choice)),
+        }
+
+    def costs(self, states: Sequence[State], best: State) -> list[float]:
+        """Return the bytes that each state leaves; those that fail leave infinitely much."""
+        waiting = list(enumerate(states))
+        costs = [math.inf] * len(states)
+
+        def work(bench: _Bench) -> None:
+            with suppress(IndexError):  # another thread took the last one
+                while True:
+                    number, state = waiting.pop(0)
+                    costs[number] = bench.cost(state)
+
+        list(self._pool.map(work, self._benches))
+        return costs
+
+    def is_first(self, state: State) -> bool:
+        """Return whether it begins with -Oz."""
+        return state[:1] == ("-Oz",)
+
+    def rank(self, tried: Tried) -> tuple[float]:
+        """Bytes alone decide."""
+        return (tried.cost,)
+
+    def keep(self, search: SizeSearch, stage: str, names: Sequence[str]) -> None:
+        """Take actions that a search found, measured with the machine code that is linked.
+
+        A search may choose code that is no longer position-independent, because it is smaller.
+        """
+        chosen = [name for name in names if not name.startswith(f"{_FIXED}=")]
+        search.keep(stage, self._state(chosen))
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)
         env.reset(benchmark=self.benchmark)
         return env
 
-    def keep(self, stage: str, names: Sequence[str]) -> None:
-        """Take actions that a search found, measured with the machine code that is linked.
+    def _state(self, names: Sequence[str]) -> State:
+        fixed = (f"{_FIXED}=pic",) if self.is_position_independent else ()
+        return _ordered((*names, *fixed))
 
-        A search may choose code that is no longer position-independent, because it is smaller.
-        """
-        chosen = [name for name in names if not name.startswith(f"{_FIXED}=")]
-        actions = _ordered((*chosen, *self._fixed()))
-        cost = self.journal.cost(actions)
-        if cost is None:
-            cost = self._benches[0].cost(actions)
-            self.journal.add(stage, Tried(actions, cost))
-        self.consider(stage, Tried(actions, cost))
-
-    def _fixed(self) -> tuple[str, ...]:
-        return (f"{_FIXED}=pic",) if self.is_position_independent else ()
-
-    def consider(self, stage: str, tried: Tried) -> None:
-        """Take `tried` for the best if it is."""
-        self.count += 1
-        if tried.actions[:1] == ("-Oz",) and not self.first and tried.cost < math.inf:
-            self.first = int(tried.cost)
-        if tried.cost < self.best.cost:
-            self.best = tried
-        self.watch(stage, self.best)
-
-    def _try_all(
-        self, stage: str, sequences: Sequence[tuple[str, ...]], part: Allowance
-    ) -> Iterator[Tried]:
-        """Yield what each sequence leaves, in order; those that fail leave infinitely much."""
-        for at in range(0, len(sequences), _BATCH):
-            if part.is_over and self.best.cost < math.inf:
-                return
-            batch = sequences[at : at + _BATCH]
-            known = {s: self.journal.cost(s) for s in batch}
-            new = part.take([s for s in batch if known[s] is None])
-            costs = dict(zip(new, self._costs(new), strict=True))
-            for sequence in batch:
-                cost = known[sequence] if known[sequence] is not None else costs.get(sequence)
-                if cost is None:
-                    return
-                tried = Tried(sequence, cost)
-                if sequence in costs:
-                    self.journal.add(stage, tried)
-                yield tried
-
-    def _costs(self, sequences: Sequence[tuple[str, ...]]) -> list[float]:
-        waiting = list(enumerate(sequences))
-        costs = [math.inf] * len(sequences)
-
-        def work(bench: _Bench) -> None:
-            with suppress(IndexError):  # another thread took the last one
-                while True:
-                    number, sequence = waiting.pop(0)
-                    costs[number] = bench.cost(sequence)
-
-        list(self._pool.map(work, self._benches))
-        return costs
-
-    def _known(self, stage: str, part: Allowance) -> None:
+    def _known(self) -> list[State]:
         names: list[str] = self._benches[0].env.action_space.names
         known = [tuple(names[number] for number in known) for known in known_sequences(names)]
-        sequences = [*_LEVELS, *known]
-        for tried in self._try_all(stage, [_ordered(s + self._fixed()) for s in sequences], part):
-            self.consider(stage, tried)
+        return [self._state(sequence) for sequence in (*_LEVELS, *known)]
 
-    def _options(self, stage: str, part: Allowance) -> None:
-        """Set one option after the other, those first that won most elsewhere."""
-        waiting = list(_choices())
-        missed: list[tuple[str, str]] = []
-        while waiting and not part.is_over:
-            batch, waiting = waiting[:_BATCH], waiting[_BATCH:]
-            sequences = [_with_choice(self.best.actions, *choice) for choice in batch]
-            before = self.best
-            won: list[tuple[float, tuple[str, str]]] = []
-            for choice, tried in zip(batch, self._try_all(stage, sequences, part), strict=False):
-                if tried.cost < before.cost:
-                    won.append((tried.cost, choice))
-                self.consider(stage, tried)
-            # What else helped is tried again, together with the best of its batch.
-            waiting = [choice for _, choice in sorted(won)[1:] if choice not in missed] + waiting
-            missed += [choice for _, choice in sorted(won)[1:]]
-
-    def _drop(self, stage: str, part: Allowance) -> None:
-        """Take back what wins nothing any more: what was chosen first may be in the way later."""
-        passes, options = split(self.best.actions)
-        for name in options:
-            if name == _FIXED or part.is_over:
-                continue
-            passes, kept = split(self.best.actions)
-            kept.pop(name, None)
-            without = _ordered((*passes, *(f"{key}={value}" for key, value in kept.items())))
-            for tried in self._try_all(stage, [without], part):
-                if tried.cost <= self.best.cost:
-                    self.best = tried
-                self.consider(stage, tried)
-
-    def _passes(self, stage: str, part: Allowance) -> None:
+    def _passes(self, search: SizeSearch, stage: str, part: Allowance) -> None:
         space = self._benches[0].env.action_space
-        start = [space[name] for name in self.best.actions]
+        start = [space[name] for name in search.best.actions]
         budget = Budget(
             seconds=None if part.seconds is None else max(part.seconds_left, 0.1),
             steps=part.compilations_left,
         )
-        watcher = _Watcher(self, stage, part, space.names)
+        watcher = _Watcher(self, search, stage, part, space.names)
         found = run_search(
             self._make,
             [self.benchmark],
@@ -194,28 +124,33 @@ class SizeSearch:
             watcher=watcher,
         )[0]
         part.take([()] * (found.steps - watcher.steps))
-        self.keep(stage, found.action_names)
+        self.keep(search, stage, found.action_names)
 
 
+@dataclass
 class _Watcher:
     """Writes down what a search of ours finds, so that an end at any time keeps it."""
 
-    def __init__(self, owner: SizeSearch, stage: str, part: Allowance, names: list[str]) -> None:
-        self._owner, self._stage, self._part, self._names = owner, stage, part, names
-        self.steps = 0
-        """Those that are counted already."""
+    decisions: PassesAndOptions
+    search: SizeSearch
+    stage: str
+    part: Allowance
+    names: Sequence[str]
+    steps: int = 0
+    """Those that are counted already."""
 
     def improved(self, improvement: Improvement) -> None:
         """Keep a better sequence, as it is with what is not to be chosen."""
-        self._owner.keep(self._stage, [self._names[number] for number in improvement.actions])
+        names = [self.names[number] for number in improvement.actions]
+        self.decisions.keep(self.search, self.stage, names)
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
         """Show that it goes on; end it where somebody wants to stop."""
         steps = sum(program.steps for program in programs)
-        self._part.take([()] * (steps - self.steps))
+        self.part.take([()] * (steps - self.steps))
         self.steps = steps
-        self._owner.watch(self._stage, self._owner.best)
-        if self._part.is_stopped():
+        self.search.watch(self.stage, self.search.best)
+        if self.part.is_stopped():
             raise KeyboardInterrupt
 
 
@@ -255,7 +190,7 @@ def split(actions: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     return passes, {name: value for name, _, value in chosen if value != DEFAULT}
 
 
-def _ordered(actions: Sequence[str]) -> tuple[str, ...]:
+def _ordered(actions: Sequence[str]) -> State:
     """Return the passes, and then each option once: these count only at the end."""
     passes, options = split(actions)
     return (*passes, *(f"{name}={value}" for name, value in sorted(options.items())))
@@ -272,6 +207,11 @@ def _choices() -> Iterator[tuple[str, str]]:
     yield from ((name, value) for _, name, value in ranked)
 
 
-def _with_choice(actions: Sequence[str], name: str, value: str) -> tuple[str, ...]:
-    kept = [action for action in actions if not action.startswith(f"{name}=")]
+def _is_choice(action: str) -> bool:
+    return bool(split([action])[1]) and not action.startswith(f"{_FIXED}=")
+
+
+def _with_choice(state: State, choice: tuple[str, str]) -> State:
+    name, value = choice
+    kept = [action for action in state if not action.startswith(f"{name}=")]
     return _ordered((*kept, f"{name}={value}"))

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The search for size, with decisions whose bytes are a sum."""
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+
+from compiler_gym.tuning import Allowance, Journal, SizeSearch, State, Tried, Work
+
+BYTES = {"start": 0, "good": -10, "better": -20, "bad": 5, "idle": 0, "broken": math.inf}
+
+
+class Words:
+    """Every word changes the bytes by what it is worth; `good` does nothing beside `better`."""
+
+    def __init__(self, *moves: str) -> None:
+        self.moves = moves
+        self.measured: list[State] = []
+
+    def measuring(self) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def stages(self) -> Mapping[str, tuple[float, Work]]:
+        return {
+            "start": (0.2, partial(SizeSearch.try_all, states=[("start",)])),
+            "moves": (0.6, partial(SizeSearch.try_moves, moves=self.moves, apply=_added)),
+            "dropping": (0.2, partial(SizeSearch.drop, may_drop=lambda word: word != "start")),
+        }
+
+    def costs(self, states: Sequence[State], best: State) -> list[float]:
+        self.measured += states
+        return [_bytes(state) for state in states]
+
+    def is_first(self, state: State) -> bool:
+        return state == ("start",)
+
+    def rank(self, tried: Tried) -> tuple[float, ...]:
+        return (tried.cost,)
+
+
+def _added(state: State, word: str) -> State:
+    return tuple(sorted({*state, word}))
+
+
+def _bytes(state: State) -> float:
+    return 100 + sum(BYTES[word] for word in state if word != "good" or "better" not in state)
+
+
+def search(folder: Path, words: Words, compilations: int = 100) -> SizeSearch:
+    journal = Journal(folder / "tried.jsonl", "key")
+    return SizeSearch(words, Allowance(compilations=compilations), journal)
+
+
+def test_what_helps_is_kept_and_the_rest_is_not(tmp_path: Path) -> None:
+    found = search(tmp_path, Words("bad", "idle", "better", "broken"))
+    assert found.run() == Tried(("better", "start"), 80)
+    assert found.first == 100
+
+
+def test_what_is_no_longer_missed_is_dropped(tmp_path: Path) -> None:
+    words = Words("good", "bad", "bad", "bad", "better")
+    assert search(tmp_path, words).run().actions == ("better", "start")
+    assert ("better", "good", "start") in words.measured
+
+
+def test_what_else_helped_is_tried_again_with_the_best_of_its_batch(tmp_path: Path) -> None:
+    words = Words("good", "better")
+    search(tmp_path, words).run()
+    assert ("better", "good", "start") in words.measured
+
+
+def test_nothing_is_measured_twice_or_without_allowance(tmp_path: Path) -> None:
+    first = Words("bad", "good", "better", "idle")
+    best = search(tmp_path, first, compilations=5).run()
+    assert len(first.measured) == len(set(first.measured)) <= 5
+    later = Words("bad", "good", "better", "idle")
+    assert search(tmp_path, later, compilations=0).run() == best
+    assert not later.measured
+
+
+def test_an_interrupt_keeps_the_best(tmp_path: Path) -> None:
+    found = search(tmp_path, Words("good", "bad", "idle", "broken", "better"))
+    found.allowance = Allowance(compilations=100, is_stopped=lambda: found.count >= 2)
+    assert found.run() == Tried(("good", "start"), 90)
+
+
+def test_what_another_search_found_is_measured_once(tmp_path: Path) -> None:
+    words = Words()
+    found = search(tmp_path, words)
+    for _ in range(2):
+        found.keep("elsewhere", ("better",))
+    assert (found.best, words.measured) == (Tried(("better",), 80), [("better",)])
