@@ -147,7 +147,7 @@ def test_a_zygote_ends_no_process_that_is_not_its_own(open_worker: Open) -> None
     open_worker()
     bystander = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
-        assert zygote_for(FAKE).reap(bystander.pid, kill=True, seconds=0.1) is None
+        assert zygote_for(FAKE).reap(bystander.pid, kill=True, seconds=0.1).status is None
         assert is_running(bystander.pid)
     finally:
         bystander.kill()

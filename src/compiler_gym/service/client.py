@@ -47,10 +47,13 @@ from compiler_gym.service.servicer import describe_session
 from compiler_gym.service.supervisor import SessionSource, ZygoteHandle, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import give_again
-from compiler_gym.service.zygote import prepared_session_class
+from compiler_gym.service.zygote import Ended, prepared_session_class
 
 __all__ = ["WorkerConnection", "describe_source"]
 
+_SPARE_BYTES = 128 << 20
+"""A worker that crashed with less than this left of its address space was refused memory, as far
+as anybody can tell: libraries reserve as much at once, and say in no way that they got none."""
 _AWAKE_FOR_FORK_SECONDS = 1e-3
 """As `CLIENT_AWAKE_SECONDS`, for a fork: two workers are busy with one."""
 _live: "weakref.WeakSet[WorkerConnection]" = weakref.WeakSet()
@@ -356,10 +359,10 @@ class WorkerConnection:
             raise ServiceIsClosed("the connection was closed in the middle of a request")
         self._end()
         try:
-            status = self._zygote.reap(self.pid, kill=False)
+            ended = self._zygote.reap(self.pid, kill=False)
         except ServiceError:
-            status = None
-        raise _error_of(status, self.limits)
+            ended = Ended(None)
+        raise _error_of(ended, self.limits, self._zygote.loaded_bytes)
 
     def _raise_timeout(self, seconds: float) -> NoReturn:
         self._end()
@@ -393,9 +396,31 @@ def _is_poisonous(kind: str) -> bool:
     return kind in ("CompilerFatalError", "WorkerOutOfMemoryError")
 
 
-def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
+def _error_of(ended: Ended, limits: Limits, loaded_bytes: int) -> CompilerGymError:
+    status = ended.status
     if status is None:
         return WorkerCrashedError("the worker has gone and its exit status with it")
+    error = _error_of_status(status)
+    if error is None:
+        return _out_of_memory(limits, loaded_bytes, "needed more than")
+    if status != 0 and 0 < limits.memory_bytes < ended.peak_bytes + _SPARE_BYTES:
+        return _out_of_memory(limits, loaded_bytes, f"ended ({error}) with little left of")
+    return error
+
+
+def _out_of_memory(limits: Limits, loaded_bytes: int, did: str) -> WorkerOutOfMemoryError:
+    limit = limits.memory_bytes
+    more = max(2 * limit, loaded_bytes + (512 << 20))
+    return WorkerOutOfMemoryError(
+        f"the compiler {did} the limit of {limit} bytes, of which it takes {loaded_bytes} before "
+        f"it has a program: give it more, for example Limits(memory_bytes={more}), or 0 for no "
+        "limit, and call reset()",
+        limit_bytes=limit,
+    )
+
+
+def _error_of_status(status: int) -> WorkerCrashedError | None:
+    """Return what a wait status means; None for a worker that said that it got no memory."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         error = WorkerCrashedError("", signal=number)
@@ -403,10 +428,7 @@ def _error_of(status: int | None, limits: Limits) -> CompilerGymError:
         return error
     code = os.WEXITSTATUS(status)
     if code == OUT_OF_MEMORY_STATUS:
-        return WorkerOutOfMemoryError(
-            f"the compiler needed more than the limit of {limits.memory_bytes} bytes",
-            limit_bytes=limits.memory_bytes,
-        )
+        return None
     return WorkerCrashedError(
         f"the compiler ended its process with exit status {code}", exit_status=code
     )

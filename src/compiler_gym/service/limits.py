@@ -21,6 +21,7 @@ from compiler_gym.service.stopwatch import note_child
 
 __all__ = [
     "OUT_OF_MEMORY_STATUS",
+    "address_space_of",
     "adopt_orphans",
     "bind_to_parent",
     "children_of",
@@ -112,10 +113,24 @@ def processor_seconds_of(pid: int) -> float:
         return 0.0
 
 
+def address_space_of(pid: int) -> tuple[int, int]:
+    """Return the bytes that the process `pid` has reserved and holds; 0 if it has ended."""
+    try:
+        reserved, held = Path(f"/proc/{pid}/statm").read_text().split()[:2]
+    except (OSError, ValueError):
+        return 0, 0
+    return int(reserved) * resource.getpagesize(), int(held) * resource.getpagesize()
+
+
 def limit_memory(memory_bytes: int) -> None:
-    """Bound the address space of this process and its children; 0 does nothing."""
+    """Bound the address space of this process and its children; 0 does nothing.
+
+    Raises `MemoryError` if it has more already: every request would fail, each in its own way.
+    """
     if memory_bytes <= 0:
         return
+    if address_space_of(os.getpid())[0] > memory_bytes:
+        raise MemoryError
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     if hard != resource.RLIM_INFINITY:
         memory_bytes = min(memory_bytes, hard)

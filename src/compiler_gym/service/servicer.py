@@ -6,6 +6,7 @@ give the same answers. Exceptions never leave it: they become `Failed` replies.
 """
 
 import errno
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -58,7 +59,8 @@ _RAISED = (Exception, SystemExit)
 
 _NO_EPISODE = "no episode is running: call reset() first"
 
-_REFUSALS = {errno.EAGAIN, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC}
+_REFUSALS = {errno.EAGAIN, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
+_REFUSED_TO_LOADER = re.compile("failed to map segment|cannot allocate memory", re.IGNORECASE)
 
 
 class Servicer:
@@ -277,10 +279,21 @@ def describe_session(session_class: type[CompilerSession]) -> Description:
 
 def failed(error: BaseException, *, applied: int = 0, recoverable: bool = False) -> Failed:
     """Return `error` as a reply; the class name survives if it is one of ours."""
+    if isinstance(error, MemoryError) or _is_of_refused_memory(error):
+        return Failed("WorkerOutOfMemoryError", "an allocation failed", applied)
     if isinstance(error, CompilerGymError):
         return Failed(type(error).__name__, str(error), applied, recoverable)
-    if isinstance(error, MemoryError):
-        return Failed("WorkerOutOfMemoryError", "an allocation failed", applied)
     if isinstance(error, OSError) and error.errno in _REFUSALS:
         return Failed("ServiceOSError", str(error), applied)
     return Failed("SessionError", f"{type(error).__name__}: {error}", applied, recoverable)
+
+
+def _is_of_refused_memory(error: BaseException | None) -> bool:
+    """Return whether the system refused memory, which loaders and threads say in their words."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+            return True
+        if isinstance(error, (ImportError, OSError)) and _REFUSED_TO_LOADER.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

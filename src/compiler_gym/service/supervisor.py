@@ -31,6 +31,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.files import new_scratch
 from compiler_gym.service.kept_programs import KeptPrograms
+from compiler_gym.service.limits import address_space_of
 from compiler_gym.service.messages import PROTOCOL, Description, Failed, Reply, encode
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import Ended, Reap, Spawn, Spawned, ZygoteJob
@@ -109,9 +110,14 @@ class ZygoteHandle:
             raise
         return Channel(ours), reply.pid
 
-    def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> int | None:
-        """Return the wait status of worker `pid`, or None if it has not ended."""
-        return self._ask(Reap(pid, kill, seconds), Ended).status
+    def reap(self, pid: int, *, kill: bool, seconds: float = 2.0) -> Ended:
+        """Return how worker `pid` ended; its status is None if it has not."""
+        return self._ask(Reap(pid, kill, seconds), Ended)
+
+    @property
+    def loaded_bytes(self) -> int:
+        """The address space that the compiler takes before it has a program."""
+        return address_space_of(self._process.pid)[0]
 
     def close(self) -> None:
         """End the zygote and with it every worker."""
@@ -233,7 +239,9 @@ def _launch(job: ZygoteJob, control: socket.socket) -> subprocess.Popen[bytes]:
     debug = os.environ.get("COMPILER_GYM_DEBUG", "0") not in ("", "0")
     output = None if debug else subprocess.DEVNULL
     command = [sys.executable, "-c", "from compiler_gym.service.zygote import main; main()"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(job.path)}
+    # A thread of numpy's for each core would take the address space that a worker may have.
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join(job.path)
     try:
         return subprocess.Popen(
             [*command, msgspec.json.encode(job).decode()],

@@ -77,7 +77,10 @@ class Worker:
         """Answer requests until the client closes its end, then end the process."""
         os.setsid()
         bind_to_parent(self._zygote)
-        limit_memory(memory_bytes)
+        try:
+            limit_memory(memory_bytes)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY_STATUS)
         work_in_batches()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._warnings.install()

@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, ServiceOSError
 from compiler_gym.service.limits import (
+    address_space_of,
     adopt_orphans,
     children_of,
     keep_freed_memory,
@@ -85,6 +86,8 @@ class Ended(Struct, array_like=True, tag=4):
     """How a worker ended, as `os.waitpid` has it; None if it still runs."""
 
     status: int | None
+    peak_bytes: int = 0
+    """About the most address space that it had; less than that if it reserved what it never used."""
 
 
 _LEAVE_ROUNDS = 1000
@@ -143,7 +146,7 @@ class _Zygote:
         self._class = session_class
         self._owner = owner
         self._scratch = scratch
-        self._ended: dict[int, int] = {}
+        self._ended: dict[int, Ended] = {}
         self._signals, self._wakeup = os.pipe()
         os.set_blocking(self._wakeup, False)
         os.set_blocking(self._signals, False)
@@ -174,7 +177,7 @@ class _Zygote:
             self._channel.send(encode(self._spawn(request, descriptor)))
             return
         assert type(request) is Reap
-        self._channel.send(encode(Ended(self._reap(request))))
+        self._channel.send(encode(self._reap(request)))
 
     def _spawn(self, request: Spawn, descriptor: int | None) -> Struct:
         if descriptor is None:
@@ -204,7 +207,7 @@ class _Zygote:
         finally:
             os._exit(1)
 
-    def _reap(self, request: Reap) -> int | None:
+    def _reap(self, request: Reap) -> Ended:
         pid = request.pid
         self._collect()
         if request.kill and pid in children_of(os.getpid()):
@@ -217,7 +220,7 @@ class _Zygote:
             if any(descriptor == self._owner for descriptor, _ in poll.poll(remaining * 1000)):
                 self._leave()
             self._collect()
-        return self._ended.pop(pid, None)
+        return self._ended.pop(pid, None) or Ended(None)
 
     def _collect(self) -> None:
         try:
@@ -226,12 +229,13 @@ class _Zygote:
             pass
         while (pid := _next_ended()) is not None:
             _end_group(pid)  # what the worker started; its number is ours until it is reaped
-            _, status = os.waitpid(pid, 0)
+            _, status, used = os.wait4(pid, 0)
             for left in self._scratch.glob(f"{pid}-*"):
                 shutil.rmtree(left, ignore_errors=True)
             while len(self._ended) > 4096:
                 del self._ended[next(iter(self._ended))]
-            self._ended[pid] = status
+            reserved, held = address_space_of(os.getpid())  # it began as a copy
+            self._ended[pid] = Ended(status, reserved + max(1024 * used.ru_maxrss - held, 0))
 
     def _leave(self) -> NoReturn:
         for _ in range(_LEAVE_ROUNDS):  # what a worker had started becomes ours when it ends
