@@ -8,6 +8,7 @@ Three branches tell the reader whom to ask::
     │   ├── BenchmarkInitError           a program cannot be read or built
     │   │   ├── BenchmarkNotFoundError   a file of it does not exist
     │   │   ├── BenchmarkTimeoutError    it took too long
+    │   │   ├── BenchmarkOutOfMemoryError  its worker passed its memory limit at the start
     │   │   └── BenchmarkTypeError       what was given can be no program
     │   ├── DatasetInitError             a dataset cannot be installed or opened
     │   ├── DownloadFailed               a file cannot be fetched
@@ -68,6 +69,7 @@ from compiler_gym.finding import ValidationError as ValidationError
 __all__ = [
     "BenchmarkInitError",
     "BenchmarkNotFoundError",
+    "BenchmarkOutOfMemoryError",
     "BenchmarkTimeoutError",
     "BenchmarkTypeError",
     "CacheError",
@@ -335,6 +337,10 @@ class WorkerOutOfMemoryError(WorkerDied, MemoryError):
         super().__init__(message)
         self.limit_bytes = limit_bytes
         """The limit that was passed, where one is set."""
+
+
+class BenchmarkOutOfMemoryError(BenchmarkInitError, WorkerOutOfMemoryError):
+    """A program was not started because its worker needs more memory than it may have."""
 
 
 class CompilerGymWarning(UserWarning):

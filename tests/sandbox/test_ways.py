@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import SandboxError
-from compiler_gym.sandbox.box import try_way
+from compiler_gym.sandbox import Sandbox
+from compiler_gym.sandbox.box import BoxReport, try_way
 from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way, find_helper, wrapped
 
 
@@ -55,3 +56,13 @@ def test_bubblewrap_is_asked_for_sizes_and_for_no_home() -> None:
     assert words.count("4096") == 3
     assert [word for word in words if word.startswith("/home")] == ["/home/me/program"] * 2
     assert BUBBLEWRAP.tool == "bwrap"
+
+
+def test_a_machine_that_is_too_slow_to_tell_gets_no_weaker_tier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    late = BoxReport(-9, 1.0, 0.0, 0, "time", Sandbox.NAMESPACES)
+    monkeypatch.setattr("compiler_gym.sandbox.box.run_boxed", lambda *_, **__: late)
+    monkeypatch.setattr("compiler_gym.sandbox.box._PROBE_SECONDS", 0.0)
+    with pytest.raises(SandboxError, match="too busy to say"):
+        try_way(OWN)

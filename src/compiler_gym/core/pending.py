@@ -11,11 +11,13 @@ from compiler_gym.core.plan import Plan
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import (
     BenchmarkInitError,
+    BenchmarkOutOfMemoryError,
     BenchmarkTimeoutError,
     CompilerError,
     CompilerGymError,
     ServiceError,
     ServiceIsClosed,
+    WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
 from compiler_gym.service import Channel, Connection
@@ -214,6 +216,10 @@ class ResetPending:
         if self._episode.connection is None:
             raise ServiceIsClosed("the environment was closed during its reset") from error
         timed_out = isinstance(error, WorkerTimeoutError)
+        if isinstance(error, WorkerOutOfMemoryError) and self._was_fresh:
+            raise BenchmarkOutOfMemoryError(
+                f"cannot start on {self._program.uri}: {error}", limit_bytes=error.limit_bytes
+            ) from error
         if self._was_fresh or timed_out:
             kind = BenchmarkTimeoutError if timed_out else BenchmarkInitError
             raise kind(f"cannot start on {self._program.uri}: {error}") from error

@@ -36,7 +36,8 @@ _PATIENCE = 20.0
 _VISIBLE = "COMPILER_GYM_SANDBOX_VISIBLE"
 _COUNTERS = ("perf",)
 _NOT_MADE = "cannot make the sandbox: "
-_PROBE_SECONDS = 10.0
+_PROBE_SECONDS = 60.0
+"""So long that a machine which is only slow does not get a weaker tier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,11 @@ def run_boxed(
 
 
 def try_way(one: Way) -> str:
-    """Return why no program runs in namespaces made this way; empty where one does."""
+    """Return why no program runs in namespaces made this way; empty where one does.
+
+    Raises `SandboxError` where the machine takes too long to say.
+    """
+    started = time.monotonic()
     try:
         helper = find_helper()
         with (
@@ -177,6 +182,12 @@ def try_way(one: Way) -> str:
         return str(error).removeprefix(_NOT_MADE)
     if report.exit_status == 0:
         return ""
+    if time.monotonic() - started >= _PROBE_SECONDS:
+        raise SandboxError(
+            f"the sandbox {Sandbox.NAMESPACES.value!r} was not tried out within "
+            f"{_PROBE_SECONDS:g} s: the machine is too busy to say whether it works: try again, or "
+            "name the tier with COMPILER_GYM_SANDBOX"
+        )
     last = said[-1].removeprefix("bwrap: ") if said else ""
     return explained(last) or f"a program ended with status {report.exit_status}"
 

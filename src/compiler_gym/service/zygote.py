@@ -87,7 +87,7 @@ class Ended(Struct, array_like=True, tag=4):
 
     status: int | None
     peak_bytes: int = 0
-    """About the most address space that it had; less than that if it reserved what it never used."""
+    """About the most address space that it had, without what it reserved and never used."""
 
 
 _LEAVE_ROUNDS = 1000
