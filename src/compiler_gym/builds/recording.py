@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Run a build with stand-ins for its compilers, and read what they wrote down."""
 
+import errno
 import os
 import re
 import shlex
@@ -103,7 +104,7 @@ def record_build(
         "PWD": str(tree),
     }
     watching = _Lines(on_line, poll)
-    status = _run(wrap(command), tree, variables, recording.log, watching)
+    status = _run(command, wrap, tree, variables, recording.log, watching)
     if status:
         said = watching.printed.text()
         end = "\n".join(said.splitlines()[-_SHOWN_LINES:])
@@ -145,6 +146,7 @@ def _stand_in(path: Path, journal: Path, real: Sequence[str]) -> None:
 
 def _run(
     command: Sequence[str],
+    wrap: Callable[[Sequence[str]], Sequence[str]],
     cwd: Path,
     variables: Mapping[str, str],
     log: Path,
@@ -152,6 +154,7 @@ def _run(
 ) -> int:
     """Run a build to its end; an interrupt ends it, and all that it started, first."""
     try:
+        _require_program(command[0], cwd, variables["PATH"])
         with log.open("wb") as kept:
 
             def take(part: bytes) -> None:
@@ -159,7 +162,7 @@ def _run(
                 watching.take(part)
 
             ended = run_in_own_session(
-                command, cwd=cwd, environment=variables, takes=take, poll=watching.poll
+                wrap(command), cwd=cwd, environment=variables, takes=take, poll=watching.poll
             )
             if watching.printed.count > _MOST_LOGGED:
                 kept.write(f"\n[{_MOST_LOGGED:,} bytes are here, and the end]\n".encode())
@@ -170,6 +173,13 @@ def _run(
             f"cannot run {command[0]}: {error.strerror}: give the build after `--`, "
             "for example `-- make`, or `-- sh -c './configure && make'`"
         ) from error
+
+
+def _require_program(name: str, cwd: Path, path: str) -> None:
+    """Raise the `OSError` of a program that cannot be run: what wraps it would say it its way."""
+    if shutil.which(str(cwd / name) if os.sep in name else name, path=path) is None:
+        number = errno.EACCES if (cwd / name).is_file() and os.sep in name else errno.ENOENT
+        raise OSError(number, os.strerror(number), name)
 
 
 class _Lines:
