@@ -2,6 +2,7 @@
 """Each test of the suite has been seen to fail: these sessions break one rule each."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service import SessionSource
-from compiler_gym.testing import FakeSession, SessionConformance, same
+from compiler_gym.testing import FakeSession, SessionConformance, same, suite, wait_until
 from testing.broken_sessions import (
     Chatty,
     Deaf,
@@ -96,7 +97,10 @@ def test_the_suite_looks_into_every_action_space(
         _repeatedly(getattr(suite, test))
 
 
-def test_the_suite_finds_a_process_that_outlives_its_worker() -> None:
+def test_the_suite_finds_a_process_that_outlives_its_worker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(suite, "wait_until", partial(wait_until, seconds=1.0))  # it never ends
     with pytest.raises(AssertionError):
         suite_of(Parent).test_what_a_worker_started_ends_with_it()
 
