@@ -20,9 +20,10 @@ constexpr unsigned new_namespaces = 0x7E020080;  // every CLONE_NEW* that clone 
 constexpr unsigned x32_calls = 0x40000000;
 constexpr unsigned fixed_addresses = 0x0040000;
 // Commands of ioctl that ask a terminal or a pipe: others change files, disks and screens.
-constexpr unsigned asks[] = {0x5401 /* TCGETS */,   0x802C542A /* TCGETS2 */, 0x540F /* TIOCGPGRP */,
-                             0x5413 /* TIOCGWINSZ */, 0x541B /* FIONREAD */,  0x5421 /* FIONBIO */,
-                             0x5450 /* FIONCLEX */, 0x5451 /* FIOCLEX */};
+constexpr unsigned asks[] = {0x5401 /* TCGETS */,    0x802C542A /* TCGETS2 */,
+                             0x540F /* TIOCGPGRP */, 0x5413 /* TIOCGWINSZ */,
+                             0x541B /* FIONREAD */,  0x5421 /* FIONBIO */,
+                             0x5450 /* FIONCLEX */,  0x5451 /* FIOCLEX */};
 
 // Calls that change the machine, look into other processes, or reach for new powers.
 constexpr int refused[] = {
@@ -109,20 +110,10 @@ constexpr int missing[] = {435, SYS_vmsplice, SYS_splice, SYS_tee, SYS_io_setup}
 
 // What changes a file without opening it for writing: no other rule forbids that to its owner.
 constexpr int of_owners[] = {
-    SYS_fchown,
-    SYS_fchownat,
-    SYS_setxattr,
-    SYS_lsetxattr,
-    SYS_fsetxattr,
-    SYS_removexattr,
-    SYS_lremovexattr,
-    SYS_fremovexattr,
+    SYS_fchown,      SYS_fchownat,     SYS_setxattr,     SYS_lsetxattr, SYS_fsetxattr,
+    SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
 #if defined(__x86_64__)
-    SYS_chown,
-    SYS_lchown,
-    SYS_utime,
-    SYS_utimes,
-    SYS_futimesat,
+    SYS_chown,       SYS_lchown,       SYS_utime,        SYS_utimes,    SYS_futimesat,
 #endif
 };
 

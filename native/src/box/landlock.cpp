@@ -61,7 +61,8 @@ int make_rules(const Orders& orders, const char* scratch) {
   if (rules < 0) return -1;
   const std::uint64_t seen = execute | read_file | read_folder;
   for (const char* path : orders.system) allow(rules, path, seen);
-  for (const char* path : orders.devices) allow(rules, path, (seen | write_file | truncate_file) & all);
+  for (const char* path : orders.devices)
+    allow(rules, path, (seen | write_file | truncate_file) & all);
   allow(rules, "/proc", read_file | read_folder);
   for (const char* path : orders.shown) allow(rules, path, seen);
   allow(rules, scratch, all & ~make_device);

@@ -40,15 +40,15 @@ struct Orders {
   long long tree_bytes = 0;     // memory in use by all together; 0: unbounded
   long processes = 64;          // and threads
   long open_files = 256;        // of each process
-  bool may_count = false;  // whether it may use the processor's counters
+  bool may_count = false;       // whether it may use the processor's counters
   bool keeps_user = false;
   const char* work = nullptr;  // a folder of the host that it works in
   const char* folder = "/box";
   const char* directory = nullptr;  // where it starts, if not there
-  Words<most> system;         // programs and libraries of this machine, to read
-  Words<most> devices;        // those without memory: null, zero, ...
-  Words<most> shown;          // what else it may read
-  Words<most * 4> collected;  // names of output files
+  Words<most> system;               // programs and libraries of this machine, to read
+  Words<most> devices;              // those without memory: null, zero, ...
+  Words<most> shown;                // what else it may read
+  Words<most * 4> collected;        // names of output files
   char** command = nullptr;
 };
 

@@ -88,7 +88,8 @@ void drop_powers() {
 
 bool become(const Place& place) {
   if (!place.changes_user) return true;
-  return setgroups(0, nullptr) == 0 && setresgid(place.user.group, place.user.group, place.user.group) == 0 &&
+  return setgroups(0, nullptr) == 0 &&
+         setresgid(place.user.group, place.user.group, place.user.group) == 0 &&
          setresuid(place.user.user, place.user.user, place.user.user) == 0;
 }
 

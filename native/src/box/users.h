@@ -18,9 +18,9 @@ struct User {
 // Who a program becomes, and how.
 struct Identity {
   User user;
-  bool is_other;           // somebody else than who asks: nobody
-  bool needs_namespace;    // of users: this process may not mount without
-  bool is_root_regardless; // it stays root, although it must not
+  bool is_other;            // somebody else than who asks: nobody
+  bool needs_namespace;     // of users: this process may not mount without
+  bool is_root_regardless;  // it stays root, although it must not
 };
 
 // Returns who the program is to be: nobody, or whoever asks where `keeps_user`.

@@ -303,8 +303,7 @@ bool is_out_of_memory(const Orders& orders, const Ended& ended) {
   const int signal = -ended.status;
   if (signal != SIGSEGV && signal != SIGBUS && signal != SIGABRT) return false;
   const long long used = 1024LL * ended.used.ru_maxrss;
-  return orders.process_bytes > 0 &&
-         (ended.was_refused || used > orders.process_bytes / 8 * 7);
+  return orders.process_bytes > 0 && (ended.was_refused || used > orders.process_bytes / 8 * 7);
 }
 
 // What the program left says more of it than how it ended.
@@ -415,7 +414,8 @@ int watch(const Orders& orders, const Place& place) {
   }
   Ended ended;
   wait_for(ended, orders, place, program, listener, started);
-  if (ended.is_known && !ended.stopped_by) ended.stopped_by = passed_at_its_end(orders, place, ended);
+  if (ended.is_known && !ended.stopped_by)
+    ended.stopped_by = passed_at_its_end(orders, place, ended);
   if (ended.stopped_by && !ended.is_known) kill(program, SIGKILL);
   end_all(ended, place, program, started);
   if (place.is_first && orders.outputs >= 0) collect(orders, place.scratch, orders.outputs);
