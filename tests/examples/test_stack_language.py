@@ -74,10 +74,8 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
         return {name for name in names if not name.startswith("_") or name == "__init__"}
 
     bundled = Path(compiler_gym.__file__).parent / "envs" / "llvm"
-    needs_no_tools = {"machine", "programs"}
-    offers_nothing_more = {
-        "demonstration", "inlining", "leaderboard", "marks", "panes", "tuning"
-    }  # fmt: skip
+    needs_no_tools = {"programs", "state", "toolchain"}
+    offers_nothing_more = {"demonstration", "inlining", "leaderboard", "panes", "tuning"}
     assert public(SOURCES) == public(bundled) - (needs_no_tools | offers_nothing_more)
 
 
