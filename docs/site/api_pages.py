@@ -27,6 +27,8 @@ OWN_DOORS = ("integrations",)
 """Folders whose files are imported by users one by one."""
 NOT_IMPORTED = ("cli", "programs")
 """Folders for which users have commands."""
+ROOMS = ("actions", "state", "toolchain")
+"""Folders of a compiler that its environment alone imports from."""
 
 
 def doors() -> Iterator[tuple[str, Path]]:
@@ -35,7 +37,7 @@ def doors() -> Iterator[tuple[str, Path]]:
         parts = path.relative_to(SOURCE).with_suffix("").parts
         if any(part.startswith("_") and part != "__init__" for part in parts):
             continue
-        if parts[1] in NOT_IMPORTED:
+        if parts[1] in NOT_IMPORTED or (parts[1] == "envs" and {*parts} & {*ROOMS}):
             continue
         package = parts[-1] == "__init__"
         if (package or len(parts) == 2 or parts[1] in OWN_DOORS) and names(path):

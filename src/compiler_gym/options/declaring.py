@@ -62,11 +62,15 @@ def _text(value: object) -> str:
 
 
 ABOVE_0 = Range("a number above 0", lambda value: 0 < value < math.inf)
+"""Seconds and their like."""
 FROM_0 = Range("a number of at least 0", lambda value: value >= 0)
+"""Seconds of which none are allowed too."""
 WHOLE_ABOVE_0 = Range("a whole number above 0", lambda value: value > 0, whole=True)
+"""Counts of which there is at least one."""
 WHOLE_FROM_0 = Range(
     "a whole number from 0 that fits 64 bits", lambda value: 0 <= value < 1 << 63, whole=True
 )
+"""Counts that may be none, and seeds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class SizeSearch:
     allowance: Allowance
     journal: Journal
     watch: Callable[[str, Tried], None] = lambda stage, best: None
+    """Is told of each stage, and of the best so far."""
     best: Tried = field(default_factory=lambda: Tried((), math.inf))
     first: int = 0
     """The bytes that the search began with."""
