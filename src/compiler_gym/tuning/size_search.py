@@ -56,7 +56,7 @@ class SizeSearch:
     decisions: Decisions
     allowance: Allowance
     journal: Journal
-    watch: Callable[[str, Tried], None] = lambda stage, best: None
+    watch: Callable[[str, Tried], None] = field(default_factory=lambda: lambda stage, best: None)
     """Is told of each stage, and of the best so far."""
     best: Tried = field(default_factory=lambda: Tried((), math.inf))
     first: int = 0
