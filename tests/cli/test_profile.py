@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+import inspect
 import json
 from pathlib import Path
 from uuid import uuid4
@@ -110,7 +111,9 @@ def test_a_worker_that_is_lost_leaves_the_profile_so_far(
     )
     path = tmp_path / "flame.json"
     with pytest.raises(WorkerCrashedError, match="SIGSEGV"):
-        profile("fake-v0/7", ["add", "segfault", "add"], output_file=path, json=True)
+        inspect.unwrap(profile)(
+            "fake-v0/7", ["add", "segfault", "add"], output_file=path, json=True
+        )
     found = json.loads(capsys.readouterr().out)
     assert found["actions"] == ["add", "segfault"]
     assert found["error"]["type"] == "WorkerCrashedError"

@@ -20,9 +20,9 @@ MEASURED: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_every_row_is_computed_by_the_program() -> None:
+def test_every_row_is_computed_by_the_executable() -> None:
     assert {row.name for row in RUNS} == set(MEASURED)
-    assert all(row.compute.startswith("program.") and row.compute in ENGINE for row in RUNS)
+    assert all(row.compute.startswith("executable.") and row.compute in ENGINE for row in RUNS)
 
 
 @pytest.mark.parametrize("row", RUNS, ids=lambda row: row.name)
