@@ -95,8 +95,9 @@ def _downloaded(project: Project, into: Path) -> Path:
         if project.debian:
             fetch_source(project.debian, folder, private_apt(into, _MIRROR))
         else:
+            name = project.pypi.partition("==")[0]
             _client([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary",
-                     ":all:", "--no-build-isolation", project.pypi], folder, {})  # fmt: skip
+                     name, project.pypi], folder, {})  # fmt: skip
     if not archive.exists():
         raise SystemExit(f"{project.name}: the registry gave no {archive.name}; see {folder}")
     found = hashlib.sha256(archive.read_bytes()).hexdigest()
