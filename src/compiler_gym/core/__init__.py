@@ -36,6 +36,7 @@ from compiler_gym.core.panes import (
 from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
 from compiler_gym.core.rendering import Listing, parts_by_function
 from compiler_gym.core.repeated_runs import RunnableEnv
+from compiler_gym.core.replaying import resume
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning, require_state
 from compiler_gym.core.state_files import (
@@ -87,6 +88,7 @@ __all__ = [
     "parts_by_function",
     "plain_from_value",
     "require_state",
+    "resume",
     "space_from_spec",
     "state_from_fields",
     "uncollected",

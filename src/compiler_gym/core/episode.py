@@ -22,6 +22,7 @@ from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerError,
     CompilerGymError,
+    InvalidParameterError,
     ObservationError,
     ServiceError,
     SessionNotFound,
@@ -270,10 +271,16 @@ class Episode:
             raise error_from_name(*reply.failure)
         return reply.observations
 
-    def send_parameter(self, key: str, value: str) -> str | None:
-        """Hand a parameter to the session and return its reply; None if it knows no such key."""
+    def send_parameter(self, key: str, value: str) -> str:
+        """Send a parameter to the session and return its reply.
+
+        Raises:
+            InvalidParameterError: The session knows no parameter called `key`.
+        """
         reply = self._call(Parameter(key, value))
         assert isinstance(reply, ParameterReply)
+        if reply.value is None:
+            raise InvalidParameterError(f"the session knows no parameter {key!r}")
         return reply.value
 
     def fork(self, commandline: Callable[[], str]) -> "Episode":

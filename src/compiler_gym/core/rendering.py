@@ -10,17 +10,29 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.errors import RenderModeError
+from compiler_gym.spaces import action_name, action_names
+
+if TYPE_CHECKING:
+    from compiler_gym.core.env import CompilerEnv
 
 __all__ = [
+    "RENDER_MODES",
     "Listing",
     "counted",
     "difference",
     "fold",
+    "last_change",
     "parts_by_function",
+    "require_mode",
     "show",
     "show_difference",
 ]
 
+RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
+"""The modes of `CompilerEnv.render`."""
 _TOP = 8
 """The lines that are left of a long part outside functions."""
 _SCREENS = 3
@@ -114,6 +126,48 @@ def fold(text: str, listing: Listing, height: int) -> str:
     return "\n".join(folded)
 
 
+def require_mode(mode: str) -> None:
+    """Raise `RenderModeError` unless `mode` is one of `RENDER_MODES`."""
+    if mode not in RENDER_MODES:
+        *others, last = RENDER_MODES
+        raise RenderModeError(f"render mode is {mode!r}: expected {', '.join(others)} or {last}")
+
+
+def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
+    """Return what the last action of an episode changed: a summary in comments, then a diff.
+
+    Args:
+        now: The environment. Nothing is done in it.
+        twin: Another environment with the same spaces, in which the actions are replayed.
+    """
+    text, actions, note = now.render("ansi") or "", now.actions, now.listing.comment
+    where = now.episode.require().benchmark
+    if not actions:
+        return f"{note} {where}: no action yet"
+    twin.reset(benchmark=now.episode.program, observation_space=None)
+    if actions[:-1]:
+        twin.multistep(actions[:-1])
+    before, cost = twin.render("ansi") or "", _cost(twin)
+    name = _action_text(twin.action_space, actions[-1])  # in the space of that step
+    earned = twin.multistep(actions[-1:])[1]
+    # The first line says how many actions there were: it is not part of the program.
+    lines, added, removed = difference(
+        before.partition("\n")[2], text.partition("\n")[2], now.listing
+    )
+    head = [f"{note} {where}: action {len(actions):,}, {name}"]
+    rewards = now.episode.selection.rewards.rewards
+    values: list[Any] = earned if isinstance(earned, list) else [earned]  # pyright: ignore[reportUnknownVariableType]  # as a step gives it
+    for space, value in zip(rewards, values, strict=bool(rewards)):
+        again = "" if space.deterministic else ", measured again"
+        head.append(f"{note} reward {value:.6g} ({space.name}{again})")
+    after = _cost(now)
+    if cost is not None and after is not None:
+        head.append(f"{note} {rewards[0].observation_spaces[0]} {cost} before, {after} after")
+    changed = f"{counted(added, 'line')} added, {counted(removed, 'line')} removed"
+    head.append(f"{note} {changed}" if lines else f"{note} nothing changed")
+    return "\n".join([*head, *lines])
+
+
 def difference(before: str, after: str, listing: Listing) -> tuple[list[str], int, int]:
     """Return the lines of a unified diff, function by function, and how many come and go."""
     old = {part.name: part for part in _merged(_parts(before, listing))}
@@ -147,6 +201,20 @@ def counted(number: int, what: str) -> str:
     ('1 action', '1,200 lines')
     """
     return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _action_text(space: Any, action: Any) -> str:
+    """Return the name of `action`, or its value in a space without names."""
+    return action_name(space, action) if action_names(space) else str(action)
+
+
+def _cost(env: "CompilerEnv") -> Any:
+    """Return the cost that the reward space lowers, if it is one observation of a number."""
+    space = env.reward_space
+    if space is None or not space.deterministic or len(space.observation_spaces) != 1:
+        return None
+    value = env.observation[space.observation_spaces[0]]
+    return value if isinstance(value, (int, float)) else None
 
 
 def _parts(text: str, listing: Listing) -> Iterator[_Part]:

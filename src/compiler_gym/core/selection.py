@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
 from compiler_gym.core.specs import plain_from_value, space_from_spec
 from compiler_gym.core.views import (
@@ -29,6 +30,7 @@ from compiler_gym.spaces import (
     NamedDiscrete,
     Reward,
     action_flags,
+    action_name,
     action_names,
     space_name,
 )
@@ -87,10 +89,28 @@ class Selection:
         """The space of what a step returns, or None: what its specs say now."""
         return self.observations.space()
 
-    @property
-    def varying_actions(self) -> frozenset[int]:
-        """The numbers of the actions in use that give other results in other runs."""
-        return frozenset(self.action_spec.varying)
+    def varying_among(self, actions: Iterable[Any]) -> tuple[str, ...]:
+        """Return the names of those of `actions` whose results vary from run to run, each once."""
+        varying = frozenset(self.action_spec.varying)
+        found = [action for action in actions if varying and int(action) in varying]
+        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in found))
+
+    def choose(self, asked: ResetArguments) -> None:
+        """Choose the spaces of the next episode, as a reset asks for them.
+
+        A seed seeds the action space.
+        """
+        if asked.seed is not None:
+            self.action_space.seed(asked.seed)
+        if asked.action_space is not None:
+            self.choose_actions(asked.action_space)
+            if asked.seed is not None:
+                self.action_space.seed(asked.seed)
+        if asked.observation_space is not OptionalArgumentValue.UNCHANGED:
+            self.choose_observations(asked.observation_space)
+        if asked.reward_space is not OptionalArgumentValue.UNCHANGED:
+            self.choose_rewards(asked.reward_space)
+        self.restore_actions()
 
     def choose_observations(self, value: Any) -> None:
         """Choose what a step returns: a name, a list of names (a dictionary of them) or None."""

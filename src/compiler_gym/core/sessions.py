@@ -39,6 +39,12 @@ class Sessions:
     key: str | None = None
     """The observation that tells states apart; a cache needs it."""
 
+    def __post_init__(self) -> None:
+        if self.isolation not in ("process", "in-process"):
+            raise InvalidParameterError(
+                f"isolation is {self.isolation!r}: expected 'process' or 'in-process'"
+            )
+
     @cached_property
     def description(self) -> Description:
         """What the sessions offer."""

@@ -211,7 +211,8 @@ class GccEnv(RunnableEnv):
         try:
             super().apply(state)
         except OutOfReachError:
-            self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
+            given = self._programs.given(state.benchmark, self.episode.program)
+            self.reset(benchmark=given or state.benchmark)
             reader = CommandReader(self.gcc_spec.options, self.gcc_spec.gcc.program)
             self.choices = reader.read(state.commandline)[0]
 
