@@ -133,34 +133,41 @@ class Episode:
         if history is not None and not _same_objects(before, chosen):
             history.reward = 0.0 if chosen else None
 
+    def can_enter(self, action: Any) -> bool:
+        """Return whether `action` can begin a step without being looked at any further.
+
+        That is so if the episode is under way and `action` is a plain number of the action space.
+        """
+        history = self.history
+        return (
+            type(action) is int
+            and 0 <= action < self.selection.action_count
+            and history is not None
+            and history.running
+        )
+
     def step(
         self, action: Any, observation_spaces: Any, reward_spaces: Any, timeout: float | None
     ) -> StepResult:
-        """Apply one action and return what came of it."""
-        history, selection, connection = self.history, self.selection, self.connection
+        """Apply one action and return the five values of a step."""
+        plan, connection = self.selection.plan, self.connection
         if (
-            selection.plan.is_bare
+            plan.is_bare
             and observation_spaces is None
             and reward_spaces is None
             and timeout is None
-            and type(action) is int
-            and 0 <= action < selection.action_count
-            and history is not None
-            and history.running
             and connection is not None
             and (apply := connection.apply) is not None
+            and self.can_enter(action)
         ):
-            # In this process, with nothing to be seen: a request and its reply, and every call
-            # on the way, would cost more than some passes.
-            history.actions.append(action)
+            # In this process, with nothing to observe: a request, its reply and a `StepPending`
+            # would take longer than some passes.
+            self.history.actions.append(action)  # type: ignore[union-attr]  # `can_enter` saw it
             try:
                 reply = apply(action)
             except (CompilerError, ServiceError) as error:
-                return self.fail(error, selection.plan)
-            if reply is True or reply is False:
-                info = {"action_had_no_effect": reply, "new_action_space": False}
-                return None, None, False, False, info
-            return self.conclude(reply, [action], selection.plan)
+                return self.fail(error, plan)
+            return self.conclude(reply, [action], plan)
         return self.begin([action], observation_spaces, reward_spaces, timeout).result()
 
     def begin(
@@ -222,8 +229,17 @@ class Episode:
             history.reward = 0.0
         return plan.observe(reply.observations), {"benchmark": uri}
 
-    def conclude(self, reply: Reply, actions: list[Any], plan: Plan) -> StepResult:
-        """Return what the reply to a step of `actions` means for the user."""
+    def conclude(self, reply: Reply | bool, actions: list[Any], plan: Plan) -> StepResult:
+        """Return the result of a step, given the session's reply to it.
+
+        Args:
+            reply: The reply. True or False says only whether the actions had no effect.
+            actions: The actions of the step, which are in the history.
+            plan: What the step was asked to observe and to earn.
+        """
+        if reply is True or reply is False:
+            info = {"action_had_no_effect": reply, "new_action_space": False}
+            return None, None, False, False, info
         if type(reply) is not Stepped:
             assert isinstance(reply, Failed)
             if self.history is not None:
@@ -233,7 +249,7 @@ class Episode:
         if reply.failure is not None:
             return self.fail(error_from_name(*reply.failure), plan)
         new_space, end = reply.action_space, reply.end
-        info: dict[str, Any] = {
+        info = {
             "action_had_no_effect": reply.no_effect,
             "new_action_space": new_space is not None,
         }

@@ -78,15 +78,11 @@ class Lockstep:
             self._channels,
             strict=False,
         ):
-            history, selection = episode.history, episode.selection
             if (
-                type(action) is not int
-                or not 0 <= action < selection.action_count
-                or selection.plan is not plan
+                episode.selection.plan is not plan
                 or episode.connection is not connection
                 or connection.channel is not channel
-                or history is None
-                or not history.running
+                or not episode.can_enter(action)
             ):
                 break
             payload = known.get(action)
