@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs as people look at them: in colour, folded to a screen, or what an action changed.
+"""Shows programs: in colour, folded to the screen, or as what the last action changed.
 
-It knows no compiler: an environment says by a `Listing` how its text is written. What is
-no terminal gets the text as it is.
+It knows no compiler: the `Listing` of an environment describes the syntax of its text. Output
+that is not a terminal gets the text unchanged.
 """
 
 import difflib
@@ -34,15 +34,15 @@ __all__ = [
 RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
 """The modes of `CompilerEnv.render`."""
 _TOP = 8
-"""The lines that are left of a long part outside functions."""
+"""How many lines are shown of a long part outside functions."""
 _SCREENS = 3
-"""The screens that a folded text may fill."""
+"""How many screens a folded text may fill."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """How the text of a program is written.
+    """The syntax of the text of a program.
 
     >>> llvm = Listing("llvm", ";", r"define .*@(\\S+)\\(", r"}")
     >>> re.match(llvm.begin, "define i32 @main() {")[1]
@@ -50,9 +50,9 @@ class Listing:
     """
 
     language: str = "text"
-    """What Pygments calls it."""
+    """The name of the language in Pygments."""
     comment: str = "#"
-    """What a comment begins with."""
+    """The beginning of a comment."""
     begin: str = r"(?!)"
     """The first line of a function, as a regular expression; its group is the name."""
     end: str = r"(?!)"
@@ -61,7 +61,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Lines of a text: a function, or what stands between two."""
+    """Lines of a text: a function, or the lines between two functions."""
 
     name: str
     """The function's; empty outside functions."""
@@ -69,7 +69,7 @@ class _Part:
 
 
 def show(text: str, listing: Listing) -> None:
-    """Print a program: coloured and folded to the screen in a terminal, whole elsewhere."""
+    """Print a program: in a terminal in colour and folded to the screen, otherwise unchanged."""
     if not sys.stdout.isatty():
         print(text)
         return
@@ -88,7 +88,7 @@ def show(text: str, listing: Listing) -> None:
 
 
 def show_difference(text: str, listing: Listing) -> None:
-    """Print what `difference` returned: coloured and cut to some screens in a terminal."""
+    """Print what `last_change` returned: in a terminal in colour and cut to a few screens."""
     if not sys.stdout.isatty():
         print(text)
         return
@@ -169,7 +169,7 @@ def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
 
 
 def difference(before: str, after: str, listing: Listing) -> tuple[list[str], int, int]:
-    """Return the lines of a unified diff, function by function, and how many come and go."""
+    """Return the lines of a unified diff by function, and how many were added and removed."""
     old = {part.name: part for part in _merged(_parts(before, listing))}
     new = {part.name: part for part in _merged(_parts(after, listing))}
     lines: list[str] = []
@@ -185,7 +185,7 @@ def difference(before: str, after: str, listing: Listing) -> tuple[list[str], in
 
 
 def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
-    """Return the text of each function by its name, and what stands outside under an empty one.
+    """Return the text of each function by its name; the name of what is outside them is empty.
 
     >>> listing = Listing(begin=r"def (\\w+)", end=r"end")
     >>> parts_by_function("x = 1\\ndef f\\nend\\ny = 2", listing)
@@ -195,7 +195,7 @@ def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things in words.
+    """Return a number and a noun, with an s if it is not 1.
 
     >>> counted(1, "action"), counted(1200, "line")
     ('1 action', '1,200 lines')
@@ -234,7 +234,7 @@ def _parts(text: str, listing: Listing) -> Iterator[_Part]:
 
 
 def _merged(parts: Iterable[_Part]) -> Iterator[_Part]:
-    """Yield every function, and then all that stands outside them as one."""
+    """Yield every function, then everything outside functions as one part."""
     outside: list[str] = []
     for part in parts:
         if part.name:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""On-demand access to what can be seen and earned: ``env.observation`` and ``env.reward``.
+"""``env.observation`` and ``env.reward``: observations and rewards that are computed when read.
 
-A view knows the names; the environment does the asking. Derived observations
-are functions of another observation, computed on the client.
+A view knows the names, and asks the session through the environment. A derived observation is
+a function of another one, computed by the client.
 """
 
 import copy
@@ -35,10 +35,10 @@ class DerivedObservation:
     base_id: str
     translate: Callable[[Any], Any]
     make_space: Callable[[], gymnasium.Space[Any]] | None = None
-    """Builds the space; None keeps the base's."""
+    """Makes the space; None takes that of the base."""
     description: str = ""
     default_value: Any = None
-    """The value after a failure; None translates the base's default."""
+    """The value after a failure; None is `translate` of the base's default."""
     deterministic: bool | None = None
     platform_dependent: bool | None = None
     to_string: Callable[[Any], str] | None = None
@@ -100,7 +100,7 @@ class ObservationSpaceSpec:
         self.description = description
         self.to_string = to_string
         self.sent_as = sent_as
-        """What the session says of the values that it sends; None where others follow from them."""
+        """The session's description of the values it sends; None for a derived observation."""
         self._make_space = make_space
         self._default = default
 
@@ -111,7 +111,7 @@ class ObservationSpaceSpec:
 
     @property
     def default_value(self) -> Any:
-        """A fresh copy of the value that stands for a failure."""
+        """The value after a failure, as a new object."""
         return self._default()
 
     @classmethod
@@ -167,7 +167,7 @@ class ObservationSpaceSpec:
         return self.derive(DerivedObservation(id, self.id, translate, make_space, **properties))
 
     def zero(self) -> Any:
-        """Return a value of the space for observations whose session names no default."""
+        """Return the simplest value of the space, for a session that names no default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
             box = cast("gymnasium.spaces.Box[Any]", space)
@@ -205,7 +205,7 @@ class ObservationView(Mapping[str, Any]):
         self.spaces: dict[str, ObservationSpaceSpec] = {spec.id: spec for spec in specs}
 
     def copy(self, ask: Callable[[list[str]], list[Any]]) -> "ObservationView":
-        """Return a view of the same observations, of whom `ask` asks."""
+        """Return a view of the same observations, with another session to `ask`."""
         twin = ObservationView(ask, ())
         twin.spaces.update(self.spaces)
         return twin
@@ -266,7 +266,7 @@ class RewardView:
         self._view = observation_view
         self._actions: list[Any] = []
         self.is_at_reset: Callable[[], bool] = lambda: False
-        """Whether the program is as it was at reset, because nothing was done."""
+        """Returns whether no action has been applied since the reset."""
 
     def __getitem__(self, name: str) -> float:
         reward = self.spec(name)
@@ -304,7 +304,7 @@ class RewardView:
         self.spaces[space.name] = space
 
     def copy(self, observation_view: ObservationView) -> "RewardView":
-        """Return a view with its own copy of every reward's numbers."""
+        """Return a view with its own copies of the rewards."""
         return RewardView(copy.deepcopy(list(self.spaces.values())), observation_view)
 
 
