@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Which program an environment's next episode runs on."""
 
-import numpy as np
 import pytest
 
 from compiler_gym.core.programs import Programs
@@ -52,11 +51,3 @@ def test_a_copy_has_datasets_of_its_own_and_the_same_choice() -> None:
     twin.datasets.remove("benchmark://fake-v0")
     assert twin.upcoming == SEVEN
     assert len(list(chosen.datasets)) == 1
-
-
-def test_a_choice_is_restored_with_its_generator() -> None:
-    chosen, other = programs(SEVEN), programs()
-    chosen.datasets.generator = np.random.default_rng(3)
-    other.restore(chosen.choice())
-    assert other.upcoming == SEVEN
-    assert other.datasets.generator is chosen.datasets.generator

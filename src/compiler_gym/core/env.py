@@ -22,7 +22,7 @@ from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
 from compiler_gym.core.panes import Panes, panes_from_spaces
 from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
-from compiler_gym.core.programs import Choice, Programs
+from compiler_gym.core.programs import Programs
 from compiler_gym.core.rendering import RENDER_MODES, Listing
 from compiler_gym.core.selection import Selection
 from compiler_gym.core.sessions import Isolation, Sessions
@@ -574,21 +574,21 @@ class CompilerEnv(gymnasium.Env[Any, Any], ABC):
         Spaces that were added later are left out, except for rewards in use.
         """
         facts = {name: getattr(self, name) for name in _PICKLED}
-        parts = self._made_with, facts, self._programs.choice(), self._episode.snapshot()
-        return self._unpickled, parts
+        programs = self._programs.upcoming, self.datasets.generator
+        return self._unpickled, (self._made_with, facts, programs, self._episode.snapshot())
 
     @classmethod
     def _unpickled(
         cls,
         made_with: tuple[tuple[Any, ...], dict[str, Any]],
         facts: dict[str, Any],
-        choice: Choice,
+        programs: tuple[str | Benchmark | None, Any],
         episode: EpisodeSnapshot,
     ) -> Self:
         args, kwargs = made_with
         env = cls(*args, **kwargs)
         vars(env).update(facts)
-        env._programs.restore(choice)
+        env._programs.upcoming, env.datasets.generator = programs
         env._episode.restore(episode)
         return env
 

@@ -2,20 +2,12 @@
 """Which program an environment's next episode runs on, and where programs are found."""
 
 import copy
-from typing import Any, NamedTuple
+from typing import Any
 
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Datasets
 from compiler_gym.errors import BenchmarkTypeError
 
-__all__ = ["Choice", "Programs"]
-
-
-class Choice(NamedTuple):
-    """What a pickle keeps of `Programs`."""
-
-    upcoming: str | Benchmark | None
-    generator: Any
-    """The random generator that datasets draw programs with."""
+__all__ = ["Programs"]
 
 
 class Programs:
@@ -89,11 +81,3 @@ class Programs:
         twin = copy.copy(self)
         twin.datasets = self.datasets.copy()
         return twin
-
-    def choice(self) -> Choice:
-        """Return what a pickle of the environment keeps."""
-        return Choice(self.upcoming, self.datasets.generator)
-
-    def restore(self, choice: Choice) -> None:
-        """Take over what `choice` returned in another process."""
-        self.upcoming, self.datasets.generator = choice

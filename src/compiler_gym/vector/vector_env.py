@@ -469,7 +469,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return pending.result()
 
     def _actions(self, actions: Any, ended: list[int]) -> list[Any]:
-        """Return an action for each row, or raise `InvalidActionError`; rows of `ended` ignore it."""
+        """Return an action for each row, or raise `InvalidActionError`; `ended` rows ignore it."""
         if isinstance(self.single_action_space, gymnasium.spaces.Discrete):
             # Python's integers: the way to a session is short for them.
             listed = np.asarray(actions).reshape(-1).tolist()

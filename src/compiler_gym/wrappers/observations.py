@@ -39,6 +39,10 @@ class _Extra(CompilerEnvWrapper):
     def extra(self) -> Any:
         """Return the added observation as it is now."""
 
+    @abstractmethod
+    def took(self, actions: list[Any]) -> None:
+        """Called after a step of `actions`."""
+
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
         """A dictionary of the observation below and the added one."""
@@ -60,6 +64,14 @@ class _Extra(CompilerEnvWrapper):
         """Start an episode and add to its observation."""
         observation, info = super().handle_reset(asked)
         return self._joined(observation), info
+
+    def handle_step(self, asked: StepArguments) -> StepResult:
+        """Apply the actions and add to the observation."""
+        result = super().handle_step(asked)
+        self.took(asked.actions)
+        if asked.observation_spaces is not None:
+            return result
+        return self._joined(result[0]), *result[1:]
 
     def _joined(self, observation: Any) -> dict[str, Any]:
         below = observed_in(self.env)
@@ -112,13 +124,9 @@ class ActionHistory(_Extra):
         except InvalidActionError:  # a replay of actions that are not offered here
             self._taken = []
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply the actions and add them to the history."""
-        result = super().handle_step(asked)
-        self._taken = [*self._taken, *map(int, asked.actions)][-self._length :]
-        if asked.observation_spaces is not None:
-            return result
-        return self._joined(result[0]), *result[1:]
+    def took(self, actions: list[Any]) -> None:
+        """Add the actions to the history."""
+        self._taken = [*self._taken, *map(int, actions)][-self._length :]
 
     @property
     def _nothing(self) -> int:
@@ -166,13 +174,9 @@ class StepBudget(_Extra):
         super().episode_began()
         self._used = action_count(self.env)
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply the actions and count them."""
-        result = super().handle_step(asked)
-        self._used += len(asked.actions)
-        if asked.observation_spaces is not None:
-            return result
-        return self._joined(result[0]), *result[1:]
+    def took(self, actions: list[Any]) -> None:
+        """Count the actions."""
+        self._used += len(actions)
 
 
 class LogCounts(ObservationWrapper):
