@@ -5,7 +5,7 @@ A single environment sends the request and waits; a vector sends many together; 
 result of whichever is done first. They all use the protocol `Pending`.
 """
 
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from compiler_gym.core.plan import Plan
 from compiler_gym.datasets import Benchmark
@@ -22,6 +22,9 @@ from compiler_gym.errors import (
 )
 from compiler_gym.service import Channel, Connection
 from compiler_gym.service.messages import Reply, Start, Step
+
+if TYPE_CHECKING:
+    from compiler_gym.core.episode import Episode
 
 __all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult"]
 
@@ -67,32 +70,6 @@ class Pending(Protocol[_Result]):
         ...
 
 
-class Owner(Protocol):
-    """An episode, as its steps and resets use it."""
-
-    @property
-    def connection(self) -> Connection | None:
-        """The connection to the session, if there is one."""
-        ...
-
-    def connect(self) -> tuple[Connection, bool]:
-        """Return an open connection to a session, and whether it is new."""
-        ...
-
-    def started(self, reply: Reply, program: Benchmark) -> ResetResult:
-        """Begin the episode on `program` that the session replied to; raise the error of a reply
-        that is one."""
-        ...
-
-    def conclude(self, reply: Reply | bool, actions: list[Any], plan: Plan) -> StepResult:
-        """Return the result of a step of `actions`, given the reply to it."""
-        ...
-
-    def fail(self, error: CompilerGymError, plan: Plan) -> StepResult:
-        """End the episode and return the result of the step that failed with `error`."""
-        ...
-
-
 class StepPending:
     """A step that has begun: its actions are in the history of the episode."""
 
@@ -100,7 +77,7 @@ class StepPending:
 
     def __init__(
         self,
-        episode: Owner,
+        episode: "Episode",
         connection: Connection,
         request: Step | None,
         actions: list[Any],
@@ -162,7 +139,7 @@ class ResetPending:
     """A reset of `episode` to `program`. If its worker was lost, another is started once."""
 
     def __init__(
-        self, episode: Owner, program: Benchmark, request: Start, timeout: float | None
+        self, episode: "Episode", program: Benchmark, request: Start, timeout: float | None
     ) -> None:
         self._episode = episode
         self._program = program
