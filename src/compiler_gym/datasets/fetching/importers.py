@@ -16,9 +16,10 @@ from compiler_gym.datasets.corpus import FILE_NAME, CorpusDataset, Reader
 from compiler_gym.datasets.fetching.archive import as_damage
 from compiler_gym.datasets.fetching.corpus_writer import Added, CorpusWriter
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.fetching.readers import Candidate, ReadOptions, reader_of
+from compiler_gym.datasets.fetching.readers import Candidate, reader_of
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.options import ReadOptions
 
 __all__ = ["ImportReport", "corpus_path", "import_corpus"]
 
