@@ -18,6 +18,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.explorer.tree import State, Tree
+from compiler_gym.files import writing
 from compiler_gym.registration import program_formats
 from compiler_gym.spaces import (
     action_descriptions,
@@ -288,13 +289,11 @@ class Explorer:
         if len(words) != 1:
             raise InvalidActionError("expected save FILE")
         path = Path(words[0]).expanduser()
-        try:
+        with writing(path, InvalidActionError):
             if writer := _writer(path):
                 getattr(self._now, writer)(path)
             else:
                 path.write_text(self._now.commandline() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidActionError(f"cannot write {path}: {error.strerror}") from error
         return Reply(f"wrote {path}", {"saved": str(path)})
 
     def help(self, words: list[str]) -> Reply:

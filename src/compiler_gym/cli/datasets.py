@@ -13,6 +13,7 @@ from compiler_gym.cli._options import spread
 from compiler_gym.cli._output import Json, errors, heading, output, paged, print_json, show, table
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import writing
 from compiler_gym.options import ReadOptions
 
 if TYPE_CHECKING:
@@ -284,9 +285,7 @@ def _write(folder: Path, program: Any) -> Path:
     contents: bytes = program.contents
     name = re.sub(r"[^\w.-]+", "_", str(program).partition("://")[2])
     path = folder / (name + suffix_of(contents))
-    try:
+    with writing(path, DatasetInitError):
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(contents)
-    except OSError as error:
-        raise DatasetInitError(f"cannot write {path}: {error.strerror}") from error
     return path

@@ -189,16 +189,15 @@ def _drawn(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
 
 def _write(profile: "Profile", format: Format, path: Path) -> None:
     from compiler_gym.errors import CacheError
+    from compiler_gym.files import writing
     from compiler_gym.profiling import to_folded, to_speedscope
 
     text = (to_folded if format is Format.FOLDED else to_speedscope)(profile)
     if str(path) == "-":
         print(text, end="")
         return
-    try:
+    with writing(path, CacheError):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _show(profile: "Profile", env: str, top: int, console: "Console") -> None:

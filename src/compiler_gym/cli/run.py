@@ -186,6 +186,7 @@ def _check(result: tuple[Any, ...]) -> None:
 
 def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
     from compiler_gym.errors import CacheError, UnknownNameError
+    from compiler_gym.files import writing
 
     for path, method in ((ir, "write_ir"), (bitcode, "write_bitcode")):
         if path is None:
@@ -195,22 +196,19 @@ def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
         if str(path) == "-" and method == "write_ir":
             print(env.render("ansi"))
             continue
-        try:
+        with writing(path, CacheError):
             getattr(env, method)(path)
-        except OSError as error:
-            raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _write_marked(env: "CompilerEnv", path: Path) -> str:
     from compiler_gym.errors import CacheError, UnknownNameError
+    from compiler_gym.files import writing
 
     write = getattr(env, "write_marked", None)
     if write is None:
         raise UnknownNameError("this environment has no marks to write")
-    try:
+    with writing(path, CacheError):
         return write(path)
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _show(document: dict[str, Any], *, to_errors: bool) -> None:
