@@ -17,7 +17,14 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.builds.archives import is_archive, members_of
     from compiler_gym.builds.asked import build_asked
-    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries, inputs_of
+    from compiler_gym.builds.binaries import (
+        Binary,
+        Input,
+        Unit,
+        find_binaries,
+        inputs_of,
+        objects_of,
+    )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         SOURCE_LANGUAGES,
@@ -85,6 +92,7 @@ __all__ = [
     "map_beside",
     "members_of",
     "needed_symbols",
+    "objects_of",
     "read_database",
     "record_build",
     "run_command",
@@ -98,7 +106,7 @@ _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
     "asked": ("build_asked",),
-    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
+    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of", "objects_of"),
     "compilation_database": ("read_database",),
     "elf": (
         "Sizes",

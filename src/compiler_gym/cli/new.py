@@ -18,6 +18,7 @@ import typer
 
 from compiler_gym.cli._output import Json, output, print_json
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.files import writing
 from compiler_gym.registration import compilers
 
 __all__ = ["new"]
@@ -74,14 +75,12 @@ def _write(target: Path, words: dict[str, str]) -> list[str]:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidParameterError(f"{target} is there already: name another with --folder")
     written: list[str] = []
-    try:
+    with writing(target, InvalidParameterError):
         for path, text in _files(words):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
             written.append(str(path))
-    except OSError as error:
-        raise InvalidParameterError(f"cannot write {target}: {error.strerror}") from error
     return written
 
 

@@ -126,11 +126,10 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
 
 def _write(path: Path, lines: list[str]) -> None:
     from compiler_gym.errors import CacheError
+    from compiler_gym.files import writing
 
-    try:
+    with writing(path, CacheError):
         path.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
 
 
 def _show(rows: list[_Row]) -> None:

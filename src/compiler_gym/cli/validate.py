@@ -171,13 +171,11 @@ class _Log:
 
     def _append(self, text: str) -> None:
         from compiler_gym.errors import CacheError
-        from compiler_gym.files import append
+        from compiler_gym.files import append, writing
 
         if self._path is not None:
-            try:
+            with writing(self._path, CacheError):
                 append(self._path, text.encode())
-            except OSError as error:
-                raise CacheError(f"cannot write {self._path}: {error.strerror}") from error
 
 
 def _lines_of(path: Path) -> Iterator[dict[str, Any]]:

@@ -4,7 +4,7 @@
 ``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``reading``
 reads what a stranger names, ``locks`` keeps other processes out, ``temporary`` makes directories
 that are removed with their process. All raise `OSError` where the system refuses; whoever calls
-says in a typed error what the user can do.
+says in a typed error what the user can do: of a place to write to, by ``writing``.
 """
 
 from compiler_gym.files.appending import (
@@ -27,6 +27,7 @@ from compiler_gym.files.replacing import (
     write_whole,
 )
 from compiler_gym.files.temporary import KeptDirectory, new_scratch, scratch_directory
+from compiler_gym.files.writing import writing
 
 __all__ = [
     "FolderLock",
@@ -49,4 +50,5 @@ __all__ = [
     "whole_lines",
     "write_all",
     "write_whole",
+    "writing",
 ]

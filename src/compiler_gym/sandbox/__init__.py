@@ -10,7 +10,7 @@ What the box keeps from a program is decided by a small program of ours (``nativ
 nothing is done in the process that asks. No program is judged here.
 """
 
-from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, run_boxed
+from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.own import is_own
 from compiler_gym.sandbox.tiers import (
     ENVIRONMENT_VARIABLE,
@@ -32,6 +32,7 @@ __all__ = [
     "BoxReport",
     "RunLimits",
     "Sandbox",
+    "Workplace",
     "asked_for",
     "available",
     "chosen",

@@ -26,7 +26,7 @@ from compiler_gym.sandbox.reasons import explained
 from compiler_gym.sandbox.tiers import Sandbox, way
 from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrapped
 
-__all__ = ["FOLDER", "BoxReport", "RunLimits", "run_boxed", "try_way"]
+__all__ = ["FOLDER", "BoxReport", "RunLimits", "Workplace", "run_boxed", "try_way"]
 
 FOLDER = "/box"
 """Where a program works that has a machine of its own."""
@@ -81,29 +81,39 @@ class BoxReport:
     """What it was kept from."""
 
 
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Which files of the host a program has.
+
+    With namespaces it works in `FOLDER` on copies, unless `in_place`; otherwise in `folder` itself.
+    """
+
+    folder: Path
+    """The files that it is given."""
+    outputs: Path | None = None
+    """Where those that it is to leave are written as ``0``, ``1``, ..., if it had copies."""
+    collect: Sequence[str] = ()
+    """The names of these."""
+    visible: Sequence[str | os.PathLike[str]] = ()
+    """What it may read besides the system's: the program itself, above all. Words of the command
+    are not among them: some may come with the program."""
+    in_place: bool = False
+    """Whether it works in `folder` in any case, and as the user who asks."""
+    directory: Path | None = None
+    """Where it starts, if not in its folder."""
+
+
 def run_boxed(
     command: Sequence[str],
+    place: Workplace,
     *,
     sandbox: Sandbox,
-    folder: Path,
     limits: RunLimits,
     environment: Mapping[str, str],
     streams: tuple[int, int, int],
-    outputs: Path | None = None,
-    collect: Sequence[str] = (),
-    visible: Sequence[str | os.PathLike[str]] = (),
-    in_place: bool = False,
-    directory: Path | None = None,
     way_to: Way | None = None,
 ) -> BoxReport:
-    """Run `command` and return how it ended.
-
-    With namespaces the program works in `FOLDER`, where it finds copies of the files of
-    `folder`, and those of its files that `collect` names are written to the folder `outputs`
-    as ``0``, ``1``, ...; otherwise, and `in_place`, it works in `folder` itself, as the user
-    who asks if `in_place`. It starts there, or in `directory`. `visible`
-    are paths of the host that it may read besides the system's: the program itself, above
-    all. Words of `command` are not among them: some may come with the program.
+    """Run `command` at `place` and return how it ended.
 
     Raises `SandboxError` where the box cannot be made, and `OSError` where the program
     cannot be started.
@@ -111,19 +121,19 @@ def run_boxed(
     is_apart = sandbox is Sandbox.NAMESPACES
     chosen_way = OWN if not is_apart else way_to or way()
     with ExitStack() as stack:
-        order = _Order(stack, find_helper(), folder, limits)
-        order.show(visible)
+        order = _Order(stack, find_helper(), place.folder, limits)
+        order.show(place.visible)
         if Path(command[0]).name in _COUNTERS:
             order.words.append("--counters")
-        if directory is not None:
-            order.words.append(f"--directory={directory}")
+        if place.directory is not None:
+            order.words.append(f"--directory={place.directory}")
         if not is_apart:
-            order.words.append(f"--folder={folder}")
-            order.words += ["--keep-user"] if in_place else []
-        elif in_place:
-            order.work_in(folder)
+            order.words.append(f"--folder={place.folder}")
+            order.words += ["--keep-user"] if place.in_place else []
+        elif place.in_place:
+            order.work_in(place.folder)
         else:
-            order.copy(outputs, collect)
+            order.copy(place.outputs, place.collect)
         group = order.join_group() if sandbox is not Sandbox.NONE and chosen_way == OWN else None
         reading, writing = os.pipe()
         stack.callback(os.close, reading)
@@ -131,7 +141,7 @@ def run_boxed(
             order.kept.append(writing)
             order.words.append(f"--report={writing}")
             words = order.for_way(chosen_way, sandbox, command)
-            user = order.user(chosen_way, in_place)
+            user = order.user(chosen_way, place.in_place)
             process = subprocess.Popen(
                 words,
                 env=dict(environment),
@@ -168,9 +178,8 @@ def try_way(one: Way) -> str:
             at = nothing.fileno()
             report = run_boxed(
                 [helper, "nothing"],
-                visible=[helper],
+                Workplace(Path(directory), visible=[helper]),
                 sandbox=Sandbox.NAMESPACES,
-                folder=Path(directory),
                 limits=RunLimits(seconds=_PROBE_SECONDS),
                 environment={},
                 streams=(at, at, errors.fileno()),

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler_gym.sandbox.box import RunLimits, run_boxed
+from compiler_gym.sandbox.box import RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.paths import is_system
 from compiler_gym.sandbox.tiers import Sandbox, chosen
 
@@ -54,14 +54,16 @@ def run_tool_boxed(
         stdin.seek(0)
         report = run_boxed(
             command,
+            Workplace(
+                folder.resolve(),
+                visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
+                in_place=True,
+                directory=cwd.resolve() if cwd else None,
+            ),
             sandbox=tier,
-            folder=folder.resolve(),
             limits=RunLimits(seconds, _MEMORY_BYTES, _FILE_BYTES, _PROCESSES, 0, _OPEN_FILES),
             environment=variables | {"HOME": str(folder), "LC_ALL": "C"},
             streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
-            visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
-            in_place=True,
-            directory=cwd.resolve() if cwd else None,
         )
         if report.stopped_by == "time":
             raise subprocess.TimeoutExpired(list(command), seconds)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from compiler_gym.errors import CacheError
-from compiler_gym.files import write_whole
+from compiler_gym.files import write_whole, writing
 from compiler_gym.search.watching import Improvement
 from compiler_gym.spaces import to_plain
 
@@ -82,10 +82,8 @@ def write_results(path: Path, results: Iterable[SearchResult], **facts: Any) -> 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> Path:
     """Write `document` to the file `path`, whole or not at all; raise `CacheError`."""
-    try:
+    with writing(path, CacheError):
         write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
     return path
 
 
@@ -93,13 +91,9 @@ class ProgressLog:
     """A file of JSON lines, one per improvement, readable while the search runs."""
 
     def __init__(self, path: Path) -> None:
-        try:
+        with writing(path, CacheError):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[str] = path.open("w", encoding="utf-8")
-        except OSError as error:
-            raise CacheError(
-                f"cannot write {path}: {error.strerror}: name another place"
-            ) from error
 
     def add(self, improvement: Improvement) -> None:
         """Append one line."""

@@ -8,7 +8,7 @@ cannot be applied is said, and the compiler's own file stays.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from compiler_gym.builds import (
@@ -17,6 +17,7 @@ from compiler_gym.builds import (
     Mode,
     Unit,
     inputs_of,
+    objects_of,
     sizes_of,
 )
 from compiler_gym.errors import CompilerGymError
@@ -40,10 +41,9 @@ def apply_plan(
     `say` is told what was applied and what was not, a line each.
     """
     command = CompilerCommand.parse(words, cwd)
-    if command.mode is Mode.OBJECT:
-        for source in command.sources:
-            _remember(command, command.output_of(source), source.name)
-    elif command.mode is Mode.PROGRAM and "-r" not in command.link_flags:
+    for path, unit in objects_of(command):
+        _remember(path, unit)
+    if command.mode is Mode.PROGRAM and "-r" not in command.link_flags:
         path = command.cwd / (command.output or "a.out")
         chosen, root = _planned(plan, path)
         if chosen is not None:
@@ -99,10 +99,11 @@ def _planned(plan: Plan, path: Path) -> tuple[BinaryPlan | None, Path]:
     return plan.binary(path.name), path.parent
 
 
-def _remember(command: CompilerCommand, output: Path, source: str) -> None:
+def _remember(path: Path, unit: Unit) -> None:
+    command, name = unit.command, unit.source.name
     try:
-        line = {"words": command.words, "cwd": str(command.cwd), "source": source}
-        write_whole(_kept_at(_of(output)), json.dumps(line).encode("utf-8", "surrogateescape"))
+        line = {"words": command.words, "cwd": str(command.cwd), "source": name}
+        write_whole(_kept_at(_of(path)), json.dumps(line).encode("utf-8", "surrogateescape"))
     except OSError:
         pass  # without a cache the object is one of unknown origin
 
@@ -110,16 +111,11 @@ def _remember(command: CompilerCommand, output: Path, source: str) -> None:
 def _origin(digest: str) -> tuple[Unit, ...]:
     try:
         kept = json.loads(_kept_at(digest).read_bytes())
-        return tuple(_units(kept["words"], Path(kept["cwd"]), kept["source"]))
+        command = CompilerCommand.parse(kept["words"], kept["cwd"])
+        units = (unit for _, unit in objects_of(command) if unit.source.name == kept["source"])
+        return tuple(unit for unit in units if unit.path.is_file())
     except (OSError, ValueError, KeyError, TypeError):
         return ()
-
-
-def _units(words: Sequence[str], cwd: Path, name: str) -> Iterator[Unit]:
-    command = CompilerCommand.parse(words, cwd)
-    for source in command.sources:
-        if source.name == name and (cwd / name).is_file():
-            yield Unit(command, source)
 
 
 def _kept_at(digest: str) -> Path:

@@ -21,7 +21,7 @@ from typing import IO
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError, SandboxError
 from compiler_gym.files import scratch_directory
-from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, chosen, run_boxed
+from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, Workplace, chosen, run_boxed
 
 __all__ = ["RunLimits", "RunReport", "run_contained"]
 
@@ -89,14 +89,16 @@ def run_contained(
         try:
             report = run_boxed(
                 [*words, *(word.replace("{dir}", inside) for word in case.argv)],
+                Workplace(
+                    scratch,
+                    outputs=collected,
+                    collect=case.outputs,
+                    visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
+                ),
                 sandbox=tier,
-                folder=scratch,
                 limits=limits,
                 environment=_environment(inside) | dict(environment or {}),
                 streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
-                outputs=collected,
-                collect=case.outputs,
-                visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
             )
         except SandboxError:
             raise

@@ -20,6 +20,7 @@ from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, tool_name
 from compiler_gym.envs.llvm.validation.build import paths_in
 from compiler_gym.errors import BenchmarkInitError, CacheError
+from compiler_gym.files import writing
 
 __all__ = ["BugReport", "write_bug_report"]
 
@@ -127,10 +128,8 @@ def write_bug_report(
 
 
 def _create(folder: Path) -> None:
-    try:
+    with writing(folder, CacheError):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CacheError(f"cannot create {folder}: {error.strerror}: name another place") from error
 
 
 def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
