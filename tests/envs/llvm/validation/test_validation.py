@@ -34,10 +34,16 @@ def test_every_rung_is_reported_and_the_bundled_program_passes(
     assert result.walltime >= sum(rung.seconds for rung in result.rungs) > 0
 
 
-BUNDLED = sorted(BundledPrograms().benchmark_uris())
+QUICKEST = ("crc32", "qsort", "stringsearch2")
+"""Programs that stand for all in the fast tests."""
+BUNDLED = [
+    pytest.param(uri, id=name, marks=() if name in QUICKEST else pytest.mark.slow)
+    for uri in sorted(BundledPrograms().benchmark_uris())
+    for name in [uri.rpartition("/")[2]]
+]
 
 
-@pytest.mark.parametrize("uri", BUNDLED, ids=lambda uri: uri.rpartition("/")[2])
+@pytest.mark.parametrize("uri", BUNDLED)
 def test_every_bundled_program_passes_on_at_least_twenty_inputs(
     validated: Callable[..., ValidationResult], uri: str
 ) -> None:
