@@ -47,7 +47,7 @@ MAIN = Distribution(
     25_000_000,
     has_box=True,
     # The engine of loop nests is 13 MB more; the one for plug-ins 0.6: a checkout builds it.
-    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_PLUGINS=OFF"),
+    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_PLUGINS=OFF", "COMPILER_GYM_SORT=ON"),
 )
 JIT = Distribution(
     f"{DISTRIBUTION}-jit", "tools/release/jit_wheel", ("_jit",), 20_000_000, has_box=False
