@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The words of one command that somebody else wrote down, and nothing beside it.
+"""Splits a recorded command line, which is untrusted input, into words.
 
-A recorded command line is read for its actions, and people paste it into a shell.
-So it has to be one command: a reader takes words that it knows, and what it does
-not know is refused rather than passed over.
+A command line is parsed for its actions, and users also paste it into a shell. So it must be
+a single command: words that a parser does not know are an error, never skipped.
 """
 
 import re
@@ -20,7 +19,7 @@ _SHOWN = 200
 def command_words(text: str) -> list[str]:
     """Return the words of a command line, as a shell splits them.
 
-    Raises `InvalidActionError` for what is no text, for a quote that does not end and for
+    Raises `InvalidActionError` for a value that is not text, for an unclosed quote and for
     line breaks and other control characters, which would begin another command.
 
         >>> command_words("opt -passes='sroa,dce' input.bc")
@@ -42,7 +41,7 @@ def command_words(text: str) -> list[str]:
 
 
 def is_file_name(word: str) -> bool:
-    """Return whether `word` is a file's name, or ``-``, in which a shell sees nothing to do.
+    """Return whether `word` is a file name, or ``-``, without characters special to a shell.
 
     >>> [is_file_name(word) for word in ("input.bc", "output.bc;", "&&", "$(id)", "-")]
     [True, False, False, False, True]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of states, with what differs from another state marked."""
+"""Graphs of states, with the differences to another state marked."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def graph_of(
     tree: Tree, listings: Listings, state: State, pane: GraphPane, function: str | None,
     against: State | None,
 ) -> Graph:  # fmt: skip
-    """Return a picture of `state`, marked with what differs from `against`."""
+    """Return a graph of `state`, with the differences to `against` marked."""
     if pane.of_function and not function:
         raise ExplorerError(f"{pane.kind} is drawn of a function: expected ?function=NAME")
     name = function or ""
@@ -76,7 +76,7 @@ def _other(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: 
 
 
 def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
-    """Return of each node whether the other state has it, by what it is and then by its name."""
+    """Return the status of each node in the other state, matched by content, then by name."""
     if other is None:
         return {}
     equal = Counter(map(_digest, other.nodes))
@@ -106,7 +106,7 @@ def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
 
 
 def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) -> list[Edge]:
-    """Return the edges, each the same where it joins equal nodes, or those of the same names."""
+    """Return the edges; one is the same if it joins equal nodes, or nodes of the same names."""
     equal, named = _ends(other)
     digests = {node.id: _digest(node) for node in graph.nodes}
     found: list[Edge] = []
@@ -134,7 +134,7 @@ _Ends = Counter[tuple[str, str, str]]
 
 
 def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
-    """Return what edges join: what their nodes are, and what these are called."""
+    """Return the ends of the edges, as the contents and as the names of their nodes."""
     if graph is None:
         return Counter(), Counter()
     digests = {node.id: _digest(node) for node in graph.nodes}
@@ -145,7 +145,7 @@ def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
 
 
 def _taken(left: _Ends, key: tuple[str, str, str]) -> bool:
-    """Take one out, if there is one left."""
+    """Remove one and return whether there was one."""
     if left[key] <= 0:
         return False
     left[key] -= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts of states, function by function, and what differs between two of them."""
+"""Texts of states, function by function, and the differences between two of them."""
 
 import difflib
 import hashlib
@@ -24,7 +24,7 @@ __all__ = ["Listings", "difference", "functions_of", "text_of"]
 
 _KEPT_LETTERS = 32 << 20
 _MOST_COMPARED = 4_000
-"""Lines of a function whose difference is counted exactly."""
+"""The most lines of a function whose difference is counted exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class _Listed:
 
 
 class Listings:
-    """Texts that were asked for, the last of them kept. One thread at a time."""
+    """A cache of the last requested texts; used by one thread at a time."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -54,7 +54,7 @@ class Listings:
         return self._kept[key]
 
     def forget(self, id: int) -> None:
-        """Forget the texts of a node that is gone."""
+        """Drop the texts of a removed node."""
         for key in [key for key in self._kept if key[0] == id]:
             del self._kept[key]
 
@@ -66,7 +66,7 @@ class Listings:
 
 
 def text_of(listed: _Listed, pane: TextPane, node: int, function: str | None) -> Text:
-    """Return a whole text or the part that is one function; raise `ExplorerError` for none."""
+    """Return a text, or one function of it; raise `ExplorerError` if it has no such function."""
     lines = listed.whole.lines
     text, first = listed.whole.text, 0
     if function is not None:
@@ -91,7 +91,7 @@ def functions_of(listed: _Listed, node: int) -> Functions:
 
 
 def difference(a: int, before: _Listed, b: int, after: _Listed) -> Difference:
-    """Return which functions differ and by how many lines, the most first."""
+    """Return the functions that differ and by how many lines, the most first."""
     rows = [
         _compared(name, before.parts.get(name), after.parts.get(name))
         for name in dict.fromkeys([*after.parts, *before.parts])
@@ -114,7 +114,7 @@ def _compared(name: str, before: str | None, after: str | None) -> FunctionDiffe
 
 
 def _counted(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many lines came and went; of long functions, how many have no equal line."""
+    """Return the numbers of added and removed lines; of long functions, of unmatched lines."""
     if len(old) + len(new) > _MOST_COMPARED:
         return _without_equal(new, old), _without_equal(old, new)
     same = sum(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What it means that the kernel makes no namespaces, and who can do something about it.
+"""Explains why the kernel refused to make namespaces, and who can change that.
 
-The kernel has a handful of numbers for all reasons: "No space left on device" is a count of
-namespaces, not a disk. What this machine's settings say decides between them.
+The kernel reports all reasons with a handful of error numbers: "No space left on device" means
+a limit on namespaces, not a full disk. This machine's settings tell the reasons apart.
 """
 
 import errno
@@ -21,9 +21,9 @@ _NUMBERS = (*_FORBIDDEN, errno.ENOSPC, errno.EUSERS, errno.EINVAL, errno.ENOSYS)
 
 
 def explained(said: str, *, settings: Path = Path("/proc/sys"), status: str | None = None) -> str:
-    """Return what a tool said that made no namespaces, with what it means and what to do.
+    """Return the message of a tool that could not make namespaces, with its cause and remedy.
 
-    `settings` are the kernel's, and `status` is that of this process.
+    `settings` holds the kernel's settings, and `status` this process's ``/proc`` status.
 
     >>> explained("mount tmpfs: Disk quota exceeded")
     'mount tmpfs: Disk quota exceeded'
@@ -35,7 +35,7 @@ def explained(said: str, *, settings: Path = Path("/proc/sys"), status: str | No
     if status is None:
         status = _text(Path("/proc/self/status"))
     meaning = _meaning(step, number, settings, status)
-    if number == errno.ENOSPC:  # the kernel's words are of another subject
+    if number == errno.ENOSPC:  # the kernel's message misleads, so it is left out
         return f"{step}: {meaning}"
     return f"{said}: {meaning}" if meaning else said
 

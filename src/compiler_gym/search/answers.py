@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Search among answers to a compiler's questions: change a few of those it gives itself.
+"""Search over the answers to a compiler's questions: change a few of its own answers.
 
 A proposal is a whole episode, compiled once: answers to the first questions, then the action that
-leaves the rest to the compiler. Its parts are not programs that anybody would have.
+leaves the rest to the compiler. The program in the middle of a proposal is not a result.
 """
 
 import random
@@ -23,8 +23,8 @@ _OWN = 0
 class AnswerSearch(SettingsSearch):
     """Flip answers as `SettingsSearch` flips options: the number of a question is the option.
 
-    An answer may change what is asked afterwards, and then those behind it are given to other
-    questions: most of them lie in functions that know nothing of each other.
+    An answer may change the later questions, and then the later answers apply to other ones. That
+    is rare, because most questions are about unrelated functions.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
@@ -37,7 +37,7 @@ class AnswerSearch(SettingsSearch):
         self._is_counted = False
 
     def ask(self) -> Sequence[MoveSequence]:
-        """Return the compiler's own answers first, to count its questions."""
+        """Return proposals: first the compiler's own answers, which counts its questions."""
         if self._is_counted:
             return super().ask()
         return [self._moves.pack((*(_OWN,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]

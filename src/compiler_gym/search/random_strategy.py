@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random search: sequences of random actions, of which the best beginning counts."""
+"""Random search: sequences of random actions, each judged by its best prefix."""
 
 import random
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _BATCH = 8
 
 
 class RandomSearch:
-    """Try the known sequences, then random ones without end."""
+    """Try the known sequences, then random ones until the budget is used."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
