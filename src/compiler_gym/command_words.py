@@ -13,7 +13,7 @@ from compiler_gym.errors import InvalidActionError
 __all__ = ["command_words", "is_file_name"]
 
 _FILE_NAME = re.compile(r"-|[\w./][\w./+@%=,:-]*")
-_SHOWN = 200
+_MOST_QUOTED_TEXT = 200
 
 
 def command_words(text: str) -> list[str]:
@@ -29,14 +29,14 @@ def command_words(text: str) -> list[str]:
         raise InvalidActionError(f"expected a command line, found {text!r:.200}")
     if not text.isprintable():
         raise InvalidActionError(
-            f"{text[:_SHOWN]!r} is not one command: found a line break or a control character, "
-            "expected the command alone"
+            f"{text[:_MOST_QUOTED_TEXT]!r} is not one command: found a line break or a control "
+            "character, expected the command alone"
         )
     try:
         return shlex.split(text)
     except ValueError as error:
         raise InvalidActionError(
-            f"{text[:_SHOWN]!r} is cut short: {error}: expected a whole command line"
+            f"{text[:_MOST_QUOTED_TEXT]!r} is cut short: {error}: expected a whole command line"
         ) from error
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 __all__ = ["did_you_mean", "nearest", "unknown_name"]
 
-_MOST = 3
+_MOST_NAMES = 3
 _LEAST_PART = 3
 """The shortest part of a name that counts as a match; at its start one letter fewer is enough."""
 _CUTOFF = 0.7
@@ -20,7 +20,7 @@ _VERSION = re.compile(r"-v\d+$")
 
 
 def nearest(
-    name: object, known: Iterable[str], *, most: int = _MOST, cutoff: float = _CUTOFF
+    name: object, known: Iterable[str], *, most: int = _MOST_NAMES, cutoff: float = _CUTOFF
 ) -> list[str]:
     """Return up to `most` of the `known` names that `name` may stand for, nearest first.
 

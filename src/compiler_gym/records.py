@@ -42,7 +42,7 @@ class Record:
         Records inside become dictionaries, tuples lists.
         """
         return {
-            name: _plain(getattr(self, name))
+            name: _json_value(getattr(self, name))
             for name in _field_names(self)
             if name not in exclude and (include is None or name in include)
         }
@@ -105,14 +105,14 @@ def _field_names(record: Record) -> list[str]:
     return [field.name for field in dataclasses.fields(cast(Any, record))]
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return `value` as JSON has it: no records, tuples or members of an enum."""
     if isinstance(value, Record):
         return value.dict()
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        return {key: _json_value(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in cast("list[Any]", value)]
+        return [_json_value(item) for item in cast("list[Any]", value)]
     return value

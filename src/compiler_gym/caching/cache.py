@@ -164,7 +164,7 @@ class TranspositionCache:
 
     def _write_at_exit(self) -> None:
         disk = self._disk
-        self._at_exit = weakref.finalize(self, _close, disk, self._lock)
+        self._at_exit = weakref.finalize(self, _close_disk, disk, self._lock)
 
     def after_fork(self) -> None:
         """Leave what waits to the parent, which still has it, and start a lock of our own."""
@@ -183,7 +183,7 @@ class TranspositionCache:
         return known
 
 
-def _close(disk: Disk | None, lock: threading.RLock) -> None:
+def _close_disk(disk: Disk | None, lock: threading.RLock) -> None:
     if disk is not None:
         with lock:
             disk.close()

@@ -299,7 +299,7 @@ class CachingConnection:
             self._version,
             self._key,
             program.uri,  # how to run a program may follow from it, and its text may name it
-            _digest(program.contents),
+            _contents_digest(program.contents),
             hashlib.blake2b(program.run, digest_size=16).digest(),
             sorted(program.parameters.items()),
             request.action_space,
@@ -308,7 +308,7 @@ class CachingConnection:
         return hashlib.blake2b(_encode(parts), digest_size=16).digest()
 
 
-def _digest(contents: bytes) -> bytes:
+def _contents_digest(contents: bytes) -> bytes:
     known = _digests.get(id(contents))
     if known is not None and known[0] is contents:
         return known[1]

@@ -42,14 +42,18 @@ def exit_status_of(error: BaseException) -> int | None:
         sys.stderr.write("\ninterrupted\n")
         return INTERRUPTED
     if isinstance(error, CompilerGymError):
-        _report(str(error), _next_step(error), error.reproducer)
+        _report_error(str(error), _next_step(error), error.reproducer)
         return REFUSED
     if type(error).__module__ == "gymnasium.error":
-        _report(_unknown_environment(error), "`compiler-gym envs` lists every environment", None)
+        _report_error(
+            _unknown_environment(error), "`compiler-gym envs` lists every environment", None
+        )
         return REFUSED
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = "the output" if error.filename is None else str(error.filename)
-        _report(f"cannot write {where}: {error.strerror}", "free some space and try again", None)
+        _report_error(
+            f"cannot write {where}: {error.strerror}", "free some space and try again", None
+        )
         return REFUSED
     return None
 
@@ -72,7 +76,7 @@ def _next_step(error: BaseException) -> str | None:
     return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
 
 
-def _report(message: str, next_step: str | None, reproducer: str | None) -> None:
+def _report_error(message: str, next_step: str | None, reproducer: str | None) -> None:
     from compiler_gym.cli._output import errors, styled
 
     lines = message.strip().splitlines() or ["failed without a message"]

@@ -49,7 +49,7 @@ def replay(
     from compiler_gym.validation import trace as trace_of
 
     states, damage = read_states(files)
-    rows: list[_Row] = []
+    rows: list[_ReplayRow] = []
     traces: list[str] = []
     for state in states:
         with env_for(state.environment, env, reward, limits)() as made:
@@ -57,11 +57,11 @@ def replay(
             if trace is not None:
                 traces.append(trace_of(made, state).to_line() + "\n")
     if trace is not None:
-        _write(trace, traces)
+        _write_traces(trace, traces)
     if json:
         print_json([row.to_json() for row in rows])
     elif rows or damage is None:
-        _show(rows)
+        _show_replays(rows)
     if damage is not None:
         exit_status_of(damage)
         raise typer.Exit(REFUSED)
@@ -70,7 +70,7 @@ def replay(
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _ReplayRow:
     """What was recorded, and what came of it here."""
 
     recorded: "CompilerEnvState"
@@ -100,7 +100,7 @@ class _Row:
         }
 
 
-def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
+def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _ReplayRow:
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.validation import replay as replay_in
     from compiler_gym.validation import replay_differences
@@ -108,7 +108,7 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
     try:
         replayed = replay_in(env, state)
     except (CompilerGymError, ValueError) as error:
-        return _Row(state, None, (f"{type(error).__name__}: {error}",))
+        return _ReplayRow(state, None, (f"{type(error).__name__}: {error}",))
     differences = tuple(map(str, replay_differences(state, replayed, env.reward.spaces)))
     note = ""
     if state.compiler_version not in (None, replayed.compiler_version):
@@ -121,10 +121,10 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
         note = f"{names}: other results in other runs, no replay is promised"
     elif state.has_reward and not replayed.has_reward:
         note = "the reward is not compared: name its space with --reward"
-    return _Row(state, replayed, differences, note)
+    return _ReplayRow(state, replayed, differences, note)
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def _write_traces(path: Path, lines: list[str]) -> None:
     from compiler_gym.errors import CacheError
 
     try:
@@ -133,7 +133,7 @@ def _write(path: Path, lines: list[str]) -> None:
         raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
 
 
-def _show(rows: list[_Row]) -> None:
+def _show_replays(rows: list[_ReplayRow]) -> None:
     console = output()
     shown = table(
         "Program", "Actions", "Recorded", "Replayed", "Program reached", "",
@@ -146,8 +146,8 @@ def _show(rows: list[_Row]) -> None:
         shown.add_row(
             program_name(row.recorded.benchmark),
             row.recorded.action_space or "",
-            _number(row.recorded.reward),
-            _number(None if replayed is None else replayed.reward),
+            _reward_text(row.recorded.reward),
+            _reward_text(None if replayed is None else replayed.reward),
             same,
             _verdict(row),
         )
@@ -158,11 +158,11 @@ def _show(rows: list[_Row]) -> None:
             console.print(f"{name}: {line}", soft_wrap=True)
 
 
-def _verdict(row: _Row) -> "Text":
+def _verdict(row: _ReplayRow) -> "Text":
     if row.differs:
         return styled("differs", "red")
     return styled("see below", "yellow") if row.note else styled("ok", "")
 
 
-def _number(value: float | None) -> str:
+def _reward_text(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"

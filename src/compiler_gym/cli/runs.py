@@ -49,7 +49,7 @@ def runs(
             ]
         )  # fmt: skip
         return
-    _show(found)
+    _show_runs(found)
     if compare:
         rows = table("Setting", *distinct_names([run.path for run in found]), typed=("Setting",))
         for name, values in differences(found).items():
@@ -57,7 +57,7 @@ def runs(
         show(rows)
 
 
-def _show(found: "list[RunSummary]") -> None:
+def _show_runs(found: "list[RunSummary]") -> None:
     console = output()
     if not found:
         console.print("no runs here: a search or an evaluation with --run FOLDER makes one")

@@ -99,7 +99,7 @@ def search(
         }
         print_json(document)
     else:
-        _show(results, costs)
+        _show_results(results, costs)
     if any(result.is_interrupted for result in results):
         raise typer.Exit(INTERRUPTED)
 
@@ -161,7 +161,7 @@ class _Searched:
         """Search, and keep what was found in the folder of the run."""
         from compiler_gym.search import KeepingWatcher, keep_results, run_search
 
-        watcher = _Watcher(log, is_quiet=is_quiet)
+        watcher = _ProgressLine(log, is_quiet=is_quiet)
         told = watcher if folder is None else KeepingWatcher(folder, watcher)
         try:
             results = run_search(self.make_env, self.benchmarks, options, watcher=told)
@@ -187,7 +187,7 @@ def _log(path: Path | None) -> "ProgressLog | None":
     return None if path is None else ProgressLog(path.with_name(f"{path.name}.progress.jsonl"))
 
 
-class _Watcher:
+class _ProgressLine:
     """Shows one line of progress on standard error, where somebody looks at it."""
 
     def __init__(self, log: "ProgressLog | None", *, is_quiet: bool) -> None:
@@ -219,7 +219,7 @@ class _Watcher:
             self._log.close()
 
 
-def _show(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:
+def _show_results(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:
     console = output()
     for rows in (_costs_table(results, costs), _work_table(results)):
         if rows is not None:

@@ -90,7 +90,7 @@ def validate(
     if json:
         print_json(documents)
     elif documents or damage is None:
-        _show(documents)
+        _show_verdicts(documents)
     if damage is not None:
         exit_status_of(damage)
         raise typer.Exit(REFUSED)
@@ -143,18 +143,18 @@ class _Log:
         self._path = path
         self._asked = asked
         self._known = {
-            _key(document["state"]): document
+            _state_key(document["state"]): document
             for document in (_lines_of(path) if path else ())
             if document.get("asked") == asked and not _is_untold(document)
         }
 
     def holds(self, state: "CompilerEnvState") -> bool:
         """Return whether `state` was asked the same before."""
-        return _key(state.dict()) in self._known
+        return _state_key(state.dict()) in self._known
 
     def known_of(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
         """Return the results that were there of those of `states` that have one."""
-        keys = dict.fromkeys(_key(state.dict()) for state in states)
+        keys = dict.fromkeys(_state_key(state.dict()) for state in states)
         return [self._known[key] for key in keys if key in self._known]
 
     def add(self, result: "ValidationResult") -> None:
@@ -187,7 +187,7 @@ def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     yield from (line for line in whole_lines(path) if isinstance(line.get("state"), dict))
 
 
-def _key(state: dict[str, Any]) -> tuple[Any, ...]:
+def _state_key(state: dict[str, Any]) -> tuple[Any, ...]:
     names = ("benchmark", "commandline", "reward", "action_space", "reward_space", "state_hash")
     return tuple(state.get(name) for name in names)
 
@@ -218,7 +218,7 @@ class _Counter:
             self._status.stop()
 
 
-def _show(documents: list[dict[str, Any]]) -> None:
+def _show_verdicts(documents: list[dict[str, Any]]) -> None:
     console = output()
     names = list(dict.fromkeys(r["name"] for document in documents for r in document["rungs"]))
     shown = table(

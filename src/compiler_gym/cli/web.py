@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["web"]
 
-_LIMITS = Limits(step_seconds=60.0)
-_LOCAL = ("127.0.0.1", "localhost", "::1")
+_SESSION_LIMITS = Limits(step_seconds=60.0)
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 @spread
@@ -43,7 +43,7 @@ def web(
     idle_minutes: Annotated[
         float, typer.Option(help="When a session is closed that nobody uses.", min=0.01)
     ] = 30.0,
-    limits: Limits = _LIMITS,
+    limits: Limits = _SESSION_LIMITS,
 ) -> None:
     """Open the web explorer: a tree of what passes do, with diffs, graphs and search.
 
@@ -70,7 +70,7 @@ def web(
     from compiler_gym.explorer.server import Server
 
     with Server(settings) as server:
-        if host not in _LOCAL:
+        if host not in _LOCAL_HOSTS:
             named = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
             errors().print(f"others can reach {named}: whoever knows the address can use this")
 

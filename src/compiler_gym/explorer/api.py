@@ -277,7 +277,9 @@ class Api:
             return value, env.observation.spec(name).to_string(value)
 
         value, text = session.work(lambda tree, _: tree.use(tree.state(id), seen))
-        return records.ObservationValue(node=id, name=name, value=_json(name, value), text=text)
+        return records.ObservationValue(
+            node=id, name=name, value=_observation_json(name, value), text=text
+        )
 
     def export(self, asked: Asked) -> records.Export:
         """Return a state in every form."""
@@ -336,7 +338,7 @@ class Api:
             language = format_of(compiler_of(id), new.source).name
             source = msgspec.structs.replace(new.source, language=language)
             new = msgspec.structs.replace(new, source=source)
-        program = _program(id, env, new)
+        program = _requested_program(id, env, new)
         reward = new.reward or first_reward(id, env)
         if reward is not None:
             env.reward_space = reward
@@ -347,7 +349,7 @@ class Api:
                     status=403,
                     next="open the session with run=true",
                 )
-        actions = _actions(env, new, program)
+        actions = _episode_actions(env, new, program)
         space = env.episode.selection.action_space_name
         make_another = partial(
             self._make, id, action_space=space, **({"reward_space": reward} if reward else {})
@@ -395,7 +397,7 @@ def _completed(new: records.NewSession) -> records.NewSession:
     )
 
 
-def _program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
+def _requested_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     if new.source is not None and new.benchmark is not None:
         raise ExplorerError("expected a benchmark or a source, found both")
     if new.source is not None:
@@ -407,7 +409,7 @@ def _program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     return env.datasets.benchmark(env.default_benchmark)
 
 
-def _actions(env: CompilerEnv, new: records.NewSession, program: Any) -> list[Any]:
+def _episode_actions(env: CompilerEnv, new: records.NewSession, program: Any) -> list[Any]:
     """Return the actions of the given episode, as members of its action space."""
     episode = new.episode
     if episode is None:
@@ -436,7 +438,7 @@ def _started(session: Explored, make_task: Callable[[], Working]) -> records.Tas
     return task.record()
 
 
-def _json(name: str, value: Any) -> Any:
+def _observation_json(name: str, value: Any) -> Any:
     """Return an observation as JSON; raise `ObservationError` if it has no JSON form."""
     try:
         plain = to_plain(value)

@@ -119,7 +119,7 @@ def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> S
         guard.check_token(request.headers, request.query_params.get("token"))
         asked = Asked(
             path=_path(request),
-            query={one.name: _value(one, request) for one in route.query},
+            query={one.name: _query_value(one, request) for one in route.query},
             body=await _body(request, route, api.settings.most_body_bytes),
         )
         loop = asyncio.get_running_loop()
@@ -129,7 +129,7 @@ def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> S
             return _stream(log, _first(request, first))
         if route.answer is None:
             return Response(status_code=route.status, headers=_SECURITY)
-        return _json(answer, route.status)
+        return _json_response(answer, route.status)
 
     return StarletteRoute(route.path, serve, methods=[route.method])
 
@@ -143,7 +143,7 @@ def _path(request: Request) -> dict[str, Any]:
     return found
 
 
-def _value(parameter: Parameter, request: Request) -> Any:
+def _query_value(parameter: Parameter, request: Request) -> Any:
     text = request.query_params.get(parameter.name)
     if text is None:
         if parameter.required:
@@ -207,7 +207,7 @@ def _stream(log: Log, first: int) -> StreamingResponse:
     return StreamingResponse(lines(), media_type="text/event-stream", headers=headers)
 
 
-def _json(answer: Any, status: int) -> Response:
+def _json_response(answer: Any, status: int) -> Response:
     headers = {**_SECURITY, "Cache-Control": "no-store"}
     data = msgspec.json.encode(answer)
     return Response(data, status, headers, media_type="application/json")
@@ -216,7 +216,7 @@ def _json(answer: Any, status: int) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
-    return _json(problem_of(error), status_of(error))
+    return _json_response(problem_of(error), status_of(error))
 
 
 def _file(static: Path, path: str) -> Response:

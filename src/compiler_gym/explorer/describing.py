@@ -76,7 +76,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
         assembly_title=panes.assembly.title if panes.assembly else "",
         has_text=panes.text is not None and panes.text.observation in offered,
         has_assembly=panes.assembly is not None and panes.assembly.observation in offered,
-        costs=_costs(panes, offered, running),
+        costs=_cost_records(panes, offered, running),
         vectors=[
             records.Vector(name=name, labels=list(labels))
             for name, labels in panes.vectors.items()
@@ -143,7 +143,7 @@ def _has_settings(env: CompilerEnv, name: str) -> bool:
     return spec is not None and bool(spec.sets)
 
 
-def _costs(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
+def _cost_records(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
     return [
         records.Cost(
             name=one.observation,

@@ -18,7 +18,7 @@ __all__ = ["EVERYWHERE", "Guard"]
 
 EVERYWHERE = frozenset({"", "0.0.0.0", "[::]"})
 """Host values that stand for every address of a machine."""
-_LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class Guard:
@@ -26,16 +26,16 @@ class Guard:
 
     def __init__(self, token: str, hosts: Iterable[str]) -> None:
         self._token = token.encode()
-        self._hosts = _LOCAL | {_bracketed(host) for host in hosts}
+        self._hosts = _LOOPBACK_HOSTS | {_bracketed(host) for host in hosts}
         self._by_address = not self._hosts.isdisjoint(EVERYWHERE)
-        if self._hosts != _LOCAL:  # open to other machines, by the name of this one
+        if self._hosts != _LOOPBACK_HOSTS:  # open to other machines, by the name of this one
             name = socket.gethostname().lower().partition(".")[0]
             self._hosts |= {socket.gethostname().lower(), name, f"{name}.local"}
 
     def check_names(self, headers: Mapping[str, str]) -> None:
         """Raise `ExplorerError` unless host and origin are this server's."""
         host = headers.get("host", "")
-        name = _name_of(host)
+        name = _host_name(host)
         if not name or (name not in self._hosts and not (self._by_address and _is_address(name))):
             raise ExplorerError(
                 f"host is {host!r:.100}: expected the address that was printed, or with --host the "
@@ -66,7 +66,7 @@ class Guard:
             )
 
 
-def _name_of(host: str) -> str:
+def _host_name(host: str) -> str:
     """Return a host without its port."""
     if host.startswith("["):
         return host.partition("]")[0].lower() + "]"

@@ -9,7 +9,7 @@ from compiler_gym.explorer.records import Event
 
 __all__ = ["Log"]
 
-_KEPT = 4096
+_KEPT_EVENTS = 4096
 _ALIVE_SECONDS = 15.0
 
 
@@ -29,9 +29,9 @@ class Log:
             if self._is_over:
                 return
             self._events.append(event)
-            if len(self._events) > _KEPT:
-                del self._events[: _KEPT // 2]
-                self._dropped += _KEPT // 2
+            if len(self._events) > _KEPT_EVENTS:
+                del self._events[: _KEPT_EVENTS // 2]
+                self._dropped += _KEPT_EVENTS // 2
             self._wake()
 
     def end(self) -> None:

@@ -33,7 +33,7 @@ def graph_of(
     if pane.of_function and not function:
         raise ExplorerError(f"{pane.kind} is drawn of a function: expected ?function=NAME")
     name = function or ""
-    graph = _read(tree, listings, state, pane, name)
+    graph = _graph_at(tree, listings, state, pane, name)
     if len(graph.nodes) > _MOST_NODES:
         raise ExplorerError(
             f"this graph has {len(graph.nodes):,} nodes: expected at most {_MOST_NODES:,}",
@@ -54,7 +54,9 @@ def graph_of(
     )
 
 
-def _read(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
+def _graph_at(
+    tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str
+) -> PaneGraph:
     if pane.observations:
         values: Sequence[Any] = tree.use(
             state, lambda env: [env.observation[one] for one in pane.observations]
@@ -68,7 +70,7 @@ def _read(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: s
 
 def _other(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
     try:
-        return _read(tree, listings, state, pane, name)
+        return _graph_at(tree, listings, state, pane, name)
     except ExplorerError as error:  # the function is not there
         if error.status != 404:
             raise
@@ -79,12 +81,12 @@ def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
     """Return the status of each node in the other state, matched by content, then by name."""
     if other is None:
         return {}
-    equal = Counter(map(_digest, other.nodes))
+    equal = Counter(map(_content_of_node, other.nodes))
     names = {node.id for node in other.nodes}
     found: dict[str, str] = {}
     for node in graph.nodes:
-        if equal[_digest(node)] > 0:
-            equal[_digest(node)] -= 1
+        if equal[_content_of_node(node)] > 0:
+            equal[_content_of_node(node)] -= 1
             found[node.id] = "same"
         else:
             found[node.id] = "changed" if node.id in names else "added"
@@ -94,12 +96,12 @@ def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
 def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
     if other is None:
         return []
-    equal = Counter(map(_digest, graph.nodes))
+    equal = Counter(map(_content_of_node, graph.nodes))
     names = {node.id for node in graph.nodes}
     gone: list[PaneNode] = []
     for node in other.nodes:
-        if equal[_digest(node)] > 0:
-            equal[_digest(node)] -= 1
+        if equal[_content_of_node(node)] > 0:
+            equal[_content_of_node(node)] -= 1
         elif node.id not in names:
             gone.append(node)
     return gone
@@ -108,7 +110,7 @@ def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
 def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) -> list[Edge]:
     """Return the edges; one is the same if it joins equal nodes, or nodes of the same names."""
     equal, named = _ends(other)
-    digests = {node.id: _digest(node) for node in graph.nodes}
+    digests = {node.id: _content_of_node(node) for node in graph.nodes}
     found: list[Edge] = []
     for edge in graph.edges:
         mark = ""
@@ -137,7 +139,7 @@ def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
     """Return the ends of the edges, as the contents and as the names of their nodes."""
     if graph is None:
         return Counter(), Counter()
-    digests = {node.id: _digest(node) for node in graph.nodes}
+    digests = {node.id: _content_of_node(node) for node in graph.nodes}
     return (
         Counter((digests[one.source], digests[one.target], one.kind) for one in graph.edges),
         Counter((one.source, one.target, one.kind) for one in graph.edges),
@@ -152,7 +154,7 @@ def _taken(left: _Ends, key: tuple[str, str, str]) -> bool:
     return True
 
 
-def _digest(node: PaneNode) -> str:
+def _content_of_node(node: PaneNode) -> str:
     return f"{node.function}\n{node.digest or node.label}"
 
 

@@ -28,7 +28,7 @@ from compiler_gym.tuning import PLAN_FILE, read_plan
 
 __all__ = ["exported", "fragment_of", "imported", "read_fragment"]
 
-_MARK = "s1."
+_FRAGMENT_PREFIX = "s1."
 """The prefix of a fragment: its version."""
 _MOST_BYTES = 8 << 20
 _MOST_FILE_BYTES = 64 << 20
@@ -86,8 +86,8 @@ def _text_of(source: Source | None) -> dict[str, Any]:
 
 def fragment_of(episode: Episode) -> str:
     """Return an episode as text for the fragment of a URL."""
-    packed = zlib.compress(msgspec.json.encode(_dense(episode)), 9)
-    return _MARK + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    packed = zlib.compress(msgspec.json.encode(_without_empty(episode)), 9)
+    return _FRAGMENT_PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def read_fragment(text: str) -> Episode:
@@ -96,7 +96,7 @@ def read_fragment(text: str) -> Episode:
     Text after an ``&`` is ignored: it holds the settings of the page.
     """
     try:
-        packed, _, _ = text.removeprefix("#").removeprefix(_MARK).partition("&")
+        packed, _, _ = text.removeprefix("#").removeprefix(_FRAGMENT_PREFIX).partition("&")
         data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(data, _MOST_BYTES)
@@ -143,7 +143,7 @@ def _text_in(path: Path) -> str:
 
 def _from_text(text: str) -> Episodes:
     begin = text.strip()
-    if begin.removeprefix("#").startswith(_MARK):
+    if begin.removeprefix("#").startswith(_FRAGMENT_PREFIX):
         return Episodes(kind="fragment", episodes=[read_fragment(begin)])
     if not begin:
         raise StateFileError("there is nothing to read: expected states, results or a link")
@@ -293,7 +293,7 @@ def _list_of(text: str) -> list[Any]:
     return list(found)
 
 
-def _dense(episode: Episode) -> dict[str, Any]:
+def _without_empty(episode: Episode) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(episode)
     return {key: value for key, value in plain.items() if value not in (None, "")}
 

@@ -13,7 +13,7 @@ from compiler_gym.registration import Compiler, ProgramFormat
 
 __all__ = ["format_of", "local_path", "named_program", "pasted_program", "source_of"]
 
-_SHOWN = 300
+_MOST_QUOTED_PATH = 300
 _PASTED = "benchmark://pasted-v0/"
 """The dataset of pasted programs."""
 
@@ -33,7 +33,7 @@ def named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None)
         return env.datasets.benchmark(name)
     file = local_path(path)
     if not os.path.exists(file):
-        raise BenchmarkNotFoundError(f"no such file: {path[:_SHOWN]!r}")
+        raise BenchmarkNotFoundError(f"no such file: {path[:_MOST_QUOTED_PATH]!r}")
     return env.datasets.benchmark(f"file://{quote_path(str(file))}{query}")
 
 
@@ -46,14 +46,14 @@ def _require_suffix(compiler: Compiler | None, name: str, path: str) -> None:
     if suffixes and not path.endswith(tuple(suffixes)):
         known = ", ".join(suffixes)
         raise BenchmarkInitError(
-            f"cannot tell what {path[:_SHOWN]!r} is: expected a name ending in {known}"
+            f"cannot tell what {path[:_MOST_QUOTED_PATH]!r} is: expected a name ending in {known}"
         )
 
 
 def local_path(text: str) -> Path:
     """Return the absolute path, whether it exists or not."""
     if "\0" in text:
-        raise ExplorerError(f"path is {text[:_SHOWN]!r}: expected one without a NUL")
+        raise ExplorerError(f"path is {text[:_MOST_QUOTED_PATH]!r}: expected one without a NUL")
     return Path(os.path.abspath(os.path.expanduser(text)))
 
 

@@ -117,7 +117,7 @@ class TryingAll(Working):
 
         self._env, _ = session.work(begun)
         try:
-            self._actions = _actions(self._env.action_space, asked.actions)
+            self._actions = _actions_to_try(self._env.action_space, asked.actions)
             for name in self._costs:
                 self._env.observation.spec(name)
         except CompilerGymError:
@@ -148,7 +148,7 @@ class TryingAll(Working):
             name=name,
             reward=None if failure is not None or reward is None else float(reward),
             changed=failure is None and not info["action_had_no_effect"],
-            costs={} if failure is not None else _costs(self._costs, values),
+            costs={} if failure is not None else _costs_by_name(self._costs, values),
             error=None if failure is None else problem_of(failure),
         )
 
@@ -235,7 +235,7 @@ class Searching(Working):
         return [names[move] if move < len(names) else str(move) for move in moves]
 
 
-def _actions(space: Any, asked: list[Any] | None) -> list[Any]:
+def _actions_to_try(space: Any, asked: list[Any] | None) -> list[Any]:
     """Return the requested actions, or all actions."""
     if asked is not None:
         return [action_of(space, one) for one in asked]
@@ -254,5 +254,5 @@ def _starts(path: list[Any]) -> list[list[int]] | None:
     return [path] if path and all(isinstance(action, int) for action in path) else None
 
 
-def _costs(names: Sequence[str], values: Sequence[Any]) -> dict[str, float]:
+def _costs_by_name(names: Sequence[str], values: Sequence[Any]) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}

@@ -28,7 +28,7 @@ _MOST_COMPARED = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listing:
     """A text and its functions."""
 
     whole: PaneText
@@ -40,15 +40,15 @@ class Listings:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._kept: OrderedDict[tuple[int, str], _Listed] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, str], _Listing] = OrderedDict()
 
-    def of(self, state: State, pane: TextPane) -> _Listed:
+    def of(self, state: State, pane: TextPane) -> _Listing:
         """Return the text of a state by a pane."""
         key = state.id, pane.observation
         if key not in self._kept:
             raw = self._tree.use(state, lambda env: env.observation[pane.observation])
             whole = pane.read(str(raw))
-            self._kept[key] = _Listed(whole, parts_by_function(whole.text, pane.listing))
+            self._kept[key] = _Listing(whole, parts_by_function(whole.text, pane.listing))
             self._make_room()
         self._kept.move_to_end(key)
         return self._kept[key]
@@ -65,7 +65,7 @@ class Listings:
             held -= len(oldest.whole.text)
 
 
-def text_of(listed: _Listed, pane: TextPane, node: int, function: str | None) -> Text:
+def text_of(listed: _Listing, pane: TextPane, node: int, function: str | None) -> Text:
     """Return a text, or one function of it; raise `ExplorerError` if it has no such function."""
     lines = listed.whole.lines
     text, first = listed.whole.text, 0
@@ -83,24 +83,24 @@ def text_of(listed: _Listed, pane: TextPane, node: int, function: str | None) ->
     return Text(node=node, language=pane.listing.language, text=text, line_map=found)
 
 
-def functions_of(listed: _Listed, node: int) -> Functions:
+def functions_of(listed: _Listing, node: int) -> Functions:
     """Return the functions of a text."""
     facts = {name: _fact(name, text) for name, text in listed.parts.items()}
     outside = facts.pop("", _fact("", ""))
     return Functions(node=node, functions=list(facts.values()), outside=outside)
 
 
-def difference(a: int, before: _Listed, b: int, after: _Listed) -> Difference:
+def difference(a: int, before: _Listing, b: int, after: _Listing) -> Difference:
     """Return the functions that differ and by how many lines, the most first."""
     rows = [
-        _compared(name, before.parts.get(name), after.parts.get(name))
+        _function_difference(name, before.parts.get(name), after.parts.get(name))
         for name in dict.fromkeys([*after.parts, *before.parts])
     ]
     rows.sort(key=lambda row: (row.status == "same", not row.name, -(row.added + row.removed)))
     return Difference(a=a, b=b, functions=rows)
 
 
-def _compared(name: str, before: str | None, after: str | None) -> FunctionDifference:
+def _function_difference(name: str, before: str | None, after: str | None) -> FunctionDifference:
     def row(status: str, added: int, removed: int) -> FunctionDifference:
         return FunctionDifference(name=name, status=status, added=added, removed=removed)
 

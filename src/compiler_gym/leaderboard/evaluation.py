@@ -28,7 +28,7 @@ __all__ = ["Evaluation", "Outcome", "Policy", "evaluate"]
 Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
 
-_LATE = 1.0
+_GRACE_SECONDS = 1.0
 """Seconds that a last step may run over the limit."""
 
 
@@ -81,7 +81,7 @@ class Outcome:
         return cls(state, **own)
 
 
-def _cost(line: dict[str, Any], key: str) -> float:
+def _cost_field(line: dict[str, Any], key: str) -> float:
     value = line[key]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise StateFileError(f"{key} is {value!r:.80}: expected a finite number >= 0")
@@ -94,10 +94,12 @@ def _cost(line: dict[str, Any], key: str) -> float:
     return number
 
 
-def _count(line: dict[str, Any], key: str) -> int:
+def _count_field(line: dict[str, Any], key: str) -> int:
     value = line[key]
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST:
-        raise StateFileError(f"{key} is {value!r:.80}: expected a whole number from 0 to {_MOST}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_COUNT:
+        raise StateFileError(
+            f"{key} is {value!r:.80}: expected a whole number from 0 to {_MOST_COUNT}"
+        )
     return value
 
 
@@ -107,17 +109,18 @@ def _truth(line: dict[str, Any], key: str) -> bool:
     return line[key]
 
 
-def _text(line: dict[str, Any], key: str) -> str:
+def _text_field(line: dict[str, Any], key: str) -> str:
     if not isinstance(line[key], str):
         raise StateFileError(f"{key} is {line[key]!r:.80}: expected text")
     return line[key]
 
 
-_MOST = 1 << 53
+_MOST_COUNT = 1 << 53
 _FIELDS: dict[str, Callable[[dict[str, Any], str], Any]] = {
-    "repetition": _count, "initial": _cost, "baseline": _cost, "found": _cost,
-    "walltime": _cost, "compilations": _count, "is_late": _truth, "error": _text,
-    "published": _cost,
+    "repetition": _count_field, "initial": _cost_field, "baseline": _cost_field,
+    "found": _cost_field,
+    "walltime": _cost_field, "compilations": _count_field, "is_late": _truth, "error": _text_field,
+    "published": _cost_field,
 }  # fmt: skip
 _REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
 
@@ -206,12 +209,16 @@ def _train(policy: Policy, task: Task) -> bool:
         return False
     meter = Meter(Limit(seconds=task.train_seconds))
     with suppress(LimitReached):
-        train(lambda: Training(_make(task), meter, task.train), task.train, task.train_seconds)
-    return meter.seconds > task.train_seconds + _LATE
+        train(
+            lambda: Training(_task_environment(task), meter, task.train),
+            task.train,
+            task.train_seconds,
+        )
+    return meter.seconds > task.train_seconds + _GRACE_SECONDS
 
 
 def _episodes(task: Task) -> Iterator[tuple[str, int]]:
-    with _make(task) as env:
+    with _task_environment(task) as env:
         if not env.compiler_version.startswith(task.compiler_version):
             raise EnvironmentNotSupported(
                 f"{task.name} is about version {task.compiler_version} of the compiler: "
@@ -223,7 +230,7 @@ def _episodes(task: Task) -> Iterator[tuple[str, int]]:
             yield uri, repetition
 
 
-def _make(task: Task) -> CompilerEnv:
+def _task_environment(task: Task) -> CompilerEnv:
     options: dict[str, Any] = {"reward_space": task.reward_space}
     if task.action_space is not None:
         options["action_space"] = task.action_space
@@ -231,7 +238,7 @@ def _make(task: Task) -> CompilerEnv:
 
 
 def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
-    with _make(task) as env:
+    with _task_environment(task) as env:
         env.reset(benchmark=uri, seed=task.seed + repetition)
         before, program = env.state, str(env.benchmark)
         initial, baseline, cost = (
@@ -240,10 +247,10 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         other = task.published_baseline
         published = float(env.observation[other]) if other else None
         meter = Meter(task.limit)
-        error = _run(policy, Metered(env, meter), meter)
+        error = _run_policy(policy, Metered(env, meter), meter)
         walltime = meter.seconds
         seconds = task.limit.seconds
-        is_late = seconds is not None and walltime > seconds + _LATE
+        is_late = seconds is not None and walltime > seconds + _GRACE_SECONDS
         unfair = _unfair(env, task, program)
         error, state = error or unfair, before
         if not unfair:
@@ -265,7 +272,7 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         )
 
 
-def _run(policy: Policy, env: Metered, meter: Meter) -> str:
+def _run_policy(policy: Policy, env: Metered, meter: Meter) -> str:
     """Let the policy act and return how it failed, if it did."""
     try:
         used = policy(env, meter) if _takes_meter(policy) else policy(env)

@@ -24,7 +24,7 @@ from compiler_gym.wrappers import CompilerEnvWrapper
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
 
-_KEPT = 0.1
+_RESERVED_SHARE = 0.1
 """The share of the time that is kept for what comes before and after the search."""
 
 
@@ -67,7 +67,7 @@ class SearchPolicy:
         # The search confirms its result in the first environment it makes: in this one it is
         # then where it is to be judged, and applying it is not charged to its limit.
         confirming = iter((_LeftOpen(env.unwrapped),))  # type: ignore[arg-type]  # ours
-        seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
+        seconds = max(meter.seconds_left * (1 - _RESERVED_SHARE) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
         )

@@ -14,7 +14,7 @@ _HEAD = (
     "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb",
     "without outliers: Cb/C", "improved", "seconds", "compilations", "times",
 )  # fmt: skip
-_MARKS = re.compile(
+_TABLE_MARKS = re.compile(
     r"(<!-- leaderboard(?: (?P<task>[\w.-]+))?:.*?-->\n).*?(<!-- end leaderboard -->)", re.S
 )
 
@@ -37,11 +37,11 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
         f"**{task.name}**: {task.description} ({_baselines(task)})", "",
-        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 8 + ["---"]),
+        _markdown_row(_HEAD), _markdown_row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
     for rank, submission in enumerate(ranked(of_task), start=1):
-        lines.append(_line(str(rank), submission))
-    lines += [_line("-", submission) for submission in _by_ratio(rest)]
+        lines.append(_entry_row(str(rank), submission))
+    lines += [_entry_row("-", submission) for submission in _by_ratio(rest)]
     return "\n".join(lines)
 
 
@@ -58,7 +58,7 @@ def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
     return sorted(submissions, key=lambda s: (-mean(s), s.name))
 
 
-def _line(rank: str, submission: Submission) -> str:
+def _entry_row(rank: str, submission: Submission) -> str:
     evaluation, again = submission.evaluation, submission.rerun
     found = evaluation.summary
     seconds, compilations = (
@@ -67,10 +67,10 @@ def _line(rank: str, submission: Submission) -> str:
         else (again.seconds, again.compilations)
     )
     outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
-    return _row(
+    return _markdown_row(
         (
             rank,
-            _plain(submission.name),
+            _escaped(submission.name),
             _interval(found.share),
             _interval(found.published_share),
             _interval(found.ratio),
@@ -84,7 +84,7 @@ def _line(rank: str, submission: Submission) -> str:
     )
 
 
-def _plain(name: str) -> str:
+def _escaped(name: str) -> str:
     """Return a name that cannot end a cell, a row or the part of a page between its marks."""
     printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
@@ -108,7 +108,7 @@ def with_tables(text: str, submissions: Sequence[Submission]) -> str:
         chosen = [s for s in submissions if found["task"] in (None, s.task.name)]
         return f"{found[1]}\n{tables_of(chosen)}\n\n{found[3]}"
 
-    return _MARKS.sub(fill, text)
+    return _TABLE_MARKS.sub(fill, text)
 
 
 def _order(name: str) -> tuple[str, float]:
@@ -116,7 +116,7 @@ def _order(name: str) -> tuple[str, float]:
     return re.sub(r"\d+s$", "", name), float(digits[1]) if digits else 0.0
 
 
-def _row(cells: Iterable[str]) -> str:
+def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 

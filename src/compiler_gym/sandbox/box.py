@@ -31,7 +31,7 @@ __all__ = ["FOLDER", "BoxReport", "RunLimits", "run_boxed", "try_way"]
 FOLDER = "/box"
 """The working directory of a program in namespaces."""
 
-_PATIENCE = 20.0
+_HELPER_GRACE_SECONDS = 20.0
 """Seconds after the time limit at which the helper itself is killed."""
 _VISIBLE = "COMPILER_GYM_SANDBOX_VISIBLE"
 _COUNTERS = ("perf",)
@@ -163,7 +163,7 @@ def run_boxed(
         finally:
             os.close(writing)
         said = _said_by(process, reading, limits.seconds)
-        return _report(said, sandbox, group)
+        return _box_report(said, sandbox, group)
 
 
 def try_way(one: Way) -> str:
@@ -307,7 +307,7 @@ def _bounds(limits: RunLimits) -> list[str]:
 def _said_by(process: "subprocess.Popen[bytes]", reading: int, seconds: float) -> bytes:
     """Return the helper's report line; end the helper if it writes none in time."""
     said = b""
-    end = time.monotonic() + seconds + _PATIENCE
+    end = time.monotonic() + seconds + _HELPER_GRACE_SECONDS
     try:
         poll = select.poll()
         poll.register(reading, select.POLLIN)
@@ -327,12 +327,12 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     """End the helper: first by a signal that lets it end its processes, then by killing it."""
     try:
         process.send_signal(signal.SIGTERM)
-        process.wait(_PATIENCE)
+        process.wait(_HELPER_GRACE_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
 
 
-def _report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
+def _box_report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
     kind, *words = said.decode(errors="replace").split() or [""]
     if kind == "ended":
         status, seconds, cpu, peak, stopped_by = words

@@ -38,7 +38,7 @@ class Group:
 def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
     """Yield a group with these bounds, removed at the end; None if none can be made."""
     parent = _parent()
-    group = None if parent is None else _made(parent, memory_bytes, processes)
+    group = None if parent is None else _new_group(parent, memory_bytes, processes)
     try:
         yield group
     finally:
@@ -50,7 +50,7 @@ def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
                 pass
 
 
-def _made(parent: Path, memory_bytes: int, processes: int) -> Group | None:
+def _new_group(parent: Path, memory_bytes: int, processes: int) -> Group | None:
     path = parent / f"compiler_gym-{os.getpid()}-{next(_count)}"
     try:
         path.mkdir()

@@ -3,7 +3,7 @@
 
 __all__ = ["is_own"]
 
-_OWN = ("benchmark://user-v0/", "file:")
+_USER_URIS = ("benchmark://user-v0/", "file:")
 
 
 def is_own(uri: str) -> bool:
@@ -14,4 +14,4 @@ def is_own(uri: str) -> bool:
     >>> is_own("benchmark://user-v0/ab12"), is_own("benchmark://anghabench-v1/x")
     (True, False)
     """
-    return uri.startswith(_OWN)
+    return uri.startswith(_USER_URIS)

@@ -17,8 +17,8 @@ from compiler_gym.sandbox.tiers import Sandbox, chosen
 
 __all__ = ["run_tool_boxed"]
 
-_MEMORY_BYTES = 8 << 30
-_FILE_BYTES = 1 << 30
+_TOOL_MEMORY_BYTES = 8 << 30
+_TOOL_FILE_BYTES = 1 << 30
 _PROCESSES = 256
 _OPEN_FILES = 1024
 
@@ -56,7 +56,9 @@ def run_tool_boxed(
             command,
             sandbox=tier,
             folder=folder.resolve(),
-            limits=RunLimits(seconds, _MEMORY_BYTES, _FILE_BYTES, _PROCESSES, 0, _OPEN_FILES),
+            limits=RunLimits(
+                seconds, _TOOL_MEMORY_BYTES, _TOOL_FILE_BYTES, _PROCESSES, 0, _OPEN_FILES
+            ),
             environment=variables | {"HOME": str(folder), "LC_ALL": "C"},
             streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
             visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],

@@ -16,7 +16,7 @@ __all__ = ["AnswerSearch"]
 
 _MOST_QUESTIONS = 4096
 """Later questions are always left to the compiler."""
-_OWN = 0
+_OWN_ANSWER = 0
 """The first action is the compiler's own answer."""
 
 
@@ -32,7 +32,7 @@ class AnswerSearch(SettingsSearch):
         assert moves.rest is not None
         self._rest = moves.rest
         self._others_than_own = [
-            move for move in range(moves.size) if move not in (_OWN, moves.rest)
+            move for move in range(moves.size) if move not in (_OWN_ANSWER, moves.rest)
         ]
         self._is_counted = False
 
@@ -40,7 +40,7 @@ class AnswerSearch(SettingsSearch):
         """Return proposals: first the compiler's own answers, which counts its questions."""
         if self._is_counted:
             return super().ask()
-        return [self._moves.pack((*(_OWN,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]
+        return [self._moves.pack((*(_OWN_ANSWER,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Take the best as the base, and combine what helped."""
@@ -55,9 +55,9 @@ class AnswerSearch(SettingsSearch):
 
     def _settings(self, sequence: Sequence[int]) -> dict[int, MoveSequence]:
         answers = (move for move in sequence if move != self._rest)
-        return {place: (move,) for place, move in enumerate(answers) if move != _OWN}
+        return {place: (move,) for place, move in enumerate(answers) if move != _OWN_ANSWER}
 
     def _actions(self, settings: dict[int, MoveSequence]) -> list[int]:
         length = max(settings, default=-1) + 1
-        answers = [settings.get(place, (_OWN,))[0] for place in range(length)]
+        answers = [settings.get(place, (_OWN_ANSWER,))[0] for place in range(length)]
         return [*answers, self._rest]

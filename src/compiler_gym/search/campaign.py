@@ -14,7 +14,7 @@ from compiler_gym.search.minimise import Minimiser
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.strategy import MoveSequence, Strategy, is_better
 from compiler_gym.search.tree import Failure, Node, State, Walk
-from compiler_gym.search.walker import Program
+from compiler_gym.search.walker import SearchedProgram
 from compiler_gym.search.watching import Improvement, Progress
 
 __all__ = ["Campaign", "WalkTask"]
@@ -46,7 +46,7 @@ class Campaign:
     def __init__(
         self,
         index: int,
-        program: Program,
+        program: SearchedProgram,
         name: str,
         strategy: Strategy,
         steps: int | None,

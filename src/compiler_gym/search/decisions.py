@@ -16,8 +16,8 @@ from compiler_gym.spaces import Decision
 
 __all__ = ["DecisionSearch"]
 
-_BATCH = 6
-_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
+_DECISIONS_BATCH = 6
+_CHANGE_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
 _GROUP = 0
 """Stands for changing a whole group."""
 _UNDONE = 0.35
@@ -45,7 +45,7 @@ class DecisionSearch:
             for group in decision.groups[1:]:
                 self._groups[group].append(place)
         self._kinds = dict.fromkeys(self._of_kind, 1.0)
-        self._sizes = dict.fromkeys((_GROUP, *_SIZES), 1.0)
+        self._sizes = dict.fromkeys((_GROUP, *_CHANGE_SIZES), 1.0)
         self._base: _Made = {}
         self._tail: MoveSequence = ()
         self._reward = float("-inf")
@@ -60,7 +60,7 @@ class DecisionSearch:
             return [self._moves.pack(start) for start in self._starts]
         self._asked = [(made, -1, "") for made in self._next]
         self._next = []
-        while len(self._asked) < _BATCH:
+        while len(self._asked) < _DECISIONS_BATCH:
             self._asked.append(self._changed())
         return [self._sequence(made) for made, _, _ in self._asked]
 

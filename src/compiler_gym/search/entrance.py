@@ -31,7 +31,7 @@ from compiler_gym.search.search_result import FailureReason, SearchResult
 from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node, State
-from compiler_gym.search.walker import Program, Walker
+from compiler_gym.search.walker import SearchedProgram, Walker
 from compiler_gym.search.watching import Silent, Watcher
 from compiler_gym.spaces import Reward, space_name
 
@@ -124,7 +124,7 @@ def run_search(
         moves = Moves(env.action_space, seed=options.seed)
         moveset = Moveset(
             len(moves),
-            _checked(
+            _checked_starts(
                 starting_sequences(options.starts, env.action_space),
                 sys.maxsize if moves.depend_on_program else len(moves),
             ),
@@ -140,7 +140,7 @@ def run_search(
             own = _with_decisions(moveset, env.action_space)
             generator = random.Random(f"{options.seed} {name}")
             strategy = _maker(options.algorithm, own)(own, generator)
-            program = Program(env.benchmark)
+            program = SearchedProgram(env.benchmark)
             campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
         if options.steps is None:
             for campaign in campaigns:
@@ -213,7 +213,7 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
     return env
 
 
-def _checked(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
+def _checked_starts(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
     checked = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in checked:
         for move in start:

@@ -67,11 +67,11 @@ def level_sequences(names: Sequence[str]) -> list[list[int]]:
 def known_sequences(names: Sequence[str]) -> list[list[int]]:
     """Return the known sequences of actions in `names`, as numbers, the best first."""
     number = {name: i for i, name in enumerate(names)}
-    lines = (line.split() for line in _lines())
+    lines = (line.split() for line in _lines_of_sequences())
     return [[number[name] for name in line] for line in lines if all(n in number for n in line)]
 
 
-def _lines() -> Iterator[str]:
+def _lines_of_sequences() -> Iterator[str]:
     for compiler in compilers().values():
         package, _, file = compiler.starting_sequences.partition(":")
         if file:

@@ -10,11 +10,11 @@ from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["LocalSearch"]
 
-_BATCH = 8
+_NEIGHBOURS_PER_BATCH = 8
 _SIBLINGS = 4
 """Neighbours that differ from a sequence behind the same prefix, which is applied only once."""
 _POOL = 12
-_PATIENCE = 400
+_WALKS_WITHOUT_GAIN = 400
 """Walks without a gain after which the search restarts."""
 
 
@@ -76,13 +76,16 @@ class LocalSearch:
     def ask(self) -> Sequence[MoveSequence]:
         """Return the next neighbours."""
         if self._waiting:
-            batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
+            batch, self._waiting = (
+                self._waiting[:_NEIGHBOURS_PER_BATCH],
+                self._waiting[_NEIGHBOURS_PER_BATCH:],
+            )
             self._parents = [float("inf")] * len(batch)
             return batch
         sequences = [node.actions() for node in self._pool]
         batch: list[MoveSequence] = []
         self._parents = []
-        for _ in range(_BATCH // _SIBLINGS):
+        for _ in range(_NEIGHBOURS_PER_BATCH // _SIBLINGS):
             parent = self._parent()
             sequence = sequences[parent]
             start = self._mutator.place(len(sequence))
@@ -101,7 +104,7 @@ class LocalSearch:
             self._admit(best)
             level = [node for node in walk.nodes if node.reward == best.reward]
             self._admit(level[-1])
-        if self.stale >= _PATIENCE:
+        if self.stale >= _WALKS_WITHOUT_GAIN:
             self._restart()
 
     def _parent(self) -> int:

@@ -9,7 +9,7 @@ from compiler_gym.search.tree import Walk
 
 __all__ = ["RandomSearch"]
 
-_BATCH = 8
+_RANDOM_BATCH = 8
 
 
 class RandomSearch:
@@ -24,7 +24,7 @@ class RandomSearch:
     def ask(self) -> Sequence[MoveSequence]:
         """Return the next sequences."""
         waiting, self._waiting = self._waiting, []
-        return waiting or [self._sequence() for _ in range(_BATCH)]
+        return waiting or [self._sequence() for _ in range(_RANDOM_BATCH)]
 
     def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""

@@ -66,7 +66,7 @@ class SearchResult:
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
         plain = asdict(self)
-        plain["actions"] = [_plain(action) for action in self.actions]
+        plain["actions"] = [_json_action(action) for action in self.actions]
         plain["improvements"] = [
             {"seconds": round(i.seconds, 3), "steps": i.steps, "reward": i.reward,
              "length": len(i.actions)}
@@ -118,7 +118,7 @@ class ProgressLog:
         self.close()
 
 
-def _plain(action: Any) -> Any:
+def _json_action(action: Any) -> Any:
     plain: Any = to_plain(action)
     is_json = isinstance(plain, (str, bool, int, float, list, dict))
     return cast("Any", plain) if is_json else str(plain)

@@ -14,10 +14,10 @@ from compiler_gym.search.tree import Walk
 
 __all__ = ["SettingsSearch"]
 
-_BATCH = 6
+_SETTINGS_BATCH = 6
 _FLIPS: Sequence[int] = (1, 2, 4, 8, 16, 32)
 _PARENTS = 4
-_PATIENCE = 240
+_PROPOSALS_WITHOUT_GAIN = 240
 """Proposals without a gain after which another good configuration becomes the base."""
 
 _Settings = dict[int, MoveSequence]
@@ -53,7 +53,7 @@ class SettingsSearch:
         """Return configurations near the best."""
         given, self._next = self._next, []
         self._asked = [(settings, 0) for settings in given]
-        while len(self._asked) < _BATCH:
+        while len(self._asked) < _SETTINGS_BATCH:
             flips = self._random.choices(_FLIPS, list(self._weights.values()))[0]
             self._asked.append((self._flipped(flips), flips))
         return [self._moves.pack(self._actions(settings)) for settings, _ in self._asked]

@@ -25,7 +25,7 @@ Session = Any
 """A `FakeSession`; it imports this module."""
 
 
-def _add(session: Session) -> None:
+def _increment(session: Session) -> None:
     session.number += 1
 
 
@@ -148,7 +148,7 @@ def _write_file(session: Session) -> None:
 
 
 SAFE: dict[str, Callable[[Session], Any]] = {
-    "add": _add,
+    "add": _increment,
     "double": _double,
     "negate": _negate,
     "nothing": _nothing,

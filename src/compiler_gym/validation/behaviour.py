@@ -265,7 +265,10 @@ def _volatile(one: RunReport, other: RunReport) -> str | None:
 def _describe(
     case: RunCase, wanted: RunReport, found: RunReport, again: RunReport
 ) -> ValidationError:
-    facts: dict[str, object] = {"case": case.name, "differs in": ", ".join(_parts(wanted, found))}
+    facts: dict[str, object] = {
+        "case": case.name,
+        "differs in": ", ".join(_differing_parts(wanted, found)),
+    }
     if found.stopped_by is not None:
         facts["passed its limit of"] = found.stopped_by
     if wanted.exit_status != found.exit_status:
@@ -279,7 +282,7 @@ def _describe(
     return ValidationError("the program does something else", facts)
 
 
-def _parts(wanted: RunReport, found: RunReport) -> Iterator[str]:
+def _differing_parts(wanted: RunReport, found: RunReport) -> Iterator[str]:
     if wanted.exit_status != found.exit_status:
         yield "exit status"
     if wanted.stdout != found.stdout:

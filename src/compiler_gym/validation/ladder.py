@@ -249,10 +249,10 @@ def _replay(
         )
     elif errors:
         finding = Finding.failed(errors)
-    elif state.has_reward and not _compared(state, replayed):
+    elif state.has_reward and not _agreement(state, replayed):
         finding = Finding.unknown("no reward to compare with: which space is the recorded one of?")
     else:
-        said = _compared(state, replayed) or "nothing was recorded to compare with"
+        said = _agreement(state, replayed) or "nothing was recorded to compare with"
         finding = Finding.ok(f"{said}, this time: {varying} varies" if varying else said)
     return _result(REPLAY, started, finding), replayed
 
@@ -275,7 +275,7 @@ def _has_compared_rewards(state: CompilerEnvState, replayed: CompilerEnvState | 
     return replayed is not None and state.has_reward and replayed.has_reward
 
 
-def _compared(state: CompilerEnvState, replayed: CompilerEnvState) -> str:
+def _agreement(state: CompilerEnvState, replayed: CompilerEnvState) -> str:
     compared = ["reward"] if _has_compared_rewards(state, replayed) else []
     compared += ["hash"] if state.state_hash and replayed.state_hash else []
     return f"same {' and '.join(compared)}" if compared else ""

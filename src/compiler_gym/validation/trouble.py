@@ -26,7 +26,7 @@ _SHORTAGES = (
     errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENOSPC, errno.EROFS,
 )  # fmt: skip
-_WORDS = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
+_SYSTEM_MESSAGES = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
 """How the C library, a shell and Python say so."""
 _ENDED_FROM_OUTSIDE = frozenset(
     (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ)
@@ -67,4 +67,4 @@ def _is_trouble(error: BaseException) -> bool:
 
 def _says_so(error: BaseException) -> bool:
     text = str(error)
-    return any(word in text for word in _WORDS)
+    return any(word in text for word in _SYSTEM_MESSAGES)

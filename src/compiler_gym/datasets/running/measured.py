@@ -30,7 +30,7 @@ __all__ = [
 _TIMED_SIZES = ("ref", "default", "small", "test")
 _COUNTED_SIZES = ("small", "default", "test", "ref")
 _SLOWDOWN = 100
-_SHOWN = 500
+_MOST_QUOTED_OUTPUT = 500
 
 
 class MeasuredRuns:
@@ -91,7 +91,7 @@ class MeasuredRuns:
         report = self._run(program, case, prefix=prefix, slowdown=slowdown)
         found = re.findall(pattern, report.stderr)
         if not found:
-            said = report.stderr.decode(errors="replace")[-_SHOWN:]
+            said = report.stderr.decode(errors="replace")[-_MOST_QUOTED_OUTPUT:]
             raise ObservationError(f"cannot read what {prefix[0]} counted: {said}")
         return int(found[-1].replace(b",", b""))
 
@@ -121,7 +121,7 @@ class MeasuredRuns:
             raise ObservationError(str(error)) from error
         problem = _problem(report, case)
         if problem:
-            said = report.stderr.decode(errors="replace").strip()[-_SHOWN:]
+            said = report.stderr.decode(errors="replace").strip()[-_MOST_QUOTED_OUTPUT:]
             raise ObservationError(
                 f"the program failed its case {case.name!r}: {problem}{': ' if said else ''}{said}"
             )

@@ -23,8 +23,8 @@ def pack_run(spec: RunSpec) -> bytes:
     >>> unpack_run(pack_run(RunSpec.single(argv=("7",)))).cases[0].argv
     ('7',)
     """
-    cases = [_row(case) for case in spec.cases]
-    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_plain)
+    cases = [_packed_record(case) for case in spec.cases]
+    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_packed_value)
 
 
 @lru_cache(maxsize=8)
@@ -34,12 +34,14 @@ def unpack_run(data: bytes) -> RunSpec:
     return RunSpec(tuple(map(_case, cases)), link=link, time_limit=time_limit)
 
 
-def _row(record: RunCase | ExpectedOutput) -> list[Any]:
+def _packed_record(record: RunCase | ExpectedOutput) -> list[Any]:
     values = (getattr(record, field.name) for field in fields(record))
-    return [_row(value) if isinstance(value, ExpectedOutput) else value for value in values]
+    return [
+        _packed_record(value) if isinstance(value, ExpectedOutput) else value for value in values
+    ]
 
 
-def _plain(value: object) -> Any:
+def _packed_value(value: object) -> Any:
     """Return what is sent for a value that MessagePack has no word for."""
     if isinstance(value, Path):
         return value.read_bytes()

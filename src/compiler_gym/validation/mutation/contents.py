@@ -55,11 +55,11 @@ def _other(number: bytes, draw: Draw) -> bytes:
     return b"%d" % draw.choice([*near, *near, draw.choice(_EDGES)])
 
 
-def _line(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _change_lines(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return b"".join(_rearranged(data.splitlines(keepends=True), draw))
 
 
-def _word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _change_word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     found = list(_WORD.finditer(data))
     if not found:
         return _insert(data, draw, tokens)
@@ -68,7 +68,7 @@ def _word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return data[: one.start()] + draw.choice(words) + data[one.end() :]
 
 
-def _number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _change_number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return mutated_number(data, draw)
 
 
@@ -120,11 +120,11 @@ def _field(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     )
 
 
-def _cut(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _truncate(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return data[: draw.below(len(data) + 1)]
 
 
-def _block(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _repeat_block(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     start, end = draw.span(len(data), _PART)
     where = draw.below(len(data) + 1)
     if draw.below(2):
@@ -144,5 +144,14 @@ def _place(data: bytes, draw: Draw) -> int:
     return draw.below(min(len(data), _PART) if draw.below(2) else len(data))
 
 
-_BINARY: tuple[_CHANGE, ...] = (_flip, _set, _field, _cut, _block, _insert)
-_TEXT: tuple[_CHANGE, ...] = (_line, _word, _number, _number, _insert, _block, _set, _cut)
+_BINARY: tuple[_CHANGE, ...] = (_flip, _set, _field, _truncate, _repeat_block, _insert)
+_TEXT: tuple[_CHANGE, ...] = (
+    _change_lines,
+    _change_word,
+    _change_number,
+    _change_number,
+    _insert,
+    _repeat_block,
+    _set,
+    _truncate,
+)

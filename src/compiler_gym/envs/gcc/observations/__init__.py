@@ -25,8 +25,8 @@ from compiler_gym.tables import Cost, Level, Observation, Table
 
 __all__ = ["LEVELS", "TABLE", "observation_spaces"]
 
-_MOST = 2**63 - 2
-_COUNT = ScalarSpec(0, _MOST, "int")
+_LARGEST_COUNT = 2**63 - 2
+_COUNT = ScalarSpec(0, _LARGEST_COUNT, "int")
 
 LEVELS = tuple(
     Level(f"_{option[1:].lower()}", option, f"compiled with {option} alone")

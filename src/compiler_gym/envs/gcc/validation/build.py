@@ -20,7 +20,7 @@ from compiler_gym.validation import Reference
 
 __all__ = ["linked", "reference_of"]
 
-_SECONDS = 300.0
+_BUILD_SECONDS = 300.0
 _MOST_REFERENCES = 32
 _lock = threading.Lock()
 
@@ -49,9 +49,9 @@ def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) 
     (folder / "obj.o").write_bytes(object_file)
     command = ["obj.o", "-o", "program", *words]
     try:
-        done = Gcc(gcc_bin).run(command, timeout=_SECONDS, cwd=folder)
+        done = Gcc(gcc_bin).run(command, timeout=_BUILD_SECONDS, cwd=folder)
     except subprocess.TimeoutExpired as late:
-        raise BenchmarkTimeoutError(f"{gcc_bin} did not link within {_SECONDS:g} s") from late
+        raise BenchmarkTimeoutError(f"{gcc_bin} did not link within {_BUILD_SECONDS:g} s") from late
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()[:2000]
         raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")
@@ -75,7 +75,9 @@ def _reference(
             folder = directory.path
             gcc = Gcc(gcc_bin, is_boxed=is_boxed)
             try:
-                units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)
+                units = preprocess(
+                    gcc, unpack(contents), ["-O0"], folder / "sources", _BUILD_SECONDS
+                )
                 object_file = Builder(gcc, lambda _: units, folder / "units").object(["-O0"])
             except CompilerError as error:
                 raise BenchmarkInitError(f"the program does not compile at -O0: {error}") from error

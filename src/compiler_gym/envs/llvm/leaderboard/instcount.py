@@ -36,7 +36,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     A file of results that is there is replaced, or with ``--resume`` completed. Flags
     that the script itself defines with absl are handed to absl.
     """
-    options = _options(sys.argv[1:] if argv is None else argv)
+    options = _parsed_arguments(sys.argv[1:] if argv is None else argv)
     task = Task(
         "llvm-instcount",
         "IR instructions against -Oz",
@@ -66,7 +66,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
         _validate(known)
 
 
-def _options(argv: Sequence[str]) -> argparse.Namespace:
+def _parsed_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = _parser()
     options, rest = parser.parse_known_args(list(argv))
     absl: Any = sys.modules.get("absl.flags")

@@ -12,12 +12,12 @@ from compiler_gym.core import PaneEdge, PaneGraph, PaneNode
 
 __all__ = ["control_flow"]
 
-_NAME = r'(?:"[^"]*"|[-\w.$]+)'
-_LABEL = re.compile(rf"^({_NAME}):")
-_GOES_TO = re.compile(rf"\blabel %({_NAME})")
-_CONDITION = re.compile(rf"^\s*br i1 [^,]+, label %({_NAME}), label %({_NAME})")
+_LABEL_NAME = r'(?:"[^"]*"|[-\w.$]+)'
+_LABEL = re.compile(rf"^({_LABEL_NAME}):")
+_GOES_TO = re.compile(rf"\blabel %({_LABEL_NAME})")
+_CONDITION = re.compile(rf"^\s*br i1 [^,]+, label %({_LABEL_NAME}), label %({_LABEL_NAME})")
 _VALUE = re.compile(r"[%!#]\d+")
-_STRING = re.compile(r'"[^"]*"')
+_QUOTED_STRING = re.compile(r'"[^"]*"')
 _ARGUMENTS = re.compile(r"%\d+(?=[,)])")
 _MOST_LINES, _MOST_LETTERS = 12, 60
 
@@ -66,7 +66,7 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def _entry(head: str) -> str:
     """Return the number of a first block without a name: that after the last argument's."""
-    numbers = [int(found[1:]) for found in _ARGUMENTS.findall(_STRING.sub("", head))]
+    numbers = [int(found[1:]) for found in _ARGUMENTS.findall(_QUOTED_STRING.sub("", head))]
     return str(max(numbers, default=-1) + 1)
 
 

@@ -11,7 +11,7 @@ from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["make_pasted"]
 
-_SECONDS = 60.0
+_COMPILE_LIMIT_SECONDS = 60.0
 _LINES = (
     *("-Xclang", "-debug-info-kind=line-tables-only", "-Xclang", "-dwarf-version=5"),
     "-ffile-compilation-dir=.",
@@ -34,7 +34,7 @@ def make_pasted(text: str, language: str, name: str) -> Benchmark:
                 f"language is {language!r}: expected one of {', '.join(_SUFFIXES)}"
             )
         arguments = (*_LINES, "-x", SOURCE_LANGUAGES[suffix], "-")
-        clang = ClangInvocation(arguments, timeout=_SECONDS, is_own=False)
+        clang = ClangInvocation(arguments, timeout=_COMPILE_LIMIT_SECONDS, is_own=False)
         contents = clang.run(text.encode("utf-8", "surrogateescape"))
     digest = hashlib.sha256(contents).hexdigest()[:16]
     benchmark = Benchmark.from_file_contents(f"benchmark://pasted-v0/{digest}", contents)

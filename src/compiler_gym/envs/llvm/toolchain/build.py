@@ -31,8 +31,8 @@ __all__ = [
     "require_here",
 ]
 
-_SECONDS = 120.0
-_SHOWN = 2000
+_CLANG_SECONDS = 120.0
+_MOST_QUOTED_ERRORS = 2000
 _FOLDING = ("-pie", "-s", "-Wl,--gc-sections", "-Wl,--icf=all")
 
 
@@ -134,7 +134,7 @@ class Builder:
         if refused is not None and self._spare:
             refused = refused if _refusal([*command, *self._spare]) is not None else None
         if refused is not None:
-            raise ObservationError(f"the program does not link:\n{refused[-_SHOWN:]}")
+            raise ObservationError(f"the program does not link:\n{refused[-_MOST_QUOTED_ERRORS:]}")
 
 
 def require_here(module: _llvm.Module) -> None:
@@ -150,7 +150,7 @@ def require_here(module: _llvm.Module) -> None:
 def _refusal(command: Sequence[str]) -> str | None:
     """Return what the linker says where it makes no program."""
     try:
-        done = run_child(command, timeout=_SECONDS)
+        done = run_child(command, timeout=_CLANG_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ObservationError(f"cannot link the program: {error}") from error
     return done.stderr.decode(errors="replace").strip() if done.returncode else None

@@ -47,7 +47,7 @@ def _split_by(factor: int) -> Action:
     )
 
 
-def _pack(operand: int, word: str) -> Action:
+def _pack_action(operand: int, word: str) -> Action:
     return Action(
         f"pack_{word}",
         f"Copy the {word} operand's part before each run of the loop's body, or no longer",
@@ -123,8 +123,8 @@ _LOOPS = (
         "Spread the loop over threads, or no longer",
         lambda cursor: cursor.changed(changes.toggle_parallel),
     ),
-    _pack(0, "first"),
-    _pack(1, "second"),
+    _pack_action(0, "first"),
+    _pack_action(1, "second"),
     Action("undo", "Take back the last change of the tree", Cursor.undone),
 )
 

@@ -22,12 +22,12 @@ from compiler_gym.validation import (
 
 __all__ = ["RUNGS", "validate"]
 
-_SEEDS = (1, 2, 3)
+_INPUT_SEEDS = (1, 2, 3)
 
 
 def _check(subject: Subject, way: str) -> Finding:
     wrong: list[ValidationError] = []
-    for seed in _SEEDS:
+    for seed in _INPUT_SEEDS:
         try:
             reply = json.loads(subject.env.send_param(f"check.{way}", str(seed)))
         except (CompilerError, InvalidParameterError) as error:

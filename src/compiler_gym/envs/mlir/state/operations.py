@@ -105,7 +105,7 @@ def describe(handle: Any, tag: str) -> Operation:
         shape = _shape(operands[0])
         summed = int(handle.attributes["dimension"].value)
         iterators = tuple("reduction" if i == summed else "parallel" for i in range(len(shape)))
-        access = Access(shape, tuple(_row(i, len(shape)) for i in range(len(shape))))
+        access = Access(shape, tuple(_unit_row(i, len(shape)) for i in range(len(shape))))
         return Operation(
             tag=tag,
             name=handle.name,
@@ -163,7 +163,7 @@ def _shape(value: Any) -> tuple[int, ...]:
     )
 
 
-def _row(at: int, count: int) -> tuple[int, ...]:
+def _unit_row(at: int, count: int) -> tuple[int, ...]:
     return tuple(int(i == at) for i in range(count))
 
 

@@ -276,7 +276,7 @@ def _promote(numbers: Sequence[int], operation: Operation, __: Sequence[int], n:
     )
 
 
-def _pack(sizes: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
+def _pack_script(sizes: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
     return (
         f"%t{n} = transform.structured.pack %o{n} packed_sizes = {list(sizes)} : "
         f'({_ANY}) -> !transform.op<"linalg.generic">\n'
@@ -354,7 +354,7 @@ _OF_OPERATION: dict[str, Callable[[Sequence[int], Operation, Sequence[int], int]
     "im2col": _im2col,
     "pad": _pad,
     "promote": _promote,
-    "pack": _pack,
+    "pack": _pack_script,
     "unroll": _unroll,
     "vectorize": _vectorize,
 }

@@ -131,7 +131,7 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
     what = describe(op, "")
     count = len(what.outputs)
     accesses = (*what.inputs, *what.outputs)
-    if any(not any(row) and size != 1 for a in accesses for size, row in _rows(a)):
+    if any(not any(row) and size != 1 for a in accesses for size, row in _access_rows(a)):
         raise UnknownOperationError("linalg.generic with an access that is no sum of loops")
     arrays = [known[operand] for operand in op.operands]
     body = op.regions[0].blocks[0]
@@ -238,7 +238,7 @@ def _view(array: Value, access: Access, bounds: tuple[int, ...]) -> Array:
     return np.lib.stride_tricks.as_strided(array, bounds, strides, writeable=False)
 
 
-def _rows(access: Access) -> list[tuple[int, tuple[int, ...]]]:
+def _access_rows(access: Access) -> list[tuple[int, tuple[int, ...]]]:
     return list(zip(access.shape, access.matrix, strict=True))
 
 
@@ -257,11 +257,11 @@ def _computed(inner: Any, values: dict[Any, Value], known: dict[Any, Value]) -> 
         raise UnknownOperationError(inner.name)
     operands = [values.get(operand, known.get(operand)) for operand in inner.operands]
     if inner.name in ("arith.cmpf", "arith.cmpi"):
-        return _compared(inner, operands)
+        return _selected(inner, operands)
     return _COMPUTE[inner.name](*operands)
 
 
-def _compared(inner: Any, operands: list[Value]) -> Value:
+def _selected(inner: Any, operands: list[Value]) -> Value:
     word = str(inner.attributes["predicate"])
     number = int(word.split(":")[0])
     table = _FLOAT_ORDER if inner.name == "arith.cmpf" else _INT_ORDER

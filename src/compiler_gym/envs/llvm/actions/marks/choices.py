@@ -40,7 +40,7 @@ _STARTS = {
 BLOCK = sum(map(len, CHOICES.values()))
 """How many numbers each id takes: a call, a loop and a function may have the same."""
 
-_MARK = re.compile(rf"({'|'.join(KINDS)}):(0|[1-9]\d{{0,8}})=([a-z.0-9]+)")
+_CHOICE = re.compile(rf"({'|'.join(KINDS)}):(0|[1-9]\d{{0,8}})=([a-z.0-9]+)")
 
 
 class Mark(NamedTuple):
@@ -88,7 +88,7 @@ def mark_named(text: str) -> Mark | None:
     >>> mark_named("function:0=cold"), mark_named("licm")
     (Mark(kind='function', id=0, choice=3), None)
     """
-    found = _MARK.fullmatch(text)
+    found = _CHOICE.fullmatch(text)
     if found is None:
         return None
     kind, id, choice = found.groups()

@@ -17,7 +17,7 @@ IDENTITY: Mapping[str, float] = {"sum": 0.0, "max": float("-inf")}
 
 _WIDTHS = (1, 2, 4, 8, 16)
 
-_PLAIN = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_INSTRUCTIONS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _ORDER = {"max": "ogt", "min": "olt"}
 
 # Cephes' expf: x = n ln 2 + r, and exp(r) by a polynomial.
@@ -52,8 +52,8 @@ def splat(function: Function, value: str, width: int) -> str:
 def operate(function: Function, op: str, operands: list[str], width: int) -> str:
     """Write one elementwise operation and return its result."""
     kind = vector(width)
-    if op in _PLAIN:
-        return function.set(f"{_PLAIN[op]} {kind} {operands[0]}, {operands[1]}")
+    if op in _INSTRUCTIONS:
+        return function.set(f"{_INSTRUCTIONS[op]} {kind} {operands[0]}, {operands[1]}")
     if op in _ORDER:
         return _chosen(function, _ORDER[op], operands[0], operands[1], width)
     return _UNARY[op](function, operands[0], width)
