@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What actions did to programs: in memory, and in a file that processes share."""
+"""A cache of the results of actions: in memory, and in a file that processes share."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ __all__ = ["CacheStatistics", "TranspositionCache"]
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
-    """How often a cache was asked, and answered."""
+    """The hits, misses and size of a cache."""
 
     hits: int = 0
     """Actions whose result was known."""

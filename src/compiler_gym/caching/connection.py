@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A connection that asks its session only for what no session has answered before.
+"""A connection that asks its session only for results that are not in the cache.
 
 As long as every answer is known, the session does nothing. An action that had no effect
-need not be applied at all. Whatever cannot be known exactly is passed on: parameters,
+need not be applied at all. Requests without exact answers are passed on: parameters,
 observations that vary, episodes whose actions change on the way.
 """
 

@@ -31,7 +31,7 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
 )
 _ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ")
-"""Words of a message that says itself what to do, or is of no environment."""
+"""Messages with these words include advice already, or concern no environment."""
 _MOST_LINES = 12
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -59,7 +59,7 @@ def exit_status_of(error: BaseException) -> int | None:
 
 
 def _unknown_environment(error: BaseException) -> str:
-    """Return Gymnasium's words with a guess of ours: its own is for other libraries."""
+    """Return Gymnasium's message with our suggestion: its own is for other libraries."""
     words = str(error).partition(" Did you mean")[0]
     asked = re.search(r"`([^`]+)`", words)
     ids = [environment.id for one in compilers().values() for environment in one.environments]
@@ -72,7 +72,7 @@ def _next_step(error: BaseException) -> str | None:
         if type(error).__name__ in compiler.next_steps:
             return compiler.next_steps[type(error).__name__]
     if any(words in str(error) for words in _ADVICE):
-        return None  # a general hint would lead away from it
+        return None  # general advice would be misleading here
     return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
 
 

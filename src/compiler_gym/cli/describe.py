@@ -14,10 +14,10 @@ __all__ = ["describe"]
 
 _SHOWN_ACTIONS = 12
 _TEXT_WIDTH = 40
-"""What the number of an action and its description take of a line beside its name."""
+"""The columns that the number and the description of an action need."""
 _LEAST_NAME_WIDTH = 24
 _ROWS_OF_SPACE = ("actions", "parts")
-"""What an action space lists."""
+"""The keys of an action space that hold rows."""
 _SECTIONS = ("observation_spaces", "reward_spaces", "datasets")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym new NAME``: a package that makes another compiler an environment.
 
-What is written works and passes the public suites; its parts are there to be replaced.
+The package works and passes the public suites; its parts are meant to be replaced.
 """
 
 import keyword
@@ -49,7 +49,7 @@ def new(
 
 
 def _placeholders(name: str) -> dict[str, str]:
-    """Return what stands for the placeholders; raise `InvalidParameterError` for a bad name."""
+    """Return the values of the placeholders; raise `InvalidParameterError` for a bad name."""
     package = name.replace("-", "_")
     if not _PACKAGE_NAME.fullmatch(name) or keyword.iskeyword(package) or _is_taken(package):
         raise InvalidParameterError(

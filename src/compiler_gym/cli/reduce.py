@@ -119,7 +119,7 @@ def _play(env: "CompilerEnv", state: "CompilerEnvState") -> None:
 
 
 class _Counted:
-    """A hypothesis that counts how often it is tested, where somebody looks at it."""
+    """A hypothesis that counts its tests, and shows the count on a terminal."""
 
     def __init__(self, hypothesis: "Hypothesis") -> None:
         self.tests = 0
@@ -172,7 +172,7 @@ def _contributions(env: "CompilerEnv") -> list[dict[str, Any]]:
 
 
 def _compiler_report(env: "CompilerEnv", folder: Path, keep: Keep) -> dict[str, Any] | None:
-    """Return what the compiler's own report says; None where a compiler writes none."""
+    """Return the compiler's bug report; None if a compiler writes none."""
     write = getattr(env, "write_bug_report", None)
     if write is None:
         return None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 DIFFERS = 1
-"""The exit status when a replay gives something else."""
+"""The exit status when a replay differs."""
 
 
 @spread
@@ -71,13 +71,13 @@ def replay(
 
 @dataclass(frozen=True, slots=True)
 class _ReplayRow:
-    """What was recorded, and what came of it here."""
+    """A recorded state and its replay."""
 
     recorded: "CompilerEnvState"
     replayed: "CompilerEnvState | None"
     differences: tuple[str, ...]
     note: str = ""
-    """Why a difference means nothing, or what was not compared."""
+    """Why a difference is no failure, or what was not compared."""
 
     @property
     def differs(self) -> bool:
@@ -118,7 +118,7 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _ReplayRow:
         )
     elif differences and replayed.varying_actions:
         names = ", ".join(replayed.varying_actions)
-        note = f"{names}: other results in other runs, no replay is promised"
+        note = f"{names}: results vary between runs, so the replay may differ"
     elif state.has_reward and not replayed.has_reward:
         note = "the reward is not compared: name its space with --reward"
     return _ReplayRow(state, replayed, differences, note)

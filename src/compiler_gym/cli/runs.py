@@ -20,10 +20,10 @@ def runs(
         typer.Argument(help="Run folders, or folders that hold some [default: the cache's]."),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show in what they differ: settings and results.")
+        bool, typer.Option("--compare", help="Show the differences in settings and results.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the rewards along the way into this file.")
+        Path | None, typer.Option(help="Plot the rewards over time to this file.")
     ] = None,
     json: Json = False,
 ) -> None:

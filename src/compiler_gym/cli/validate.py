@@ -102,7 +102,7 @@ def validate(
 
 
 def _asked(options: dict[str, Any], told: dict[str, Any]) -> str | list[str] | dict[str, Any]:
-    """Return what the file of results says of the checks, and of `told` where it was given."""
+    """Return the checks as the file of results records them, with `told` if it was given."""
     from compiler_gym.options import Limits, to_plain
 
     checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
@@ -134,7 +134,7 @@ def _results(
 
 
 class _Log:
-    """The file of results, if there is one: read to go on, appended to at once.
+    """The file of results, if any: read to resume, and appended to at once.
 
     It may hold results of other states and of other checks: those do not count here.
     """
@@ -149,7 +149,7 @@ class _Log:
         }
 
     def holds(self, state: "CompilerEnvState") -> bool:
-        """Return whether `state` was asked the same before."""
+        """Return whether `state` was validated with the same checks before."""
         return _state_key(state.dict()) in self._known
 
     def known_of(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
@@ -193,7 +193,7 @@ def _state_key(state: dict[str, Any]) -> tuple[Any, ...]:
 
 
 class _Counter:
-    """One line on standard error that counts, where somebody looks at it."""
+    """A counter in one line on standard error, if that is a terminal."""
 
     def __init__(self, total: int, *, is_quiet: bool) -> None:
         self._total = total
@@ -203,7 +203,7 @@ class _Counter:
             self._status = console.status(f"validating {total} states")
 
     def show(self, results: "list[ValidationResult]") -> None:
-        """Show how far it is."""
+        """Show the progress."""
         if self._status is not None:
             wrong = sum(not result.okay() for result in results)
             self._status.update(f"{len(results)} of {self._total} states, {wrong} wrong")
@@ -256,13 +256,13 @@ def _summary(document: dict[str, Any]) -> "Text":
 
 
 def _is_untold(document: dict[str, Any]) -> bool:
-    """Return whether it could not be told if the state replays: it is asked again next time."""
+    """Return whether the replay had no verdict, so that it is tried again next time."""
     verdicts = [r["verdict"] for r in document.get("rungs", ()) if r["name"] == "replay"]
     return "unknown" in verdicts
 
 
 def _show_unknown(documents: list[dict[str, Any]]) -> None:
-    """Say once for each reason what could not be told."""
+    """Print each reason for an unknown verdict once."""
     reasons: dict[tuple[str, str], int] = {}
     for document in documents:
         for rung in document["rungs"]:

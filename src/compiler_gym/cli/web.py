@@ -41,7 +41,7 @@ def web(
         int, typer.Option(help="How many sessions may be open at a time.", min=1)
     ] = 8,
     idle_minutes: Annotated[
-        float, typer.Option(help="When a session is closed that nobody uses.", min=0.01)
+        float, typer.Option(help="Seconds without use after which a session is closed.", min=0.01)
     ] = 30.0,
     limits: Limits = _SESSION_LIMITS,
 ) -> None:
@@ -96,7 +96,7 @@ def _require_library() -> None:
 
 
 def _require_program(env: str, program: str) -> None:
-    """Raise the typed error of a program that is not there, before a page would."""
+    """Raise the typed error of a missing program before the server starts."""
     from compiler_gym.cli._programs import find_program
     from compiler_gym.registration import make
 
@@ -113,7 +113,7 @@ def _open(address: str) -> None:
 
 
 def _whole(program: str) -> str:
-    """Return a path as it is known from everywhere, and an address as it is."""
+    """Return a path as an absolute one, and a URI unchanged."""
     from compiler_gym.datasets import path_and_query
 
     path, query = path_and_query(program)

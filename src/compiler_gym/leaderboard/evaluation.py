@@ -34,7 +34,7 @@ _GRACE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy made of one program in one repetition."""
+    """The result of a policy on one program in one repetition."""
 
     state: CompilerEnvState
     repetition: int
@@ -127,7 +127,7 @@ _REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a policy made of a task."""
+    """The results of a policy on a task."""
 
     task: Task
     outcomes: tuple[Outcome, ...]
@@ -172,7 +172,7 @@ def evaluate(
     run: RunFolder | None = None,
     watch: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Evaluation:
-    """Return what `policy` makes of `task`, one program after the other.
+    """Return the results of `policy` on `task`, one program after the other.
 
     `programs` restricts a trial to some of them. With a `run` folder each outcome is
     kept when it is known, and those that are there are not repeated. Raises

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Submissions: folders with results that anybody can replay.
+"""Submissions: folders with results that can be replayed.
 
     leaderboard/TASK/NAME/submission.toml    who, what, how
     leaderboard/TASK/NAME/results.jsonl      one outcome per line, each of them a state

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a state looks like after each of its actions, to find where two machines part.
+"""The hash of a program after each action, to find where two machines disagree.
 
 A trace is small and can be mailed: one line of names and hashes. Comparing two
 needs no compiler.

@@ -27,7 +27,7 @@ _SHORTAGES = (
     errno.ENOSPC, errno.EROFS,
 )  # fmt: skip
 _SYSTEM_MESSAGES = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
-"""How the C library, a shell and Python say so."""
+"""The messages of the C library, a shell and Python about shortages."""
 _ENDED_FROM_OUTSIDE = frozenset(
     (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ)
 )

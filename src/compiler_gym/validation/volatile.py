@@ -41,7 +41,7 @@ def differs_only_in_volatile_words(one: bytes, other: bytes) -> str | None:
 
 
 def describe_difference(wanted: bytes, found: bytes) -> str:
-    r"""Return where two outputs part, in one line.
+    r"""Return the first difference of two outputs, in one line.
 
     >>> describe_difference(b"1\n2\n", b"1\n3\n")
     "line 2: expected '2', found '3'"

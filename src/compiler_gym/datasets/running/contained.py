@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Run a program that may do anything: hang, fork, fill the disk, print without end.
+"""Run an untrusted program, which may hang, fork, fill the disk or print without end.
 
 The program sees an empty directory with its inputs, a short environment and no
 terminal, in the sandbox that was chosen (``compiler_gym.sandbox``). It is ended at the
-first limit it passes, and what it started ends with it. What came out is returned as it
-is: judging it is not done here.
+first limit it passes, and what it started ends with it. The output is returned
+unchanged: it is not judged here.
 """
 
 import os
@@ -32,7 +32,7 @@ _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What one run left behind."""
+    """The result of one run."""
 
     exit_status: int
     """The status it exited with, or minus the signal that ended it."""

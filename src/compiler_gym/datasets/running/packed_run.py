@@ -42,7 +42,7 @@ def _packed_record(record: RunCase | ExpectedOutput) -> list[Any]:
 
 
 def _packed_value(value: object) -> Any:
-    """Return what is sent for a value that MessagePack has no word for."""
+    """Return the packed form of a value that MessagePack cannot hold."""
     if isinstance(value, Path):
         return value.read_bytes()
     if isinstance(value, Mapping):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: a reward for each cost, plain and scaled, and for measured speed."""
+"""The rewards: one for each cost, plain and scaled, and one for measured speed."""
 
 import math
 from collections.abc import Mapping, Sequence

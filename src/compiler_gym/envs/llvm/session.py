@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How LLVM fulfils the contract: one module, changed in place by passes.
+"""The session of LLVM: one module, changed in place by passes.
 
 Runs only in a worker; it alone imports the engine. The state is the IR: the
 engine forgets every analysis after each action.

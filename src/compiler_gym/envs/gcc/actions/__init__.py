@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: three ways to choose settings, made from the options of a compiler.
+"""The action spaces: three ways to choose settings, made from the options of a compiler.
 
 ``Categorical`` sets or bumps one option at a time, ``Choices`` sets all of them at
 once, ``OptionThenValue`` chooses an option and then its value. Each changes the

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is known of programs that were compiled before: in memory, and on disk.
+"""A cache of facts of programs that were compiled before: in memory, and on disk.
 
 There is one file for each program and compiler. Each line of it holds the facts
-of one command line; whoever learns something appends a line. A cache that cannot
+of one command line; every process appends to it. A cache that cannot
 be read or written costs time, never a result, and a torn line is passed over.
 """
 

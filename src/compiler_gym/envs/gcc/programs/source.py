@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program as GCC reads it: one source text, or an archive of several with their headers.
 
-The bytes of a benchmark are either C source as it is, or a tar archive whose first
+The bytes of a benchmark are either plain C source, or a tar archive whose first
 member says which files are compiled and with which flags. Nothing is compiled here.
 """
 

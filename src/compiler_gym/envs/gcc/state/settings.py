@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One index for each option, or -1 to leave it to the compiler; and how that is written.
+"""One index for each option, or -1 to leave it to the compiler; and its command line.
 
 The same functions serve the worker, which compiles with a command line, and the
 client, which shows and reads one. Nothing is run here.

@@ -208,7 +208,7 @@ def _run_gcc(
     gcc: Gcc, words: Sequence[str], directory: Path, timeout: float
 ) -> "subprocess.CompletedProcess[bytes]":
     try:
-        if gcc.is_boxed and not gcc.is_docker:  # an image is a box already
+        if gcc.is_boxed and not gcc.is_docker:  # a container is a sandbox already
             command = [str(gcc.path()), *words]
             done = run_tool_boxed(command, folder=directory, seconds=timeout)
         else:

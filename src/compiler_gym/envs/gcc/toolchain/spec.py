@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a GCC can be told: its version and its options, read once per compiler.
+"""The version and the options of a GCC, read once per compiler.
 
-The compiler itself is asked, and what it says is kept in the cache under its
-hash. A cache that cannot be written costs time, never a result.
+They are read from the compiler's own help, which is cached under the hash of the
+compiler. A cache that cannot be written costs time, never a result.
 """
 
 import json

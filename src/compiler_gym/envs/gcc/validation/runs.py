@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does the program still do its job? Run it, and compare it with its build at -O0."""
+"""The check that runs the program and compares it with its build at -O0."""
 
 from collections.abc import Callable
 

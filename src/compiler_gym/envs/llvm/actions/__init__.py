@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: the action spaces, read from two tables.
+"""The action spaces, read from two tables.
 
 ``passes.tsv`` lists LLVM's transforms with their pipeline text and tier: ``risky`` passes are
 in ``PassesAll`` alone, ``varying`` ones gave other results in other runs of

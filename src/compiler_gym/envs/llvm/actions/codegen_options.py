@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be chosen of LLVM's code generator, read from a table, and how a choice is written.
+"""The options of LLVM's code generator, read from a table, and the syntax of a choice.
 
 ``codegen.tsv`` lists options of ``llc`` with the values that are offered beside their default,
 and what ``python -m tools.codegen_effects`` measured of each. The engine is built with the same

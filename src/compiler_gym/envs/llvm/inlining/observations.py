@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: the call that is asked about, and of the module what the passes show of it."""
+"""The observations: those of the call in question, and those of the module."""
 
 import numpy as np
 from numpy.typing import NDArray

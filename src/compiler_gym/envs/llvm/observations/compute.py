@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What computes the observations, by the names that the table gives. Runs in a worker.
+"""The functions that compute the observations, by the names in the table. Runs in a worker.
 
 Whatever the engine offers of a module has a name already: ``Module.text`` is the method,
 ``loop_forest`` the function. What takes more than one call of it stands here.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be lowered: an observation and a row for each cost, from which all else follows."""
+"""The costs: for each, its observation and the row from which baselines and rewards follow."""
 
 from compiler_gym.envs.llvm.observations.shapes import COUNT
 from compiler_gym.session import ScalarSpec, SpaceSpec

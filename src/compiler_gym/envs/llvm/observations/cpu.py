@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Linux says of the processor, in ``/proc`` and ``/sys``."""
+"""Facts of the processor, read from ``/proc`` and ``/sys``."""
 
 import os
 from functools import cache

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a module: which observation is what, and how it is drawn.
+"""The explorer's views of a module: the observation behind each, and how it is drawn.
 
 ``control_flow`` reads blocks from the IR, ``structure`` draws calls, loops and the program
-graph, ``source_lines`` says where lines of IR and assembly come from, ``pasted`` makes programs
-of text that a stranger may have written.
+graph, ``source_lines`` maps lines of IR and assembly to the source, ``pasted`` makes programs
+of pasted text, which is untrusted.
 """
 
 from compiler_gym.core import GraphPane, Listing, Panes, TextPane, cost_panes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of text that somebody pasted: compiled in a box, with line tables, never run here."""
+"""Programs of pasted text: compiled in a sandbox, with line tables, and never run here."""
 
 import hashlib
 from pathlib import Path
@@ -16,7 +16,7 @@ _LINES = (
     *("-Xclang", "-debug-info-kind=line-tables-only", "-Xclang", "-dwarf-version=5"),
     "-ffile-compilation-dir=.",
 )
-"""Options of clang's own half, which ``-g0`` does not overrule; and no place of this machine."""
+"""Options of clang's front end, which ``-g0`` does not override, and no local paths."""
 
 
 def make_pasted(text: str, language: str, name: str) -> Benchmark:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which line of the source each line of a text comes from, and the text without saying so.
+"""Maps the lines of IR or assembly to source lines, and removes that information from the text.
 
-A program that was made with line tables says it in metadata (IR) or directives (assembly); both
-would hide what people came to see.
+A program built with line tables holds it in metadata (IR) or directives (assembly), which would
+clutter the text.
 """
 
 import re

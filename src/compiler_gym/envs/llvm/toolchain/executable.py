@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The program of an episode as machine code: built, measured, run. Runs in a worker.
 
-Imported when something is first asked of it: most episodes never link anything.
+Imported on first use: most episodes never link a program.
 """
 
 import copy

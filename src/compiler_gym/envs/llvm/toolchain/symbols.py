@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What does a module define for others, and what does it need of them?
+"""The symbols that a module defines for other modules, and those that it needs from them.
 
 Read from the text of the IR; no compiler is loaded.
 """

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: a row for each action of each space, with what it does to a cursor.
+"""The action spaces: a row for each action, with its effect on the cursor.
 
-Actions without meaning where the cursor is do nothing and say so, as in CompilerGym 0.2.5.
+An action that does not apply at the cursor has no effect, and reports that, as in
+CompilerGym 0.2.5.
 """
 
 from collections.abc import Callable, Mapping

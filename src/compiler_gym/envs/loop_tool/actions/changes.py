@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What can be done to a loop tree: each function returns another tree, or the same one.
+"""The transformations of a loop tree: each function returns another tree, or the same one.
 
-The same tree, told by ``is``, means that the change has no meaning there. No change alters
+The identical tree (``is``) means that the change does not apply there. No change alters
 what a program computes, except that sums are taken in another order.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: a row for each observation of a session.
+"""The observations: a row for each observation of a session.
 
 ``flops``, ``loop_tree`` and ``action_state`` are those of CompilerGym 0.2.5. ``compute`` holds
 what the rows name; ``vectors``, ``graph`` and ``static_cost`` are made of the tree alone, and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a nest of loops: its tree, its code, and the graph of both."""
+"""The explorer's views of a loop nest: its tree, its code, and the graph of both."""
 
 from collections.abc import Sequence
 from typing import Any

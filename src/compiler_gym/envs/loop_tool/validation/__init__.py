@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How to tell that a nest computes something else: replay the episode, then ask numpy.
+"""Validation: replay the episode, then compare the nest's results with numpy's.
 
 The session checks each tree before it times it, on one set of inputs. Here the tree is run on
 others, and small ones by the interpreter too, which shares no code with what compiles them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rows of the table name, of a schedule that a session holds."""
+"""The functions that compute the observations of a session's schedule."""
 
 import hashlib
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be chosen of a call site, a loop and a function, and how such an action is written.
+"""The choices for a call site, a loop and a function, and the syntax of such an action.
 
 A mark is written ``call:17=never``: a kind, an id and a choice. Its number counts from the end
 of the passes and follows from these three alone, so that it means the same in every program.

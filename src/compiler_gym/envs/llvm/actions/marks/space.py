@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The action space ``Marks``: passes, levels, and what can be decided in the program now."""
+"""The action space ``Marks``: passes, levels, and the decisions of the current program."""
 
 import copy
 import shlex

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parameters of passes: what values each takes, and how LLVM is told.
+"""The parameters of passes: the values that each takes, and how they are passed to LLVM.
 
 Most are part of the pipeline's text. Some are known to LLVM's command line alone: they
 are set around one pass, as in a run of ``opt`` of its own.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""inst2vec's vocabulary of statements and their vectors, where the user has them.
+"""inst2vec's vocabulary of statements and their vectors, if the user has them.
 
 Both were published with "Neural Code Comprehension" (Ben-Nun et al., 2018) and came with
 CompilerGym 0.2.5; they are not ours to ship. ``COMPILER_GYM_INST2VEC`` names the wheel of

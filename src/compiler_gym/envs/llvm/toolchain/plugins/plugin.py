@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a plug-in is known by: its file's name and the hash of what is in it.
+"""The identity of a plug-in: its file name and the hash of its contents.
 
-The hash is part of the compiler's version: what was found with one plug-in is not taken
-for what another does, however the files are called.
+The hash is part of the compiler's version, so that results of one plug-in are never taken
+for those of another, whatever their names.
 """
 
 import re
@@ -22,7 +22,7 @@ __all__ = ["Plugin", "load_options", "plugin_source", "recorded_plugins", "requi
 _SESSION = "compiler_gym.envs.llvm.toolchain.plugins.session:PluginSession"
 _ELF = b"\x7fELF"
 _HASH_DIGITS = 16
-"""How many digits of a hash stand in a version."""
+"""The digits of the hash in a version."""
 
 
 class Plugin(msgspec.Struct, frozen=True):
