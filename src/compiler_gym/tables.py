@@ -159,7 +159,7 @@ class Table:
         self.costs = tuple(row for row in rows if isinstance(row, Cost))
         by_name = {row.name: row for row in written}
         _check_costs(self.costs, by_name)
-        self.observations = tuple(_expanded(rows, by_name))
+        self.observations = tuple(_rows_with_baselines(rows, by_name))
         _check_rows(self.observations)
         _check_unique("reward", [name for cost in self.costs for name in _reward_names(cost)])
 
@@ -234,7 +234,7 @@ def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
     return rewards
 
 
-def _expanded(
+def _rows_with_baselines(
     rows: Iterable[Observation | Cost], by_name: Mapping[str, Observation]
 ) -> Iterator[Observation]:
     for row in rows:

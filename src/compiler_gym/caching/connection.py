@@ -229,7 +229,7 @@ class CachingConnection:
                 break
             if reply.end or self._state is None:
                 return (yield from self._rest(request, number, reply, no_effect))
-        return _joined(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
+        return _joined_reply(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
 
     def _one(self, action: Any, names: list[str]) -> Work:
         """Apply one action, or none, observe, and learn what there is to learn."""
@@ -272,7 +272,7 @@ class CachingConnection:
         assert isinstance(rest, Stepped)
         rest.end = rest.end or reply.end
         rest.action_space = rest.action_space or reply.action_space
-        return _joined(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
+        return _joined_reply(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
 
     def _note(self, actions: list[Any]) -> None:
         """Take note of actions that change the program."""
@@ -329,7 +329,7 @@ def _unapplied(failed: Failed) -> Failed:
     return Failed(failed.kind, failed.message, 0, False)
 
 
-def _joined(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
+def _joined_reply(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
     """Return the last reply as that to all actions together."""
     reply.no_effect, reply.applied = no_effect, applied
     return reply

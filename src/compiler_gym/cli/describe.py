@@ -61,11 +61,14 @@ def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
 
     found = dict(description)
     for kind in _SECTIONS:
-        found[kind] = [row for row in description[kind] if _holds(row, text)]
+        found[kind] = [row for row in description[kind] if _row_holds(row, text)]
     spaces = [
         {
             **space,
-            **{kind: [row for row in space[kind] if _holds(row, text)] for kind in _ROWS_OF_SPACE},
+            **{
+                kind: [row for row in space[kind] if _row_holds(row, text)]
+                for kind in _ROWS_OF_SPACE
+            },
         }
         for space in description["action_spaces"]
     ]
@@ -81,7 +84,7 @@ def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
     return found
 
 
-def _holds(row: dict[str, Any], text: str) -> bool:
+def _row_holds(row: dict[str, Any], text: str) -> bool:
     texts = (row["name"], row.get("flag") or row.get("values") or "", row["description"] or "")
     return any(text.lower() in one.lower() for one in texts)
 

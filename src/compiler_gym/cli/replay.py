@@ -149,7 +149,7 @@ def _show_replays(rows: list[_ReplayRow]) -> None:
             _reward_text(row.recorded.reward),
             _reward_text(None if replayed is None else replayed.reward),
             same,
-            _verdict(row),
+            _replay_verdict(row),
         )
     show(shown, console)
     for row in rows:
@@ -158,7 +158,7 @@ def _show_replays(rows: list[_ReplayRow]) -> None:
             console.print(f"{name}: {line}", soft_wrap=True)
 
 
-def _verdict(row: _ReplayRow) -> "Text":
+def _replay_verdict(row: _ReplayRow) -> "Text":
     if row.differs:
         return styled("differs", "red")
     return styled("see below", "yellow") if row.note else styled("ok", "")

@@ -231,7 +231,7 @@ def _show_verdicts(documents: list[dict[str, Any]]) -> None:
         shown.add_row(
             program_name(state["benchmark"]),
             "-" if state["reward"] is None else f"{state['reward']:.4f}",
-            *(_coloured(verdicts.get(name, "")) for name in names),
+            *(_verdict_text(verdicts.get(name, "")) for name in names),
             f"{document['walltime']:.2f}",
             _summary(document),
         )
@@ -274,5 +274,5 @@ def _show_unknown(documents: list[dict[str, Any]]) -> None:
         output().print(f"{name} unknown: {reason}{many}", soft_wrap=True)
 
 
-def _coloured(verdict: str) -> "Text":
+def _verdict_text(verdict: str) -> "Text":
     return styled(verdict, _COLOURS.get(verdict, ""))

@@ -58,15 +58,15 @@ def web(
         host=host,
         port=port,
         environment=env,
-        program=None if program is None or program == "-" else _whole(program),
-        source=_from_stdin() if program == "-" else None,
+        program=None if program is None or program == "-" else _absolute_program(program),
+        source=_pasted_from_stdin() if program == "-" else None,
         most_sessions=sessions,
         idle_seconds=60 * idle_minutes,
         limits={"limits": limits},
     )
     _require_library()
     if settings.program is not None:
-        _require_program(env, settings.program)
+        _require_known_program(env, settings.program)
     from compiler_gym.explorer.server import Server
 
     with Server(settings) as server:
@@ -78,7 +78,7 @@ def web(
             print(server.address, flush=True)
             errors().print("Ctrl-C stops it", style="dim")
             if browser:
-                _open(server.address)
+                _open_browser(server.address)
 
         server.run(ready)
 
@@ -95,7 +95,7 @@ def _require_library() -> None:
         raise EnvironmentNotSupported(f"{' and '.join(missing)} missing: {install_hint('web')}")
 
 
-def _require_program(env: str, program: str) -> None:
+def _require_known_program(env: str, program: str) -> None:
     """Raise the typed error of a missing program before the server starts."""
     from compiler_gym.cli._programs import find_program
     from compiler_gym.registration import make
@@ -104,7 +104,7 @@ def _require_program(env: str, program: str) -> None:
         find_program(made, program)
 
 
-def _open(address: str) -> None:
+def _open_browser(address: str) -> None:
     import threading
     import webbrowser
 
@@ -112,7 +112,7 @@ def _open(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _whole(program: str) -> str:
+def _absolute_program(program: str) -> str:
     """Return a path as an absolute one, and a URI unchanged."""
     from compiler_gym.datasets import path_and_query
 
@@ -122,7 +122,7 @@ def _whole(program: str) -> str:
     return program
 
 
-def _from_stdin() -> "Source":
+def _pasted_from_stdin() -> "Source":
     from compiler_gym.errors import BenchmarkInitError
     from compiler_gym.explorer.records import Source
 

@@ -118,7 +118,7 @@ def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> S
         guard.check_names(request.headers)
         guard.check_token(request.headers, request.query_params.get("token"))
         asked = Asked(
-            path=_path(request),
+            path=_path_value(request),
             query={one.name: _query_value(one, request) for one in route.query},
             body=await _body(request, route, api.settings.most_body_bytes),
         )
@@ -134,7 +134,7 @@ def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> S
     return StarletteRoute(route.path, serve, methods=[route.method])
 
 
-def _path(request: Request) -> dict[str, Any]:
+def _path_value(request: Request) -> dict[str, Any]:
     found = dict(request.path_params)
     if "node" in found:
         if not re.fullmatch(r"\d{1,9}", found["node"]):

@@ -42,15 +42,15 @@ def graph_of(
         )
     other = None
     if against is not None:
-        other = _other(tree, listings, against, pane, name)
+        other = _other_end(tree, listings, against, pane, name)
     status = _statuses(graph, other)
     return Graph(
         node=state.id,
         kind=pane.kind,
         function=name,
-        nodes=[_node(node, status.get(node.id, "")) for node in graph.nodes],
+        nodes=[_graph_node(node, status.get(node.id, "")) for node in graph.nodes],
         edges=_edges(graph, other, status),
-        removed_nodes=[_node(node, "removed") for node in _removed(graph, other)],
+        removed_nodes=[_graph_node(node, "removed") for node in _removed(graph, other)],
     )
 
 
@@ -68,7 +68,9 @@ def _graph_at(
     return pane.read([text_of(listed, tree.panes.text, state.id, name).text], name)
 
 
-def _other(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
+def _other_end(
+    tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str
+) -> PaneGraph:
     try:
         return _graph_at(tree, listings, state, pane, name)
     except ExplorerError as error:  # the function is not there
@@ -118,7 +120,7 @@ def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) ->
             by_digest = digests[edge.source], digests[edge.target], edge.kind
             by_name = edge.source, edge.target, edge.kind
             has_changed = "changed" in (status[edge.source], status[edge.target])
-            is_same = _taken(equal, by_digest) or (has_changed and _taken(named, by_name))
+            is_same = _take_one(equal, by_digest) or (has_changed and _take_one(named, by_name))
             mark = "same" if is_same else "added"
         found.append(
             Edge(
@@ -146,7 +148,7 @@ def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
     )
 
 
-def _taken(left: _Ends, key: tuple[str, str, str]) -> bool:
+def _take_one(left: _Ends, key: tuple[str, str, str]) -> bool:
     """Remove one and return whether there was one."""
     if left[key] <= 0:
         return False
@@ -158,7 +160,7 @@ def _content_of_node(node: PaneNode) -> str:
     return f"{node.function}\n{node.digest or node.label}"
 
 
-def _node(node: PaneNode, status: str) -> GraphNode:
+def _graph_node(node: PaneNode, status: str) -> GraphNode:
     return GraphNode(
         id=node.id,
         label=node.label,

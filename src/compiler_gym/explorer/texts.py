@@ -110,10 +110,10 @@ def _function_difference(name: str, before: str | None, after: str | None) -> Fu
     new = after.split("\n") if after is not None else []
     if before is None or after is None:
         return row("added" if before is None else "removed", len(new), len(old))
-    return row("changed", *_counted(old, new))
+    return row("changed", *_changed_lines(old, new))
 
 
-def _counted(old: list[str], new: list[str]) -> tuple[int, int]:
+def _changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
     """Return the numbers of added and removed lines; of long functions, of unmatched lines."""
     if len(old) + len(new) > _MOST_COMPARED:
         return _without_equal(new, old), _without_equal(old, new)

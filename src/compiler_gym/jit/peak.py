@@ -36,20 +36,20 @@ def measured_peak() -> Peak:
     lanes = vector_lanes()
     chains = _CHAINS if lanes >= 16 else _CHAINS_OF_FEW_REGISTERS
     sink = np.zeros(lanes * chains, np.float32)
-    products = compile_ir(_products(lanes, chains), level=None).on("peak", [sink])
-    seconds = _best(products)
+    products = compile_ir(_products_per_second(lanes, chains), level=None).on("peak", [sink])
+    seconds = _best_rate(products)
     gflops = 2 * lanes * chains * _LOOP_ROUNDS / seconds / 1e9
     arrays = [np.ones(_ELEMENTS, np.float32) for _ in range(3)]
-    seconds = _best(compile_ir(_sums(lanes), level=None).on("peak", arrays))
+    seconds = _best_rate(compile_ir(_sums(lanes), level=None).on("peak", arrays))
     return Peak(gflops, 12 * _ELEMENTS / seconds / 1e9)
 
 
-def _best(call: Call) -> float:
+def _best_rate(call: Call) -> float:
     (found,) = estimate_in_turns([call], seconds=0.15, noise=0.001)
     return min(found.samples)
 
 
-def _products(lanes: int, chains: int) -> str:
+def _products_per_second(lanes: int, chains: int) -> str:
     """Return a loop of fused products and sums, all in registers."""
     kind = f"<{lanes} x float>"
     numbers = range(chains)

@@ -103,7 +103,7 @@ def _count_field(line: dict[str, Any], key: str) -> int:
     return value
 
 
-def _truth(line: dict[str, Any], key: str) -> bool:
+def _truth_field(line: dict[str, Any], key: str) -> bool:
     if not isinstance(line[key], bool):
         raise StateFileError(f"{key} is {line[key]!r:.80}: expected true or false")
     return line[key]
@@ -119,7 +119,8 @@ _MOST_COUNT = 1 << 53
 _FIELDS: dict[str, Callable[[dict[str, Any], str], Any]] = {
     "repetition": _count_field, "initial": _cost_field, "baseline": _cost_field,
     "found": _cost_field,
-    "walltime": _cost_field, "compilations": _count_field, "is_late": _truth, "error": _text_field,
+    "walltime": _cost_field, "compilations": _count_field, "is_late": _truth_field,
+    "error": _text_field,
     "published": _cost_field,
 }  # fmt: skip
 _REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
@@ -156,12 +157,12 @@ class Evaluation:
     @property
     def walltime(self) -> float:
         """The mean wall time per program in seconds."""
-        return _mean(outcome.walltime for outcome in self.outcomes)
+        return _mean_of(outcome.walltime for outcome in self.outcomes)
 
     @property
     def compilations(self) -> float:
         """The mean number of actions applied per program."""
-        return _mean(float(outcome.compilations) for outcome in self.outcomes)
+        return _mean_of(float(outcome.compilations) for outcome in self.outcomes)
 
 
 def evaluate(
@@ -179,7 +180,7 @@ def evaluate(
     `EnvironmentNotSupported` for a compiler of another version than the task fixes.
     """
     chosen = task.only(tuple(programs)) if programs else task
-    learnt_late = _train(policy, chosen)
+    learnt_late = _train_policy(policy, chosen)
     outcomes: list[Outcome] = []
     for uri, repetition in _episodes(chosen):
         key = f"{uri} {repetition}"
@@ -187,7 +188,7 @@ def evaluate(
         if known is not None:
             outcomes.append(Outcome.from_json(known))
             continue
-        outcome = _play(policy, chosen, uri, repetition)
+        outcome = _outcome_of(policy, chosen, uri, repetition)
         if learnt_late:
             outcome = replace(outcome, is_late=True)
         outcomes.append(outcome)
@@ -198,7 +199,7 @@ def evaluate(
     return Evaluation(chosen, tuple(outcomes))
 
 
-def _train(policy: Policy, task: Task) -> bool:
+def _train_policy(policy: Policy, task: Task) -> bool:
     """Let the policy learn, and return whether it took longer than it may.
 
     The step that would go beyond its time ends its training, and what it has then is
@@ -237,7 +238,7 @@ def _task_environment(task: Task) -> CompilerEnv:
     return make(task.environment, **options)
 
 
-def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
+def _outcome_of(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
     with _task_environment(task) as env:
         env.reset(benchmark=uri, seed=task.seed + repetition)
         before, program = env.state, str(env.benchmark)
@@ -304,6 +305,6 @@ def _takes_meter(policy: Policy) -> bool:
     return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 2
 
 
-def _mean(values: Iterable[float]) -> float:
+def _mean_of(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found) if found else 0.0

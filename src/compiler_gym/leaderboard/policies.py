@@ -106,11 +106,11 @@ def _with_levels(env: CompilerEnv) -> Any:
     if not leveled:
         raise UnknownNameError("a search from the levels needs an action space with levels: none")
     fuller = [one for one in leveled if named[0][1] <= one[1]]
-    best = min(fuller, key=_size) if fuller else max(leveled, key=_size)
+    best = min(fuller, key=_space_size) if fuller else max(leveled, key=_space_size)
     return best[0]
 
 
-def _size(named: tuple[Any, set[str]]) -> int:
+def _space_size(named: tuple[Any, set[str]]) -> int:
     return len(named[1])
 
 
@@ -125,13 +125,13 @@ def find_policy(name: str) -> Policy:
             raise UnknownNameError(f"no starts {levels!r} for a search: expected levels or none")
         return SearchPolicy(algorithm, has_levels=bool(plus))
     if kind.endswith(".py"):
-        return _from_file(Path(kind), rest or "policy")
+        return _policy_of_file(Path(kind), rest or "policy")
     raise UnknownNameError(
         f"no policy {name!r}: expected level:-Oz, search:local or a file such as agents/q.py"
     )
 
 
-def _from_file(path: Path, name: str) -> Policy:
+def _policy_of_file(path: Path, name: str) -> Policy:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise UnknownNameError(f"no file {path}: expected a Python file with a policy")

@@ -36,7 +36,7 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     of_task = [s for s in submissions if s.task.name == task.name]
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
-        f"**{task.name}**: {task.description} ({_baselines(task)})", "",
+        f"**{task.name}**: {task.description} ({_baseline_rows(task)})", "",
         _markdown_row(_HEAD), _markdown_row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
     for rank, submission in enumerate(ranked(of_task), start=1):
@@ -45,7 +45,7 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     return "\n".join(lines)
 
 
-def _baselines(task: Task) -> str:
+def _baseline_rows(task: Task) -> str:
     other = task.published_baseline
     return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
 
@@ -71,11 +71,11 @@ def _entry_row(rank: str, submission: Submission) -> str:
         (
             rank,
             _escaped(submission.name),
-            _interval(found.share),
-            _interval(found.published_share),
-            _interval(found.ratio),
-            _interval(found.saving, percent=True),
-            _interval(found.ratio_without_outliers) + outliers,
+            _interval_cell(found.share),
+            _interval_cell(found.published_share),
+            _interval_cell(found.ratio),
+            _interval_cell(found.saving, percent=True),
+            _interval_cell(found.ratio_without_outliers) + outliers,
             f"{found.improved:.0%}",
             "-" if seconds is None else f"{seconds:.2f}",
             "-" if compilations is None else f"{compilations:,.0f}",
@@ -94,7 +94,7 @@ def tables_of(submissions: Sequence[Submission]) -> str:
     """Return the tables of every task that has a submission."""
     tasks = {submission.task.name: submission.task for submission in submissions}
     return "\n\n".join(
-        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_order)
+        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_ranking)
     )
 
 
@@ -111,7 +111,7 @@ def with_tables(text: str, submissions: Sequence[Submission]) -> str:
     return _TABLE_MARKS.sub(fill, text)
 
 
-def _order(name: str) -> tuple[str, float]:
+def _ranking(name: str) -> tuple[str, float]:
     digits = re.search(r"(\d+)s$", name)
     return re.sub(r"\d+s$", "", name), float(digits[1]) if digits else 0.0
 
@@ -120,7 +120,7 @@ def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _interval(interval: Interval | None, *, percent: bool = False) -> str:
+def _interval_cell(interval: Interval | None, *, percent: bool = False) -> str:
     if interval is None:
         return "-"
     if percent:

@@ -41,13 +41,13 @@ def machine_trouble(error: BaseException) -> str:
     >>> machine_trouble(WorkerCrashedError("the worker ended", signal=signal.SIGSEGV))
     ''
     """
-    for link in _chain(error):
+    for link in _causes(error):
         if _is_trouble(link):
             return f"{type(link).__name__}: {link}"
     return ""
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__

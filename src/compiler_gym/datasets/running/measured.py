@@ -85,7 +85,7 @@ class MeasuredRuns:
     def instructions(self, program: Path) -> int:
         """Return the instructions that the program retires on a small case."""
         case = self._case(_COUNTED_SIZES)
-        prefix, pattern, slowdown = _counter()
+        prefix, pattern, slowdown = _counter_command()
         if slowdown >= _SLOWDOWN:
             self._run(program, case)  # one that hangs is not waited for so much longer
         report = self._run(program, case, prefix=prefix, slowdown=slowdown)
@@ -131,7 +131,7 @@ class MeasuredRuns:
 @cache
 def counter_identity() -> str:
     """Return a text that changes when what counts instructions does."""
-    return tool_identity(_counter()[0][0])
+    return tool_identity(_counter_command()[0][0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def counting_command(prefix: str) -> CountingCommand:
 
     Raises `ObservationError` where neither perf nor valgrind can.
     """
-    words, pattern, _ = _counter()
+    words, pattern, _ = _counter_command()
     text = shlex.join(words)
     if "valgrind" in Path(words[0]).name:
         return CountingCommand(f"{text} --log-file={shlex.quote(prefix)}%p", pattern)
@@ -185,7 +185,7 @@ def _one_processor() -> Generator[None]:
 
 
 @cache
-def _counter() -> tuple[tuple[str, ...], bytes, float]:
+def _counter_command() -> tuple[tuple[str, ...], bytes, float]:
     """Return a command that counts instructions, where it says the number, and its slowness."""
     perf = shutil.which("perf")
     if perf is not None:

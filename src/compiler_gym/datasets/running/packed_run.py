@@ -31,7 +31,7 @@ def pack_run(spec: RunSpec) -> bytes:
 def unpack_run(data: bytes) -> RunSpec:
     """Return what `pack_run` made bytes of; raise `ValueError` for other bytes."""
     cases, link, time_limit = _decoder.decode(data)
-    return RunSpec(tuple(map(_case, cases)), link=link, time_limit=time_limit)
+    return RunSpec(tuple(map(_packed_case, cases)), link=link, time_limit=time_limit)
 
 
 def _packed_record(record: RunCase | ExpectedOutput) -> list[Any]:
@@ -50,7 +50,7 @@ def _packed_value(value: object) -> Any:
     raise TypeError(f"a run cannot hold {value!r}")
 
 
-def _case(row: tuple[Any, ...]) -> RunCase:
+def _packed_case(row: tuple[Any, ...]) -> RunCase:
     values = {field.name: value for field, value in zip(fields(RunCase), row, strict=True)}
     expected = values.pop("expected")
     return RunCase(expected=None if expected is None else ExpectedOutput(*expected), **values)

@@ -59,12 +59,12 @@ def get_spec(gcc_bin: str) -> GccSpec:
     path = cache_path("gcc-options") / f"{identity}-{_CACHE_VERSION}.json"
     options = _read_options(path)
     if options is None:
-        options = _ask(gcc)
+        options = _ask_compiler(gcc)
         _write_options(path, options)
     return GccSpec(gcc, version, options, identity)
 
 
-def _ask(gcc: Gcc) -> list[Option]:
+def _ask_compiler(gcc: Gcc) -> list[Option]:
     def help_of(*words: str) -> str:
         return gcc.answer(*words).stdout.decode(errors="replace")
 

@@ -35,7 +35,7 @@ def linked(
     """
     with scratch_directory("link") as directory:
         folder = Path(directory)
-        yield _link(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
+        yield _link_program(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
 
 
 def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
@@ -45,7 +45,7 @@ def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference
     return _reference(gcc_bin, is_boxed, contents, _libraries(benchmark), spec.time_limit)
 
 
-def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
+def _link_program(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
     (folder / "obj.o").write_bytes(object_file)
     command = ["obj.o", "-o", "program", *words]
     try:
@@ -82,6 +82,6 @@ def _reference(
             except CompilerError as error:
                 raise BenchmarkInitError(f"the program does not compile at -O0: {error}") from error
             shutil.rmtree(folder / "sources", ignore_errors=True)
-            return _link(gcc_bin, object_file, folder, libraries)
+            return _link_program(gcc_bin, object_file, folder, libraries)
 
     return Reference(build, RunLimits(seconds=seconds))

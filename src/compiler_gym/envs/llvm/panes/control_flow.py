@@ -29,8 +29,8 @@ def control_flow(values: Sequence[Any], function: str) -> PaneGraph:
     nodes = tuple(
         PaneNode(
             id=name,
-            label=_shown(name, lines),
-            kind=_kind(lines, is_entry=index == 0),
+            label=_shown_block(name, lines),
+            kind=_edge_kind(lines, is_entry=index == 0),
             function=function,
             digest="\n".join(_VALUE.sub("%", line) for line in lines),
             weight=float(len(lines)),
@@ -78,14 +78,14 @@ def _targets(lines: list[str]) -> list[tuple[str, str]]:
     return [(name, "") for name in cases]
 
 
-def _kind(lines: list[str], *, is_entry: bool) -> str:
+def _edge_kind(lines: list[str], *, is_entry: bool) -> str:
     if is_entry:
         return "entry"
     ends = lines[-1].startswith(("ret", "unreachable", "resume"))
     return "exit" if ends else "block"
 
 
-def _shown(name: str, lines: list[str]) -> str:
+def _shown_block(name: str, lines: list[str]) -> str:
     """Return the first instructions under the block's name."""
     kept = [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
     if len(kept) > _MOST_LINES:

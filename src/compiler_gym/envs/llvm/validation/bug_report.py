@@ -116,13 +116,13 @@ def write_bug_report(
     script.write_text(text, encoding="utf-8")
     script.chmod(0o755)
     is_shown = bool(text) and _is_interesting(folder, "program.bc", link)
-    reduced = _reduce(folder, link) if is_shown else None
+    reduced = _reduce_ir(folder, link) if is_shown else None
     target = _as_text(folder, reduced or folder / "program.bc")
     command = f"{_OPT} {arguments} {target.name} -S -o output.ll"
     report = BugReport(
         folder, command, is_shown, reduced is not None, len(target.read_bytes().splitlines())
     )
-    _describe(report, kind, symptom)
+    _readme(report, kind, symptom)
     return report
 
 
@@ -209,7 +209,7 @@ def _is_interesting(folder: Path, program: str, link: tuple[str, ...]) -> bool:
         return False
 
 
-def _reduce(folder: Path, link: tuple[str, ...]) -> Path | None:
+def _reduce_ir(folder: Path, link: tuple[str, ...]) -> Path | None:
     """Return the reduced IR, or None where ``llvm-reduce`` is missing or finds nothing smaller."""
     if shutil.which(_REDUCE) is None:
         return None
@@ -255,7 +255,7 @@ def _as_text(folder: Path, module: Path) -> Path:
     return target if done.returncode == 0 else module
 
 
-def _describe(report: BugReport, kind: str, symptom: str) -> None:
+def _readme(report: BugReport, kind: str, symptom: str) -> None:
     expected = {
         "crash": "the command ends with status 0 and writes valid IR",
         "miscompile": "the program does the same before and after the command",

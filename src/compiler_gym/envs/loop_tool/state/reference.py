@@ -128,11 +128,11 @@ def _computed(
         value = _evaluated(statement.value, dims, sizes, memory)
         full = np.broadcast_to(value, tuple(size for _, size in sizes.values()))
         place = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
-        result[place] = _reduced(statement.reduction, full, over)
+        result[place] = _reduced_array(statement.reduction, full, over)
     return result
 
 
-def _reduced(
+def _reduced_array(
     reduction: str, values: NDArray[np.float64], over: tuple[int, ...]
 ) -> NDArray[np.float64]:
     if reduction == "sum":

@@ -25,7 +25,7 @@ __all__ = ["RUNGS", "validate"]
 _INPUT_SEEDS = (1, 2, 3)
 
 
-def _check(subject: Subject, way: str) -> Finding:
+def _check_nest(subject: Subject, way: str) -> Finding:
     wrong: list[ValidationError] = []
     for seed in _INPUT_SEEDS:
         try:
@@ -45,12 +45,12 @@ RUNGS = (
     Rung(
         "numpy",
         "Does the compiled nest compute what numpy does, on inputs that it was not timed on?",
-        lambda subject: _check(subject, "compiled"),
+        lambda subject: _check_nest(subject, "compiled"),
     ),
     Rung(
         "interpreter",
         "Does the tree mean what the program says, run point by point? (small programs)",
-        lambda subject: _check(subject, "interpreted"),
+        lambda subject: _check_nest(subject, "interpreted"),
     ),
 )
 """Every rung above the replay."""

@@ -98,11 +98,11 @@ def corpus_of(benchmark: Benchmark, effort: Effort | None = None) -> Corpus:
     known = _known(spec)
     key = _corpus_key(benchmark, spec, known, effort)
     with _locks(key):
-        corpus = _memory.get(key) or _load(key)
+        corpus = _memory.get(key) or _load_corpus(key)
         if corpus is None:
             corpus = _make_corpus(benchmark, spec, known, effort)
             if corpus.tried == effort.tries:  # what time has cut short would stay so
-                keep(_path(key), _packed(corpus))
+                keep(_corpus_path(key), _packed(corpus))
         _memory[key] = corpus
         while len(_memory) > _MOST_KEPT:
             _memory.pop(next(iter(_memory)))
@@ -132,7 +132,7 @@ def _corpus_key(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effor
     return whole.hexdigest()
 
 
-def _path(key: str) -> Path:
+def _corpus_path(key: str) -> Path:
     return cache_path("generated-inputs") / f"{key}.bin"
 
 
@@ -141,9 +141,9 @@ def _packed(corpus: Corpus) -> bytes:
     return json.dumps(facts).encode() + b"\n" + pack_run(RunSpec(corpus.cases))
 
 
-def _load(key: str) -> Corpus | None:
+def _load_corpus(key: str) -> Corpus | None:
     try:
-        head, _, packed = _path(key).read_bytes().partition(b"\n")
+        head, _, packed = _corpus_path(key).read_bytes().partition(b"\n")
         cases = tuple(unpack_run(packed).cases)
         return Corpus(**(json.loads(head) | {"cases": cases}))
     except (OSError, ValueError, TypeError):
