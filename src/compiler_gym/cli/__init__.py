@@ -3,8 +3,8 @@
 
 Commands reach a compiler by the name of its environment and through the API that
 every environment has. ``_app`` lists the commands, ``_failures`` turns errors into
-one line and an exit status, ``_programs`` reads what the user calls
-a program, ``_interrupts`` handles Ctrl-C, and ``_output``
+one line and an exit status, ``_programs`` reads program
+arguments, ``_interrupts`` handles Ctrl-C, and ``_output``
 prints. Nothing is imported before it is needed.
 """
 

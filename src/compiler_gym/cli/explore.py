@@ -52,7 +52,7 @@ def explore(
                 _complete_words(explorer.words())
                 errors().print("Type an action to apply it,", heading("help", " for help."))
             explorer.show_start(as_json=json)
-            for line in _lines(source, explorer, is_interactive=is_interactive):
+            for line in _command_lines(source, explorer, is_interactive=is_interactive):
                 if not explorer.obey(line, as_json=json):
                     break
 
@@ -70,7 +70,7 @@ def _terminal() -> TextIO:
         ) from None
 
 
-def _lines(source: TextIO, explorer: object, *, is_interactive: bool) -> Iterator[str]:
+def _command_lines(source: TextIO, explorer: object, *, is_interactive: bool) -> Iterator[str]:
     if not is_interactive or source is not sys.stdin:
         for line in source:
             yield line.strip()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Run a program that may do anything: hang, fork, fill the disk, print without end.
+"""Run an untrusted program, which may hang, fork, fill the disk or print without end.
 
 The program sees an empty directory with its inputs, a short environment and no
 terminal, in the sandbox that was chosen (``compiler_gym.sandbox``). It is ended at the
-first limit it passes, and what it started ends with it. What came out is returned as it
-is: judging it is not done here.
+first limit it passes, and what it started ends with it. The output is returned
+unchanged: it is not judged here.
 """
 
 import os
@@ -27,12 +27,12 @@ __all__ = ["RunLimits", "RunReport", "run_contained"]
 
 _KEPT_ERRORS = 1 << 16
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What one run left behind."""
+    """The result of one run."""
 
     exit_status: int
     """The status it exited with, or minus the signal that ended it."""
@@ -73,7 +73,7 @@ def run_contained(
     sandbox that there is not, and `SandboxError` for one that does not work here.
     """
     case, limits = case or RunCase(), limits or RunLimits()
-    tier, words = chosen(sandbox), _found(command)
+    tier, words = chosen(sandbox), _absolute_command(command)
     with (
         scratch_directory("run") as directory,
         tempfile.TemporaryFile() as stdin,
@@ -81,7 +81,7 @@ def run_contained(
         tempfile.TemporaryFile() as stderr,
     ):
         is_apart = tier is Sandbox.NAMESPACES
-        scratch, collected = _folders(Path(directory), is_apart)
+        scratch, collected = _work_folders(Path(directory), is_apart)
         case.write_files(scratch)
         stdin.write(case.stdin)
         stdin.seek(0)
@@ -104,12 +104,12 @@ def run_contained(
             raise
         except OSError as error:
             raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
-        printed = _contents(stdout)
+        printed = _all_of(stdout)
         return RunReport(
             exit_status=report.exit_status,
             seconds=report.seconds,
             stdout=printed,
-            stderr=_contents(stderr)[-_KEPT_ERRORS:],
+            stderr=_all_of(stderr)[-_KEPT_ERRORS:],
             files=dict(_outputs(scratch, collected, case)),
             stopped_by=_stopped_by(report, printed, limits),
             cpu_seconds=report.cpu_seconds,
@@ -117,7 +117,7 @@ def run_contained(
         )
 
 
-def _folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
+def _work_folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
     """Return where the input files are put, and where outputs are if that is another place."""
     if not is_apart:
         return directory, None
@@ -126,7 +126,7 @@ def _folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
     return directory / "in", directory / "out"
 
 
-def _found(command: Sequence[str | os.PathLike[str]]) -> list[str]:
+def _absolute_command(command: Sequence[str | os.PathLike[str]]) -> list[str]:
     words = [os.fspath(word) for word in command]
     found = shutil.which(words[0])
     if found is None:
@@ -148,7 +148,7 @@ def _environment(directory: str) -> dict[str, str]:
     return {"PATH": path, **fixed}
 
 
-def _contents(file: IO[bytes]) -> bytes:
+def _all_of(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 
@@ -174,7 +174,7 @@ def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
             for part in parts[:-1]:
                 at = os.open(part, _FOLDER, dir_fd=at)
                 stack.callback(os.close, at)
-            descriptor = os.open(parts[-1], _PLAIN, dir_fd=at)
+            descriptor = os.open(parts[-1], _READ_FLAGS, dir_fd=at)
             with os.fdopen(descriptor, "rb") as file:
                 is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
                 return file.read() if is_plain else None
