@@ -46,7 +46,7 @@ def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: R
         "program: bytes, stripped", "own flags", "clang -Oz -flto, --gc-sections --icf=all",
         "In tuned", "report.html", "tuned.toml", "reproduce.sh", "Next:", "./tuned/bin/program",
         "sh tuned/reproduce.sh",
-        f"make 'CC=compiler-gym cc --plan {project}/tuned/tuned.toml'",
+        f"make 'CC=compiler-gym-cc --plan {project}/tuned/tuned.toml'",
     ):  # fmt: skip
         assert shown in tuned.output, shown
     assert "Not tested" not in tuned.output

@@ -103,7 +103,7 @@ def _show_next(summary: "Summary") -> None:
 def _commands(summary: "Summary", folder: Path) -> list[str]:
     plan = shlex.quote(str(folder.absolute() / "tuned.toml"))
     names = {"CC": "cc", "CXX": "cxx"} if _has_cxx(summary) else {"CC": "cc"}
-    compilers = {name: f"compiler-gym {verb} --plan {plan}" for name, verb in names.items()}
+    compilers = {name: f"compiler-gym-{verb} --plan {plan}" for name, verb in names.items()}
     build = list(summary.build)
     made = (
         shlex.join([build[0], *(f"{name}={word}" for name, word in compilers.items()), *build[1:]])

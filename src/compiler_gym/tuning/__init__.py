@@ -17,7 +17,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
-    from compiler_gym.tuning.applying import apply_plan, changed_sources
+    from compiler_gym.tuning.applying import apply_plan, changed_sources, driver_facts
     from compiler_gym.tuning.difference import (
         BinaryDifference,
         PlanDifference,
@@ -80,6 +80,7 @@ __all__ = [
     "apply_plan",
     "changed_sources",
     "compare_plans",
+    "driver_facts",
     "read_plan",
     "read_tuned",
     "require_among",
@@ -95,7 +96,7 @@ __all__ = [
 
 _WHERE = {
     "allowance": ("Allowance",),
-    "applying": ("apply_plan", "changed_sources"),
+    "applying": ("apply_plan", "changed_sources", "driver_facts"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
