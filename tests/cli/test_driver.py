@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym-cc --plan``: what it does must be what the compiler alone does, but for the plan."""
+"""``compiler-gym-cc --plan`` does what the compiler alone does, but for the plan."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -181,11 +181,11 @@ def test_without_a_cache_everything_still_works(tree: Path, drive: Drive) -> Non
 
 
 @pytest.fixture
-def slow(tree: Path) -> Iterator[str]:
+def slow(tree: Path) -> str:
     script = tree / "slow"
     script.write_text("#!/bin/sh\ntrap 'echo told >&2; exit 3' TERM\necho begun\nsleep 20 & wait\n")
     script.chmod(0o755)
-    yield str(script)
+    return str(script)
 
 
 @pytest.mark.parametrize(("number", "status", "said"), [

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from compiler_gym import cache_path
-
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import BinaryPlan, Plan, SourceFile, apply_plan, driver_facts
 from tests.builds.projects import write_project

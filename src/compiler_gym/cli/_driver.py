@@ -8,7 +8,6 @@ import os
 import shutil
 import sys
 
-
 __all__ = ["become_driver"]
 
 
