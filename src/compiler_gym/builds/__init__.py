@@ -3,10 +3,10 @@
 
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
 ``compilation_database`` a file of them, ``archives`` what lies in an archive, ``elf`` how large a
-linked file is, ``link_map`` what of it is where. ``recording`` runs a whole build in a copy of its
-``tree`` and writes down every command (``watch`` stands in for the compilers), ``binaries`` says
-what each linked file was made of, ``relinking`` how another compiler makes it again. ``sessions``
-runs a command that nothing of outlives (``keeper``), and ``protecting`` keeps the project itself
+linked file is, ``debugging`` where its debug information lies, ``link_map`` what of it is where.
+``recording`` runs a whole build in a copy of its ``tree`` and writes down every command (``watch``
+stands in for the compilers), ``binaries`` says what each linked file was made of, ``relinking`` how
+another compiler makes it again. ``sessions`` runs a command that nothing of outlives (``keeper``), and ``protecting`` keeps the project itself
 from being written. No compiler is named here, and nothing of a project is changed in its place.
 """
 
@@ -26,8 +26,15 @@ if TYPE_CHECKING:
         Source,
     )
     from compiler_gym.builds.compilation_database import read_database
+    from compiler_gym.builds.debugging import (
+        debug_name,
+        split_commands,
+        with_debug,
+        with_own_debug,
+    )
     from compiler_gym.builds.elf import (
         Sizes,
+        code_of,
         exported_symbols,
         function_sizes,
         is_shared_library,
@@ -72,7 +79,9 @@ __all__ = [
     "build_asked",
     "build_variables",
     "bytes_by_file",
+    "code_of",
     "copy_tree",
+    "debug_name",
     "digests_of",
     "exported_symbols",
     "find_binaries",
@@ -92,6 +101,9 @@ __all__ = [
     "shell_comment",
     "shell_text",
     "sizes_of",
+    "split_commands",
+    "with_debug",
+    "with_own_debug",
 ]
 
 _WHERE = {
@@ -100,8 +112,10 @@ _WHERE = {
     "asked": ("build_asked",),
     "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "compilation_database": ("read_database",),
+    "debugging": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
     "elf": (
         "Sizes",
+        "code_of",
         "exported_symbols",
         "function_sizes",
         "is_shared_library",

@@ -47,7 +47,8 @@ class Driver:
         """Return the command that compiles `unit`, with `flags` after its own."""
         *own, source = unit.command.arguments(unit.source)
         own = [word for word in own if word not in self.not_understood]
-        return [*self.c, *self.quiet, *own, *flags, "-c", source, "-o", str(output)]
+        words = [*self.c, *self.quiet, *own, *flags, *unit.command.debug]
+        return [*words, "-c", source, "-o", str(output)]
 
     def link_words(
         self,
@@ -73,7 +74,7 @@ class Driver:
             elif word not in seen:
                 words += place(known)
                 seen.add(word)
-        stripped = ("-Wl,--strip-all",) if strip else ()
+        stripped = ("-Wl,--strip-all",) if strip and not command.debug else ()
         return [*words, *self.linker, *flags, *stripped, "-o", str(output)]
 
 

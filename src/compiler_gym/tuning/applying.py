@@ -18,6 +18,7 @@ from compiler_gym.builds import (
     build_variables,
     inputs_of,
     sizes_of,
+    with_own_debug,
 )
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import scratch_directory
@@ -94,7 +95,7 @@ def _make(
     if plan.compiler != tuner.version:
         say(f"the plan was made with {plan.compiler}, this is {tuner.version}")
     with scratch_directory("tuning") as folder:
-        made = tuner.build(binary, chosen, Path(folder), jobs=1)
+        made = tuner.build(with_own_debug(binary), chosen, Path(folder), jobs=1)
         if Goal(plan.goal).counts_bytes and sizes_of(made).text > sizes_of(binary.path).text:
             say(f"{chosen.name} stays as the compiler made it: the plan makes it larger now")
             return
@@ -107,7 +108,11 @@ def _planned(plan: Plan, path: Path) -> tuple[BinaryPlan | None, Path]:
         parts = Path(binary.name).parts
         if path.parts[-len(parts) :] == parts:
             return binary, Path(*path.parts[: -len(parts)])
-    return plan.binary(path.name), path.parent
+    chosen = plan.binary(path.name)
+    sources = () if chosen is None else chosen.sources
+    # Another build system puts the file elsewhere: the root is where the sources are.
+    roots = (root for root in path.parents if all((root / s.path).is_file() for s in sources))
+    return chosen, next(roots, path.parent)
 
 
 def _origin(digest: str) -> tuple[Unit, ...]:
