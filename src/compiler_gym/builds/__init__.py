@@ -6,8 +6,9 @@
 linked file is, ``debugging`` where its debug information lies, ``link_map`` what of it is where.
 ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command (``watch``
 stands in for the compilers), ``binaries`` says what each linked file was made of, ``relinking`` how
-another compiler makes it again. ``sessions`` runs a command that nothing of outlives (``keeper``), and ``protecting`` keeps the project itself
-from being written. No compiler is named here, and nothing of a project is changed in its place.
+another compiler makes it again. ``sessions`` runs a command that nothing of outlives (``keeper``),
+and ``protecting`` keeps the project itself from being written. No compiler is named here,
+and nothing of a project is changed in its place.
 """
 
 from typing import TYPE_CHECKING

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.builds.binaries import Binary, Input, Unit
-from compiler_gym.builds.sessions import build_variables
+from compiler_gym.builds.sessions import Printed, build_variables
 from compiler_gym.errors import ProjectError
 
 __all__ = ["Driver", "Place", "run_command"]
@@ -91,7 +91,9 @@ def run_command(words: Sequence[str], cwd: Path) -> None:
     except OSError as error:
         raise ProjectError(f"cannot run {words[0]} in {cwd}: {error.strerror}") from error
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_SHOWN:]
+        printed = Printed(_SHOWN)
+        printed.add(done.stderr or done.stdout)
+        said = printed.last_lines()
         if shutil.disk_usage(cwd).free < _LITTLE:
             said += "\nThe disk is nearly full there: make room, and go on with --resume"
         raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")

@@ -59,6 +59,10 @@ class Printed:
         if len(self._tail) > 2 * self.most:
             del self._tail[: -self.most]
 
+    def last_lines(self, count: int = 10) -> str:
+        """Return the last lines, without blank ones at the end: a failure says there what it is."""
+        return "\n".join(self.text().rstrip().splitlines()[-count:])
+
     def text(self) -> str:
         """Return what is kept."""
         tail = self._tail[-self.most :]

@@ -336,7 +336,8 @@ class Job:
     def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> Outcome:
         """Run the user's tests in `tree`; they may not change the project itself."""
         assert self.request.check is not None
-        return run_check(self.request.check, tree, poll=poll, wrap=self._protection.wrap)
+        log = self._work / "check.log"
+        return run_check(self.request.check, tree, log=log, poll=poll, wrap=self._protection.wrap)
 
     def _note(self, text: str) -> None:
         self._watcher.says(text)
@@ -410,7 +411,7 @@ class Job:
 
     def _require_steady(self, run: RunCommand, original: Path) -> None:
         self._watcher.says(f"running {run.text}")
-        outcomes = [run.run(original) for _ in range(2)]
+        outcomes = [run.run(original, log=self._work / "run.log") for _ in range(2)]
         if outcomes[0].status:
             raise ProjectError(
                 f"the run ended with status {outcomes[0].status} before anything was tuned: "
