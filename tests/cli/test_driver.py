@@ -132,6 +132,18 @@ def test_a_preprocessed_file_takes_no_object_from_its_source(tree: Path, drive: 
     assert drive("main.o", "part.o", "-o", "run").stderr == b""
 
 
+def test_a_plan_may_be_named_in_the_environment(tree: Path, cache: Path) -> None:
+    variables = {"COMPILER_GYM_CACHE": str(cache), "COMPILER_GYM_PLAN": "tuned.toml"}
+    for words in (["-c", "main.c", "part.c"], ["main.o", "part.o", "-o", "run"]):
+        done = subprocess.run(
+            [DRIVER, *words], cwd=tree, env={**os.environ, **variables}, capture_output=True
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+    plain = ["clang-22", "main.o", "part.o", "-o", "plain"]
+    subprocess.run(plain, cwd=tree, check=True)
+    assert text_of(tree / "run") < text_of(tree / "plain")
+
+
 def test_the_date_is_that_of_tuned_builds(tree: Path, drive: Drive) -> None:
     (tree / "date.c").write_text("const char *date = __DATE__;\n")
     assert b'"Jan  1 1980"' in drive("-E", "date.c").stdout

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler_gym.builds import Binary, build_variables, shell_text
-from compiler_gym.tuning import BinaryPlan, Found, Subject
+from compiler_gym.tuning import BinaryPlan, Found, Meaning, Subject
 
 
 class SimpleTuner:
@@ -49,6 +49,9 @@ class SimpleTuner:
 
     def require_possible(self, plan: BinaryPlan) -> None:
         """Refuse nothing: tests of the tuning try every flag."""
+
+    def meaning(self, decision: str) -> Meaning:
+        return Meaning(f"Says {decision}.", "https://example.org/")
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         return tuple(plan.passes.split())

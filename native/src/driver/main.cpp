@@ -148,6 +148,10 @@ int run_main(int count, char** texts) {
   const Words words(texts + 1, texts + count);
   if (words.size() > 1 && words[0] == "--plan")
     return drive(self, words[1], is_cxx, {words.begin() + 2, words.end()});
+  // For what takes a compiler's name and no words behind it.
+  if (const char* plan = getenv("COMPILER_GYM_PLAN");
+      plan && *plan && (words.empty() || words[0] != "--plan"))
+    return drive(self, plan, is_cxx, words);
   const Words recorded = joined({library(self), is_cxx ? "cxx" : "cc"}, words);
   become(recorded);
   return cannot_run(recorded);

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
+    from compiler_gym.tuning.meaning import Meaning
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
         PLAN_FILE,
@@ -62,6 +63,7 @@ __all__ = [
     "Goal",
     "Job",
     "Journal",
+    "Meaning",
     "Plan",
     "PlanDifference",
     "Request",
@@ -102,6 +104,7 @@ _WHERE = {
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
     "journal": ("JOURNAL", "Journal", "Tried"),
+    "meaning": ("Meaning",),
     "measuring": ("RunCommand",),
     "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),

@@ -67,10 +67,10 @@ def run_check(
     poll: Callable[[], None] = lambda: None,
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
 ) -> Outcome:
-    """Return one run of a command that tests the build in `cwd`; the file `log` takes what it prints.
+    """Return one run of a command that tests the build in `cwd`.
 
-    `poll` is called now and then, and may raise: then the command is ended. `wrap` makes the
-    command that is run of that of the shell.
+    The file `log` takes what it prints. `poll` is called now and then, and may raise: then the
+    command is ended. `wrap` makes the command that is run of that of the shell.
     """
     return _run(text, cwd, poll, wrap, log=log)
 
