@@ -3,7 +3,7 @@
 
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
 ``compilation_database`` a file of them, ``archives`` what lies in an archive, ``elf`` how large a
-linked file is, ``debugging`` where its debug information lies, ``link_map`` what of it is where.
+linked file is, ``debug_files`` where its debug information lies, ``link_map`` what of it is where.
 ``recording`` runs a whole build in a copy of its ``tree`` and writes down every command (``watch``
 stands in for the compilers), ``binaries`` says what each linked file was made of, ``relinking`` how
 another compiler makes it again. ``sessions`` runs a command that nothing of outlives (``keeper``),
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Source,
     )
     from compiler_gym.builds.compilation_database import read_database
-    from compiler_gym.builds.debugging import (
+    from compiler_gym.builds.debug_files import (
         debug_name,
         split_commands,
         with_debug,
@@ -113,7 +113,7 @@ _WHERE = {
     "asked": ("build_asked",),
     "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
     "compilation_database": ("read_database",),
-    "debugging": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
+    "debug_files": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
     "elf": (
         "Sizes",
         "code_of",

@@ -16,7 +16,7 @@ from compiler_gym.errors import ProjectError
 
 __all__ = ["debug_name", "split_commands", "with_debug", "with_own_debug"]
 
-_TOOLS = ("objcopy", "llvm-objcopy-22", "llvm-objcopy")
+_TOOL = "objcopy"
 
 
 def with_debug(binary: Binary) -> Binary:
@@ -64,11 +64,10 @@ def split_commands(built: Path, target: Path) -> list[Sequence[str]]:
 
     Raises `ProjectError` without a tool.
     """
-    tool = next(filter(shutil.which, _TOOLS), None)
-    if tool is None:
-        raise ProjectError("expected objcopy to keep debug information: `apt install binutils`")
+    if shutil.which(_TOOL) is None:
+        raise ProjectError(f"expected {_TOOL} to keep debug information: `apt install binutils`")
     debug = debug_name(str(target))
     return [
-        [tool, "--only-keep-debug", str(built), debug],
-        [tool, "--strip-all", f"--add-gnu-debuglink={debug}", str(built), str(target)],
+        [_TOOL, "--only-keep-debug", str(built), debug],
+        [_TOOL, "--strip-all", f"--add-gnu-debuglink={debug}", str(built), str(target)],
     ]
