@@ -91,6 +91,8 @@ class CompilerCommand:
     """The last of its ``-O`` options."""
     emits_llvm: bool = False
     """Whether it makes bitcode or IR in the place of objects or assembly."""
+    debug: tuple[str, ...] = ()
+    """What is said of debug information when it is run again: its own flags do not count."""
 
     @classmethod
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":

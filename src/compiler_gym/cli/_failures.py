@@ -32,7 +32,7 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
 )
 _ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ")
 """Messages with these words include advice already, or concern no environment."""
-_MOST_LINES = 12
+_MOST_LINES = 16
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -80,12 +80,14 @@ def _report_error(message: str, next_step: str | None, reproducer: str | None) -
     from compiler_gym.cli._output import errors, styled
 
     lines = message.strip().splitlines() or ["failed without a message"]
-    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
-    for line in lines[1:_MOST_LINES]:
-        errors().print(f"  {line}", soft_wrap=True, style="dim")
-    if len(lines) > _MOST_LINES:
-        errors().print(f"  ... {len(lines) - _MOST_LINES} more lines", style="dim")
+    is_wrapped = not errors().is_terminal  # a screen breaks lines between words
+    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=is_wrapped)
+    left_out = max(len(lines) - _MOST_LINES, 0)
+    if left_out:
+        errors().print(f"  ... {left_out} lines", style="dim")
+    for line in lines[1 + left_out :]:  # the last ones: what a compiler printed ends with why
+        errors().print(f"  {line}", soft_wrap=is_wrapped, style="dim")
     if reproducer:
         errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
     if next_step:
-        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)
+        errors().print(styled("next step:", "bold"), next_step, soft_wrap=is_wrapped)

@@ -17,7 +17,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
-    from compiler_gym.tuning.applying import apply_plan, changed_sources
+    from compiler_gym.tuning.applying import apply_plan, changed_sources, driver_facts
     from compiler_gym.tuning.difference import (
         BinaryDifference,
         PlanDifference,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
+    from compiler_gym.tuning.meaning import Meaning
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
         PLAN_FILE,
@@ -62,6 +63,7 @@ __all__ = [
     "Goal",
     "Job",
     "Journal",
+    "Meaning",
     "Plan",
     "PlanDifference",
     "Request",
@@ -80,6 +82,7 @@ __all__ = [
     "apply_plan",
     "changed_sources",
     "compare_plans",
+    "driver_facts",
     "read_plan",
     "read_tuned",
     "require_among",
@@ -95,12 +98,13 @@ __all__ = [
 
 _WHERE = {
     "allowance": ("Allowance",),
-    "applying": ("apply_plan", "changed_sources"),
+    "applying": ("apply_plan", "changed_sources", "driver_facts"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
     "journal": ("JOURNAL", "Journal", "Tried"),
+    "meaning": ("Meaning",),
     "measuring": ("RunCommand",),
     "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),

@@ -125,11 +125,20 @@ def _decisions(binary: BinarySummary) -> str:
     passes = ""
     if binary.passes:
         passes = (
-            f"<details><summary>The passes</summary><pre>{escape(binary.passes)}</pre></details>"
+            f"<details><summary>The passes</summary><pre>{escape(binary.passes)}</pre>"
+            f"{_steps(binary)}</details>"
         )
     return _section(
         "What each decision won", said, f'<ul class="bars">{"".join(rows)}</ul>{passes}'
     )
+
+
+def _steps(binary: BinarySummary) -> str:
+    rows = [
+        ("", (f"<code>{escape(name)}</code>", "name"), (escape(said), ""))
+        for name, said in binary.steps.items()
+    ]
+    return _table(("Pass", "What it does"), rows) if rows else ""
 
 
 def _by_gain(decisions: Sequence[Decision]) -> list[Decision]:
@@ -138,10 +147,19 @@ def _by_gain(decisions: Sequence[Decision]) -> list[Decision]:
 
 def _decision(decision: Decision, most: int) -> str:
     if decision.gain is None:
-        return _bar(decision.name, "", "not measured")
+        return _bar(decision.name, "", "not measured", _said(decision))
     kind = "after" if decision.gain >= 0 else "larger"
     width = 100 * abs(decision.gain) / most if most else 0
-    return _bar(decision.name, _svg(10, [(kind, 0, 10, width)]), f"{decision.gain:+,}")
+    picture = _svg(10, [(kind, 0, 10, width)])
+    return _bar(decision.name, picture, f"{decision.gain:+,}", _said(decision))
+
+
+def _said(decision: Decision) -> str:
+    """Return the sentence of a decision, with its link."""
+    if not decision.meaning:
+        return ""
+    more = f' <a href="{escape(decision.link)}">More</a>' if decision.link else ""
+    return f'<span class="said">{escape(decision.meaning)}{more}</span>'
 
 
 def _functions(functions: Sequence[FunctionSize]) -> str:
@@ -263,10 +281,10 @@ def _table(head: Sequence[str], rows: Iterable[tuple[str | Cell, ...]]) -> str:
     return f'<div class="scroll"><table>{thead}<tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _bar(name: str, picture: str, numbers: str) -> str:
+def _bar(name: str, picture: str, numbers: str, said: str = "") -> str:
     return (
         f'<li><span class="name" title="{escape(name)}"><code>{escape(name)}</code></span>'
-        f'<span class="picture">{picture}</span><span class="number">{numbers}</span></li>'
+        f'<span class="picture">{picture}</span><span class="number">{numbers}</span>{said}</li>'
     )
 
 

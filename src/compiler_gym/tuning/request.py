@@ -92,6 +92,10 @@ class Request:
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the run."""
+    debug: bool = option(
+        False, "Keep debug information, in a file beside the binary", may_change=True
+    )
+    """It is made when everything is decided."""
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""
