@@ -79,7 +79,7 @@ class Builder:
         """Return the assembly of the program compiled with the settings `words`."""
         made = self._made_with(words)
         if "asm" not in made:
-            self._run(words, "-S")
+            self._run_gcc(words, "-S")
             made["asm"] = self._collect(".s")
         return made["asm"]
 
@@ -89,10 +89,10 @@ class Builder:
         if "obj" not in made:
             units = self._write_units(words)
             if all(LANGUAGES.get(suffix_of(u), "c").endswith("cpp-output") for u in units.units):
-                self._run(words, "-c", "-save-temps")  # its assembly costs nothing more
+                self._run_gcc(words, "-c", "-save-temps")  # its assembly costs nothing more
                 made["asm"] = self._collect(".s")
             else:  # which would preprocess apart from compiling
-                self._run(words, "-c")
+                self._run_gcc(words, "-c")
             made["obj"] = self._linked()
         return made["obj"]
 
@@ -119,7 +119,7 @@ class Builder:
         if "rtl" not in made:
             for stale in self._directory.glob("*r.dfinish"):
                 stale.unlink()
-            self._run(words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr")
+            self._run_gcc(words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr")
             made["asm"] = self._collect(".s")
             made["rtl"] = b"".join(
                 p.read_bytes() for p in sorted(self._directory.glob("*r.dfinish"))
