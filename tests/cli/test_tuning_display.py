@@ -41,7 +41,7 @@ def test_elsewhere_there_is_a_line_for_each_stage() -> None:
     assert text.splitlines() == [
         "building it",
         "tuning tool",
-        "tool: bytes of .text: clang -Oz 1,100, fair 1,000",
+        "tool: bytes (loaded): clang -Oz 1,100, fair 1,000",
         "tool: known: nothing measured yet, 0 tried, 1:30 left",
         "tool: options: best 950 bytes (-5.0% against fair), 12 tried, 1:30 left",
     ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``request`` is what somebody wants of it and ``goal`` what it is for, ``job`` one tuning from the
-build to what is handed over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
+count, ``job`` one tuning from the build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
+    from compiler_gym.tuning.measure import Measure, columns
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
         PLAN_FILE,
@@ -62,6 +63,7 @@ __all__ = [
     "Goal",
     "Job",
     "Journal",
+    "Measure",
     "Plan",
     "PlanDifference",
     "Request",
@@ -79,6 +81,7 @@ __all__ = [
     "Work",
     "apply_plan",
     "changed_sources",
+    "columns",
     "compare_plans",
     "read_plan",
     "read_tuned",
@@ -100,6 +103,7 @@ _WHERE = {
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
+    "measure": ("Measure", "columns"),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),
     "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import LinkedFunction, linked_functions, sizes_of
+from compiler_gym.builds import LinkedFunction, linked_functions
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.tuning.tuner import Found, FunctionSize, Subject, Tuner
 
@@ -43,7 +43,7 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
     if seconds is not None:
         share = min(max(seconds * _SHARE, _LEAST_SECONDS), _MOST_SECONDS)
         deadline = time.monotonic() + share
-    text = sizes_of(found.path).text
+    size = subject.measure.of(found.path)
     decisions = found.plan.decisions()
 
     def gain(number: int) -> int | None:
@@ -57,7 +57,7 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
             path = tuner.build(subject.binary, rest, folder, jobs=1)
         except CompilerGymError:
             return None
-        return sizes_of(path).text - text
+        return subject.measure.of(path) - size
 
     chosen = range(len(decisions[:_MOST]))
     with ThreadPoolExecutor(subject.jobs) as pool:

@@ -36,6 +36,7 @@ from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
 from compiler_gym.tuning.explaining import explained
 from compiler_gym.tuning.journal import JOURNAL, Tried
+from compiler_gym.tuning.measure import sizes_by_measure
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
@@ -104,8 +105,8 @@ class Watcher:
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
         """The best so far of one binary."""
 
-    def rivals(self, binary: str, texts: Mapping[str, int]) -> None:
-        """What others make of one binary, in bytes of ``.text``: the fair rival last."""
+    def rivals(self, binary: str, sizes: Mapping[str, int]) -> None:
+        """What others make of one binary, in bytes by the measure: the fair rival last."""
 
 
 class Job:
@@ -376,10 +377,11 @@ class Job:
             request.seed,
             run=run,
             train=train,
+            measure=request.measure,
             max_slowdown=request.max_slowdown,
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
-                binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
+                binary.name, {name: request.measure.of(path) for name, path in rivals.items()}
             ),
         )
         found = self._tuner.tune(subject)
@@ -391,10 +393,7 @@ class Job:
         found = explained(found, self._tuner, subject)
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
-        sizes = {
-            name: {"text": sizes_of(path).text, "total": sizes_of(path).total}
-            for name, path in made.items()
-        }
+        sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
         notes = tuple(dict.fromkeys((*found.notes, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, speed)
@@ -434,7 +433,13 @@ class Job:
             scripts.append(self._tuner.script(result.binary, plan))
         write_plan(
             output / PLAN_FILE,
-            Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
+            Plan(
+                self._tuner.version,
+                self.request.goal,
+                __version__,
+                tuple(plans),
+                measure=self.request.measure,
+            ),
         )
         write_whole(output / "reproduce.sh", "\n".join(scripts).encode(errors="surrogateescape"))
         (output / "reproduce.sh").chmod(0o755)

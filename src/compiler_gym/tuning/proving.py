@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.measuring import Outcome, put
 from compiler_gym.tuning.plan import BinaryPlan
@@ -45,7 +44,7 @@ class Proof:
         kept, taken = self._kept(found)
         path = self._made(kept)
         fair = list(found.rivals.values())[-1]
-        is_no_better = sizes_of(path).text >= sizes_of(fair).text
+        is_no_better = self._size(path) >= self._size(fair)
         if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
             return replace(found, plan=kept, path=path), taken
         if self.is_well(fair):
@@ -110,9 +109,12 @@ class Proof:
         name = f"pass {fails} of {len(steps)}: {steps[fails - 1]}"
         others = self.tuner.with_steps(plan, [*steps[: fails - 1], *steps[fails:]])
         made = self._made(others)
-        if self.is_well(made) and sizes_of(made).text <= sizes_of(self._made(without)).text:
+        if self.is_well(made) and self._size(made) <= self._size(self._made(without)):
             return others, (name,)
         return without, (f"{_PASSES}, of which {name} fails",)
+
+    def _size(self, path: Path) -> int:
+        return self.subject.measure.of(path)
 
     def _passes(self, plan: BinaryPlan) -> bool:
         return self.is_well(self._made(plan))

@@ -12,6 +12,7 @@ from pathlib import Path
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import Spelling, declared, option, to_plain
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import Measure
 
 __all__ = ["Request"]
 
@@ -55,6 +56,13 @@ class Request:
     )
     _: KW_ONLY
     goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
+    measure: Measure = option(
+        Measure.LOADED,
+        "What is small: text, loaded, file or compressed",
+        spelling=Spelling(type=str),
+    )
+    """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
+    ``zstd -19`` leaves it."""
     seconds: float | None = option(
         None,
         "How long to search: 90, 10m, 2h [default: 10m]",
@@ -98,6 +106,7 @@ class Request:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", Goal(self.goal))
+        object.__setattr__(self, "measure", Measure(self.measure))
 
     @property
     def seconds_allowed(self) -> float | None:

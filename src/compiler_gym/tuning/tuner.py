@@ -15,14 +15,14 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
 
 __all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals", "require_honoured"]
 
 Watch = Callable[[str, Tried], None]
-"""Is told the stage and the best so far: bytes of the linked ``.text``, as near as a tuner can
-tell before it links, or seconds."""
+"""Is told the stage and the best so far: bytes by the measure, or seconds."""
 WatchRivals = Callable[[Mapping[str, Path]], None]
 """Is told what others make of a binary, the fair rival last, as soon as it is there."""
 
@@ -39,6 +39,8 @@ class Subject:
     jobs: int
     seed: int
     _: KW_ONLY
+    measure: Measure = Measure.LOADED
+    """Which bytes count."""
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
     train: RunCommand | None = None
@@ -73,7 +75,7 @@ class Found:
     """The stripped binary that the plan makes."""
     rivals: Mapping[str, Path]
     """What others make of it, stripped: the fair rival last."""
-    first_text: int
+    first: int
     """The bytes that the search began with, by its own measure."""
     tried: int
     """How many compilations were measured."""
@@ -86,7 +88,7 @@ class Found:
     """An object of each source, by the source's path, as some rival was linked of them: the
     linker's map beside that rival says which function is from which source."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
-    """By how many bytes ``.text`` grows without one decision, all others kept."""
+    """By how many bytes the file grows without one decision, all others kept."""
     functions: tuple[FunctionSize, ...] = ()
     """Every function of either, where a map says."""
     rival_plan: BinaryPlan | None = None

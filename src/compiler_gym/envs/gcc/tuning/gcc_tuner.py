@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, sizes_of
+from compiler_gym.builds import Binary, Unit
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
@@ -18,6 +18,7 @@ from compiler_gym.tuning import (
     BinaryPlan,
     Found,
     Journal,
+    Measure,
     SizeSearch,
     SourceFile,
     Subject,
@@ -72,11 +73,11 @@ class GccTuner:
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
         search = SizeSearch(
-            Flags(maker, moves, parameters, subject.jobs, subject.seed),
+            Flags(maker, moves, parameters, subject.measure, subject.jobs, subject.seed),
             subject.allowance,
             Journal(
                 subject.folder / JOURNAL,
-                self._key(binary, sources),
+                self._key(binary, sources, subject.measure),
                 require_possible=lambda flags: self.require_possible(
                     BinaryPlan(binary.name, METHOD, flags=flags)
                 ),
@@ -84,10 +85,10 @@ class GccTuner:
             subject.watch,
         )
         best = search.run()
-        name = min(_RIVALS, key=lambda rival: sizes_of(rivals[rival]).text)
+        name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
         flags, linker = _RIVALS[name]
         path = rivals[name]
-        if best.cost < sizes_of(path).text:
+        if best.cost < subject.measure.of(path):
             flags, linker = best.actions, LINKER
             path = maker.make("tuned", flags, linker, jobs=subject.jobs)
         maker.forget([])
@@ -138,8 +139,8 @@ class GccTuner:
         listed = self._spec.gcc("-Q", BASE, "--help=optimizers")
         return dict(_STATE.findall(listed))
 
-    def _key(self, binary: Binary, sources: Sequence[SourceFile]) -> str:
-        facts = [self._spec.identity, repr(binary.command.words)]
+    def _key(self, binary: Binary, sources: Sequence[SourceFile], measure: Measure) -> str:
+        facts = [self._spec.identity, measure, repr(binary.command.words)]
         facts += [repr((unit.command.words, source)) for unit, source in
                   zip(binary.units, sources, strict=True)]  # fmt: skip
         return hashlib.sha256("\0".join(facts).encode()).hexdigest()

@@ -3,7 +3,7 @@
 
 In the order of what pays: levels with and without link-time optimisation, then flags one at a
 time from the best so far, then parameters, then combinations of what is known to help. Every
-number is ``.text`` of the linked and stripped file.
+number is of the linked and stripped file.
 """
 
 import math
@@ -15,11 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from compiler_gym.builds import sizes_of
 from compiler_gym.envs.gcc.tuning.flags import LEVELS, LINK_TIME, SECTIONS, option_of
 from compiler_gym.envs.gcc.tuning.making import Maker
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import Allowance, SizeSearch, State, Tried, Work
+from compiler_gym.tuning import Allowance, Measure, SizeSearch, State, Tried, Work
 
 __all__ = ["LINKER", "Flags", "ordered"]
 
@@ -40,6 +39,7 @@ class Flags:
     flags: Sequence[str]
     """Those worth a try, the most promising first."""
     parameters: Sequence[str]
+    measure: Measure
     jobs: int
     seed: int
 
@@ -88,7 +88,7 @@ class Flags:
         name = f"try-{self.maker.key((*state, 'linked'))}-{'+'.join(state[-1:])[-20:]}"
         name = "".join(letter if letter.isalnum() else "-" for letter in name)
         try:
-            return float(sizes_of(self.maker.make(name, state, LINKER)).text)
+            return float(self.measure.of(self.maker.make(name, state, LINKER)))
         except ProjectError:
             return math.inf
         finally:

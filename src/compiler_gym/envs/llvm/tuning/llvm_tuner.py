@@ -107,7 +107,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
     is_pic = is_shared_library(rivals[FAIR])
     benchmark = whole.benchmark()
-    key = f"{subject.goal} {benchmark.uri}"
+    key = f"{subject.goal} {subject.measure} {benchmark.uri}"
     search = SizeSearch(
         PassesAndOptions(benchmark, is_pic, subject.jobs, subject.seed),
         subject.allowance,
@@ -131,7 +131,7 @@ def _small(linker: Linker, subject: Subject) -> Found:
     )
     path = Maker(linker, whole, plan).make("tuned")
     rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
-    if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
+    if subject.measure.of(path) >= subject.measure.of(rivals[FAIR]):
         plan, path = rival_plan, rivals[FAIR]
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
@@ -148,7 +148,7 @@ def _not_too_slow(
         return plan, path, {}, ()
     bound = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
     kept = bound.within(plan, path)
-    if kept is None or sizes_of(kept[1]).text >= sizes_of(fair).text:
+    if kept is None or subject.measure.of(kept[1]) >= subject.measure.of(fair):
         plan = BinaryPlan(plan.name, SMALL, linker=FOLDING, sources=plan.sources)
         return plan, fair, {}, (*bound.notes, "the fair rival stays")
     return *kept, bound.speed, tuple(bound.notes)
