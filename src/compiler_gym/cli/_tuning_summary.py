@@ -52,7 +52,7 @@ def _sizes(binary: "BinarySummary") -> "Table":
 
     shown, key = columns(binary.sizes), binary.measure.key
     numbers = tuple(one.label for one in shown)
-    rows = table("Built with", *numbers, "Tuned is", right=numbers, typed=("Built with",),
+    rows = table("Built with", *numbers, "Tuned is", right=numbers,
                  title=f"{binary.name}: bytes, stripped")  # fmt: skip
     tuned = binary.sizes["tuned"]
     for name, sizes in binary.sizes.items():

@@ -27,7 +27,7 @@ _CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
 def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
     """Return `found` with what its decisions win and the sizes of its functions."""
     functions = sizes_by_function(found)
-    if not subject.goal.counts_bytes or subject.allowance.is_stopped():
+    if found.gains or not subject.goal.counts_bytes or subject.allowance.is_stopped():
         return replace(found, functions=functions)
     return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
 

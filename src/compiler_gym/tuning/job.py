@@ -34,7 +34,9 @@ from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
+from compiler_gym.tuning.difference import read_tuned
 from compiler_gym.tuning.explaining import explained
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import JOURNAL, Tried
 from compiler_gym.tuning.measure import sizes_by_measure
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
@@ -172,6 +174,7 @@ class Job:
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
+        self._before = None if request.start is None else self._plan_before(request.start)
         try:
             self._work.mkdir(parents=True, exist_ok=True)
             write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
@@ -189,6 +192,29 @@ class Job:
             raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
         if request.max_slowdown is not None and not request.goal.counts_bytes:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
+
+    def _plan_before(self, path: Path) -> Plan:
+        """Return the plan to start from; raise `ProjectError` for one of another kind."""
+        plan = read_tuned(path)
+        ours, theirs = (text.partition(" ")[0] for text in (self._tuner.version, plan.compiler))
+        if theirs != ours or Goal(plan.goal) is not self.request.goal:
+            raise ProjectError(
+                f"{path} is a plan of {plan.compiler} for {plan.goal}: expected one of "
+                f"{self._tuner.version} for {self.request.goal}: leave --from out"
+            )
+        return plan
+
+    def _start(self, name: str) -> BinaryPlan | None:
+        """Return the decisions to start from; raise `ProjectError` where the plan has none."""
+        if self._before is None:
+            return None
+        plan = self._before.binary(name)
+        if plan is None:
+            names = ", ".join(binary.name for binary in self._before.binaries)
+            raise ProjectError(
+                f"{self.request.start} has no plan for {name}, it is for {names}: leave --from out"
+            )
+        return plan
 
     def _key(self) -> dict[str, object]:
         return {"compiler": self._tuner.version, **self.request.decides()}
@@ -379,6 +405,9 @@ class Job:
             train=train,
             measure=request.measure,
             max_slowdown=request.max_slowdown,
+            old_loaders=request.old_loaders,
+            no_unwind_tables=request.no_unwind_tables,
+            start=self._start(binary.name),
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
                 binary.name, {name: request.measure.of(path) for name, path in rivals.items()}
@@ -394,7 +423,8 @@ class Job:
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
         sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
-        notes = tuple(dict.fromkeys((*found.notes, *self._notes)))
+        holds = () if subject.start is None else (_still_holds(subject.start, found.plan),)
+        notes = tuple(dict.fromkeys((*found.notes, *holds, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, speed)
 
@@ -451,6 +481,14 @@ class Job:
         name = f"{PROFILES}/{_folder_name(plan.name)}.profdata"
         write_whole(self.request.output / name, Path(plan.profile).read_bytes())
         return replace(plan, profile=name)
+
+
+def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:
+    """Return what of an older plan the new one has."""
+    old, new = before.decisions(), set(now.decisions())
+    gone = [name for name in old if name not in new]
+    said = f"of {len(old)} decisions of the older plan {len(old) - len(gone)} still hold"
+    return f"{said}; no longer: {', '.join(gone)}" if gone else said
 
 
 def _read_marker(path: Path) -> object:

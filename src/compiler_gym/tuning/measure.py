@@ -26,7 +26,7 @@ class Measure(StrEnum):
     section headers and notes that are never loaded are not in it; they are in ``FILE``.
 
     >>> Measure.LOADED.key, Measure.FILE.key, Measure.TEXT.label
-    ('loaded', 'total', 'Code (.text)')
+    ('loaded', 'total', 'Code')
     """
 
     key: str
@@ -34,9 +34,9 @@ class Measure(StrEnum):
     label: str
     """The head of its column."""
 
-    TEXT = "text", "text", "Code (.text)"
+    TEXT = "text", "text", "Code"
     LOADED = "loaded", "loaded", "Loaded"
-    FILE = "file", "total", "Whole file"
+    FILE = "file", "total", "File"
     COMPRESSED = "compressed", "compressed", "zstd -19"
 
     def __new__(cls, value: str, key: str = "", label: str = "") -> "Measure":

@@ -46,12 +46,12 @@ class Proof:
         fair = list(found.rivals.values())[-1]
         is_no_better = self._size(path) >= self._size(fair)
         if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
-            return replace(found, plan=kept, path=path), taken
+            return replace(found, plan=kept, path=path, gains={}), taken
         if self.is_well(fair):
-            return replace(found, plan=found.rival_plan, path=fair), taken
+            return replace(found, plan=found.rival_plan, path=fair, gains={}), taken
         name = list(found.rivals)[-1]
         notes = (*found.notes, f"{name} is smaller, and fails the same tests")
-        return replace(found, plan=kept, path=path, notes=notes), taken
+        return replace(found, plan=kept, path=path, gains={}, notes=notes), taken
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` does what it should."""

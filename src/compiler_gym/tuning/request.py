@@ -100,6 +100,16 @@ class Request:
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the run."""
+    old_loaders: bool = option(False, "The file must run with older loaders than this system's")
+    """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
+    no_unwind_tables: bool = option(False, "Unwind tables may go: crash reports show no calls")
+    """Never for C++ with exceptions, which need them."""
+    start: Path | None = option(
+        None,
+        "Start from the decisions of an older tuned.toml",
+        may_change=True,
+        spelling=Spelling("from_"),
+    )
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""

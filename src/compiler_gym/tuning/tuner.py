@@ -47,6 +47,12 @@ class Subject:
     """A run to learn from, where it is not the one to measure by."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    old_loaders: bool = False
+    """Whether the file has to run with loaders that are older than this machine's."""
+    no_unwind_tables: bool = False
+    """Whether the tables may go that debuggers and crash reports unwind a stack by."""
+    start: BinaryPlan | None = None
+    """Where the search starts, if something is known: a recipe, or the plan of an older version."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
 

@@ -21,6 +21,7 @@ from compiler_gym.tuning import (
     Measure,
     SizeSearch,
     SourceFile,
+    State,
     Subject,
     require_among,
     require_honoured,
@@ -39,7 +40,9 @@ _RIVALS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """Flags of the compiler and of the linker, the fair rival last."""
 _STATE = re.compile(r"^\s*(-f\S+)\s+\[(enabled|disabled)\]", re.MULTILINE)
-_DECIDING = tuple(flag for flag in LEFT_OUT if flag not in ("-fuse-ld", "-fuse-linker"))
+_DROPPED = ("-flto", "-fno-lto", "-ffat-lto-objects", "-fuse-ld", "-fuse-linker")
+"""A plan decides these: the build's own are left out."""
+_DECIDING = tuple(flag for flag in LEFT_OUT if flag not in _DROPPED)
 
 
 class GccTuner:
@@ -73,7 +76,7 @@ class GccTuner:
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
         search = SizeSearch(
-            Flags(maker, moves, parameters, subject.measure, subject.jobs, subject.seed),
+            Flags(maker, moves, parameters, subject.measure, subject.seed, _start(subject)),
             subject.allowance,
             Journal(
                 subject.folder / JOURNAL,
@@ -83,20 +86,22 @@ class GccTuner:
                 ),
             ),
             subject.watch,
+            subject.jobs,
         )
         best = search.run()
         name = min(_RIVALS, key=lambda rival: subject.measure.of(rivals[rival]))
         flags, linker = _RIVALS[name]
-        path = rivals[name]
+        path, gains = rivals[name], dict[str, int]()
         if best.cost < subject.measure.of(path):
             flags, linker = best.actions, LINKER
             path = maker.make("tuned", flags, linker, jobs=subject.jobs)
+            gains = dict(search.gains)
         maker.forget([])
         plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
         flags, linker = _RIVALS[FAIR]
         rival_plan = BinaryPlan(binary.name, METHOD, flags=flags, linker=linker, sources=sources)
         return Found(
-            plan, path, rivals, search.first, search.count, rival_plan=rival_plan
+            plan, path, rivals, search.first, search.count, gains=gains, rival_plan=rival_plan
         )  # fmt: skip
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -152,6 +157,10 @@ def _rivals(maker: Maker, jobs: int) -> dict[str, Path]:
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
         for number, (name, (flags, linker)) in enumerate(_RIVALS.items())
     }
+
+
+def _start(subject: Subject) -> State | None:
+    return None if subject.start is None else ordered((*SECTIONS, *subject.start.flags))
 
 
 def decided_by(binary: Binary) -> set[str]:

@@ -6,11 +6,14 @@ what nobody recorded are read.
 """
 
 import contextlib
+import platform
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 
 from compiler_gym.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.builds import run_command as run
@@ -22,11 +25,15 @@ from compiler_gym.tuning import BinaryPlan
 __all__ = [
     "FAST",
     "FOLDING",
+    "FRONT_END_FLAGS",
+    "LAYOUT",
+    "NO_UNWINDING",
     "PROGRAM",
     "QUIET",
     "SMALL",
     "Linker",
     "compile_words",
+    "layout_of",
     "link_time_flags",
     "link_words",
     "refused_flags",
@@ -36,6 +43,19 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
+_PACKED = "-Wl,-z,pack-relative-relocs"
+_SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
+LAYOUT = (_PACKED, "-Wl,-O2", "-Wl,--hash-style=gnu", "-Wl,--build-id=none", *_SORTED)
+"""What else a linker can be told about the file, and takes nothing away that protects it.
+
+What would is never decided: code apart from read-only data (``--rosegment``), read-only
+relocations (``-z relro``), addresses that change (``-pie``)."""
+FRONT_END_FLAGS = ("-fno-plt",)
+"""What the front end can be told: to call libraries without a stub for each function."""
+NO_UNWINDING = "-fno-asynchronous-unwind-tables"
+"""Only where a user allows it: a debugger and a crash report need the tables."""
+_PACKING_LIBC = (2, 36)
+"""The first glibc whose loader reads packed relocations; the file names it as needed."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"
@@ -43,7 +63,9 @@ PROGRAM = "program"
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
 QUIET = ("-Qunused-arguments", "-w")
-_BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
+_LINK_TIME = "-flto"
+"""A plan decides it: the build's own is left out."""
+_BOUND = ("-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
 
 
@@ -64,6 +86,25 @@ class Linker:
     binary: Binary
     folder: Path
     jobs: int = 1
+    _locks: dict[str, Lock] = field(default_factory=dict[str, Lock])
+
+    def kept(self, name: str, make: Callable[[Path], object]) -> Path:
+        """Return the file `name`, which `make` writes if it is not there, once for all threads."""
+        path = self.folder / "kept" / name
+        with self._locks.setdefault(name, Lock()):
+            if not path.is_file():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                partial = path.with_name(f"partial-{name}")
+                make(partial)
+                partial.replace(path)
+        return path
+
+    def forget(self, keep: Collection[str]) -> None:
+        """Delete every kept file that is none of `keep`."""
+        folder = self.folder / "kept"
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.name.removeprefix("partial-") not in keep:
+                path.unlink(missing_ok=True)
 
     def compile(self, name: str, flags: Sequence[str]) -> dict[Unit, Path]:
         """Return an object for each source, compiled with its own flags and then `flags`.
@@ -119,6 +160,26 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     return _driver().compile_words(unit, flags, output)
 
 
+def layout_of(binary: Binary, *, compressed: bool, old_loaders: bool) -> list[str]:
+    """Return what of `LAYOUT` is worth a try: nothing that the build itself decides."""
+    asked = " ".join((*binary.command.flags, *binary.command.link_words))
+
+    def is_free(word: str) -> bool:
+        option = word.removeprefix("-Wl,").partition("=")[0].replace(",", " ").split()[-1]
+        return option not in asked
+
+    words = [word for word in LAYOUT if is_free(word)]
+    if old_loaders or not _loader_reads_packed():
+        words.remove(_PACKED)
+    return [word for word in words if compressed or word not in _SORTED]
+
+
+def _loader_reads_packed() -> bool:
+    library, version = platform.libc_ver()
+    found = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+    return library == "glibc" and found >= _PACKING_LIBC
+
+
 def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return what compiling and linking are told by a plan that clang's own way carries out."""
     level = "-O3" if plan.method == FAST else "-Oz"
@@ -135,7 +196,9 @@ def link_words(
 
 def _driver() -> Driver:
     clang = clang_command()
-    return Driver(tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=_BOUND)
+    return Driver(
+        tuple(clang), (*clang, "--driver-mode=g++"), QUIET, _LLD, left_out=(_LINK_TIME, *_BOUND)
+    )
 
 
 def _strips() -> list[str]:
