@@ -66,7 +66,9 @@ def without(state: State) -> dict[str, State]:
     """Return `state` without each of its decisions, by the name that a plan gives it."""
     passes, options = split(state)
     rest = state[len(passes) :]
-    found = dict[str, State]() if passes == (BASE,) else {"passes": (BASE, *rest)}
+    found: dict[str, State] = {}
+    if passes != (BASE,):
+        found["passes"] = (BASE, *rest)
     for action in rest:
         name = f"option {action}" if action.partition("=")[0] in options else action
         found[name] = tuple(other for other in state if other != action)

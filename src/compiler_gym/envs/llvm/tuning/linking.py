@@ -63,6 +63,8 @@ PROGRAM = "program"
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
 QUIET = ("-Qunused-arguments", "-w")
+_PARTIAL = "partial-"
+"""How the name begins of what is being written: clang adds to it for a while."""
 _LINK_TIME = "-flto"
 """A plan decides it: the build's own is left out."""
 _BOUND = ("-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
@@ -94,16 +96,19 @@ class Linker:
         with self._locks.setdefault(name, Lock()):
             if not path.is_file():
                 path.parent.mkdir(parents=True, exist_ok=True)
-                partial = path.with_name(f"partial-{name}")
-                make(partial)
-                partial.replace(path)
+                partial = path.with_name(f"{_PARTIAL}{name}")
+                try:
+                    make(partial)
+                    partial.replace(path)
+                finally:
+                    partial.unlink(missing_ok=True)
         return path
 
     def forget(self, keep: Collection[str]) -> None:
-        """Delete every kept file that is none of `keep`."""
+        """Delete every kept file that is none of `keep`, but none that is being written."""
         folder = self.folder / "kept"
         for path in folder.iterdir() if folder.is_dir() else ():
-            if path.name.removeprefix("partial-") not in keep:
+            if path.name not in keep and not path.name.startswith(_PARTIAL):
                 path.unlink(missing_ok=True)
 
     def compile(self, name: str, flags: Sequence[str]) -> dict[Unit, Path]:
