@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner, _pipeline  # pyright: ignore[reportPrivateUsage]
-from compiler_gym.envs.llvm.tuning.size import split
+from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR, LlvmTuner
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Job, Request, Result, read_plan
 from tests.envs.llvm.tuning.conftest import BUILD, needs_lld
@@ -96,12 +95,6 @@ def test_flags_that_cannot_be_honoured_are_named(project: Path, tmp_path: Path) 
         tune(project, tmp_path / "out", build=build)
 
 
-def test_actions_are_passes_and_options() -> None:
-    actions = ("sroa<modify-cfg>", "simplifycfg<bonus-inst-threshold=4>", "regalloc=basic",
-               "disable-lsr=default")  # fmt: skip
-    assert split(actions) == (actions[:2], {"regalloc": "basic"})
-
-
 def test_a_program_that_lists_itself_in_a_section_is_tuned(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
@@ -148,8 +141,3 @@ def test_the_passes_of_a_plan_are_taken_apart_and_put_together(tuned: Result) ->
     steps = tuner.steps(plan)
     assert len(steps) == plan.passes.count("invalidate<all>") + 1
     assert tuner.with_steps(plan, steps) == plan
-
-
-def test_a_search_that_found_no_pass_to_run_says_so_in_its_plan() -> None:
-    assert _pipeline(()) == "invalidate<all>"
-    assert _pipeline(("-Oz",)) == "default<Oz>"

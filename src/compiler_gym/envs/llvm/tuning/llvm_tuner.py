@@ -165,7 +165,7 @@ def _layout(subject: Subject) -> list[str]:
 def _start(subject: Subject) -> State | None:
     """Return what the search starts from, as far as this compiler's whole program can have it."""
     plan = subject.start
-    return None if plan is None or plan.method != PROGRAM else state_of(plan)
+    return None if plan is None else state_of(plan)
 
 
 def _not_too_slow(

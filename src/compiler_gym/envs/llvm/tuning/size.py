@@ -10,6 +10,7 @@ stripped file, as a plan makes it.
 import hashlib
 import math
 import shutil
+import time
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ __all__ = ["SizeDecisions"]
 
 _REWARD = "ObjectTextSizeBytes"
 _STEP_SECONDS = 120.0
-_SMALL_MODULE = 200_000
-"""Bytes of bitcode up to which passes are searched: of more, a sequence takes seconds."""
+_FEWEST = 20
+"""Sequences of passes that there must be time for: fewer find nothing."""
 
 
 @dataclass
@@ -57,6 +58,8 @@ class SizeDecisions:
     is_position_independent: bool
     jobs: int
     seed: int
+    _seconds: float = 0.0
+    """What the longest try took."""
 
     @contextmanager
     def measuring(self) -> Generator[None]:
@@ -71,27 +74,25 @@ class SizeDecisions:
         known = [action for action in self.start or () if action in {*choices(), *self.layout}]
         options = list(dict.fromkeys((*known, *choices())))
         moves = partial(SizeSearch.try_moves, apply=with_action)
-        stages: dict[str, tuple[float, Work]] = {
+        return {
             "start": (0.1, partial(SizeSearch.try_all, states=self._starts())),
             "layout": (0.05, partial(moves, moves=self.layout)),
-            "options": (0.4, partial(moves, moves=options)),
-            "passes": (0.2, self._passes),
+            "options": (0.35, partial(moves, moves=options)),
+            "passes": (0.25, self._passes),
             "options again": (0.1, partial(moves, moves=options)),
             "dropping": (0.15, SizeSearch.drop),
         }
-        if len(self.maker.whole.module) > _SMALL_MODULE:
-            del stages["passes"]
-        return stages
 
     def cost(self, state: State) -> float:
         """Return the bytes that `state` leaves; one that fails leaves infinitely much."""
         name = f"try-{hashlib.sha256(repr(state).encode()).hexdigest()[:16]}"
-        maker = self.maker.of(self.plan(state))
+        maker, began = self.maker.of(self.plan(state)), time.monotonic()
         try:
             return float(self.measure.of(maker.make(name)))
         except CompilerGymError:
             return math.inf
         finally:
+            self._seconds = max(self._seconds, time.monotonic() - began)
             shutil.rmtree(maker.linker.folder / name, ignore_errors=True)
 
     def plan(self, state: State) -> BinaryPlan:
@@ -122,6 +123,8 @@ class SizeDecisions:
         return env
 
     def _passes(self, search: SizeSearch, stage: str, part: Allowance) -> None:
+        if part.seconds_left * self.jobs < _FEWEST * self._seconds:
+            return
         passes, options = split(search.best.actions)
         fixed = ["relocation-model=pic"] if self.is_position_independent else []
         names = [*passes, *(f"{name}={value}" for name, value in options.items()), *fixed]
