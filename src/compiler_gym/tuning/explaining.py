@@ -27,7 +27,7 @@ _CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
 def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
     """Return `found` with what its decisions win and the sizes of its functions."""
     functions = sizes_by_function(found)
-    if found.gains or not subject.goal.counts_bytes or subject.allowance.is_stopped():
+    if not subject.goal.counts_bytes or subject.allowance.is_stopped():
         return replace(found, functions=functions)
     return replace(found, functions=functions, gains=gains_of(found, tuner, subject))
 
@@ -35,8 +35,8 @@ def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
 def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
     """Return by how many bytes the binary grows without each decision of its plan.
 
-    A small part of the time that the search had is spent, and what there is no time for is left
-    out; so is what does not build alone.
+    What the search has measured already is taken from there. A small part of the time that it
+    had is spent, and what there is no time for is left out; so is what does not build alone.
     """
     seconds = subject.allowance.seconds
     deadline = None
@@ -44,7 +44,7 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
         share = min(max(seconds * _SHARE, _LEAST_SECONDS), _MOST_SECONDS)
         deadline = time.monotonic() + share
     size = subject.measure.of(found.path)
-    decisions = found.plan.decisions()
+    decisions = [name for name in found.plan.decisions() if name not in found.gains]
 
     def gain(number: int) -> int | None:
         is_late = deadline is not None and time.monotonic() > deadline
@@ -62,7 +62,7 @@ def gains_of(found: Found, tuner: Tuner, subject: Subject) -> dict[str, int]:
     chosen = range(len(decisions[:_MOST]))
     with ThreadPoolExecutor(subject.jobs) as pool:
         measured = zip(decisions, pool.map(gain, chosen), strict=False)
-        return {name: gain for name, gain in measured if gain is not None}
+        return {**found.gains, **{name: gain for name, gain in measured if gain is not None}}
 
 
 def sizes_by_function(found: Found) -> tuple[FunctionSize, ...]:

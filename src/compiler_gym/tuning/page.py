@@ -14,7 +14,7 @@ from importlib.resources import files
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measure import columns
 from compiler_gym.tuning.plan import PLAN_FILE
-from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
+from compiler_gym.tuning.summary import TUNED, BinarySummary, Summary, share
 from compiler_gym.tuning.tuner import FunctionSize
 
 __all__ = ["page"]
@@ -116,10 +116,11 @@ def _speed(binary: BinarySummary) -> str:
 
 def _decisions(binary: BinarySummary) -> str:
     taken = [(d, "taken back: a test fails with it") for d in binary.taken_back]
-    if not binary.decisions and not taken:
+    gains = {d.name: d.gain for d in binary.decisions if d.gain is not None}
+    if not gains and not taken:
         return ""
-    most = max((abs(d.gain) for d in binary.decisions if d.gain), default=0)
-    rows = [_decision(decision, most) for decision in _by_gain(binary.decisions)]
+    most = max(map(abs, gains.values()), default=0)
+    rows = [_decision(name, gains[name], most) for name in sorted(gains, key=lambda n: -gains[n])]
     rows += [_bar(name, "", said) for name, said in taken]
     said = f"Bytes that the file grows by without it, all others kept: {binary.measure.label}."
     passes = ""
@@ -132,16 +133,10 @@ def _decisions(binary: BinarySummary) -> str:
     )
 
 
-def _by_gain(decisions: Sequence[Decision]) -> list[Decision]:
-    return sorted(decisions, key=lambda d: (d.gain is None, -(d.gain or 0)))
-
-
-def _decision(decision: Decision, most: int) -> str:
-    if decision.gain is None:
-        return _bar(decision.name, "", "not measured")
-    kind = "after" if decision.gain >= 0 else "larger"
-    width = 100 * abs(decision.gain) / most if most else 0
-    return _bar(decision.name, _svg(10, [(kind, 0, 10, width)]), f"{decision.gain:+,}")
+def _decision(name: str, gain: int, most: int) -> str:
+    kind = "after" if gain >= 0 else "larger"
+    width = 100 * abs(gain) / most if most else 0
+    return _bar(name, _svg(10, [(kind, 0, 10, width)]), f"{gain:+,}")
 
 
 def _functions(functions: Sequence[FunctionSize]) -> str:

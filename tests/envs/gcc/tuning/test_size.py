@@ -16,7 +16,8 @@ def search(folder: Path, *, compilations: int, jobs: int = 1, seed: int = 0) -> 
     folder.mkdir(parents=True)
     made = maker(folder)
     return SizeSearch(
-        Flags(made, FLAGS, PARAMETERS, Measure.LOADED, seed), Allowance(compilations=compilations),
+        Flags(made, FLAGS, PARAMETERS, Measure.LOADED, (), seed),
+        Allowance(compilations=compilations),
         Journal(made.folder / "tried.jsonl", "key"), jobs=jobs,
     )  # fmt: skip
 

@@ -76,7 +76,7 @@ def test_it_goes_on_from_what_was_tried(binary: Binary, tmp_path: Path) -> None:
 
 
 def test_every_decision_that_is_left_wins_something(binary: Binary, tmp_path: Path) -> None:
-    found = search(binary, tmp_path, 60)
+    found = search(binary, tmp_path, 100)
     best = found.run()
     decisions = found.decisions
     assert isinstance(decisions, SizeDecisions)

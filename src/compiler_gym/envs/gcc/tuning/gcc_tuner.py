@@ -11,10 +11,11 @@ from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
 from compiler_gym.envs.gcc.tuning.script import script_of
-from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered
+from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered, told
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tuning import (
     JOURNAL,
+    LAYOUT,
     BinaryPlan,
     Found,
     Journal,
@@ -23,6 +24,7 @@ from compiler_gym.tuning import (
     SourceFile,
     State,
     Subject,
+    layout_of,
     require_among,
     require_honoured,
     require_nothing_in,
@@ -76,13 +78,21 @@ class GccTuner:
         moves, parameters = choices(self._spec.options, self._states(), decided_by(binary))
         sources = sources_of(binary, binary.units)
         search = SizeSearch(
-            Flags(maker, moves, parameters, subject.measure, subject.seed, _start(subject)),
+            Flags(
+                maker,
+                moves,
+                parameters,
+                subject.measure,
+                layout_of(binary, old_loaders=subject.old_loaders),
+                subject.seed,
+                _start(subject),
+            ),
             subject.allowance,
             Journal(
                 subject.folder / JOURNAL,
                 self._key(binary, sources, subject.measure),
                 require_possible=lambda flags: self.require_possible(
-                    BinaryPlan(binary.name, METHOD, flags=flags)
+                    BinaryPlan(binary.name, METHOD, flags=told(flags)[0], linker=told(flags)[1])
                 ),
             ),
             subject.watch,
@@ -93,7 +103,7 @@ class GccTuner:
         flags, linker = _RIVALS[name]
         path, gains = rivals[name], dict[str, int]()
         if best.cost < subject.measure.of(path):
-            flags, linker = best.actions, LINKER
+            flags, linker = told(best.actions)
             path = maker.make("tuned", flags, linker, jobs=subject.jobs)
             gains = dict(search.gains)
         maker.forget([])
@@ -120,7 +130,7 @@ class GccTuner:
         _require_ours(plan)
         require_nothing_in(plan, "scope", "profile")
         require_among(plan, "flag", plan.flags, possible())
-        require_among(plan, "linker option", plan.linker, LINKER)
+        require_among(plan, "linker option", plan.linker, (*LINKER, *LAYOUT))
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return none: GCC's passes are chosen by flags."""
@@ -160,7 +170,11 @@ def _rivals(maker: Maker, jobs: int) -> dict[str, Path]:
 
 
 def _start(subject: Subject) -> State | None:
-    return None if subject.start is None else ordered((*SECTIONS, *subject.start.flags))
+    start = subject.start
+    if start is None:
+        return None
+    linker = (word for word in start.linker if word not in LINKER)
+    return ordered((*SECTIONS, *start.flags, *linker))
 
 
 def decided_by(binary: Binary) -> set[str]:

@@ -19,10 +19,11 @@ from compiler_gym.envs.gcc.tuning.making import Maker
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Allowance, Measure, SizeSearch, State, Tried, Work
 
-__all__ = ["LINKER", "Flags", "ordered"]
+__all__ = ["LINKER", "Flags", "ordered", "told"]
 
 LINKER = ("-Wl,--gc-sections",)
 """What GNU ld can leave out. It folds no functions: GCC does, before the link."""
+_LINKER_WORD = "-Wl,"
 _MOST_DROPPED = 3
 _MOST_KNOWN = 200
 """Combinations in a row that are not new: then everything was tried."""
@@ -37,6 +38,8 @@ class Flags:
     """Those worth a try, the most promising first."""
     parameters: Sequence[str]
     measure: Measure
+    layout: Sequence[str]
+    """What the linker can be told of the file."""
     seed: int
     start: State | None = None
     """What is known to be good, for example of an older version."""
@@ -50,7 +53,8 @@ class Flags:
         moves = partial(SizeSearch.try_moves, apply=with_flag)
         return {
             "levels": (0.08, partial(SizeSearch.try_all, states=self._starts())),
-            "flags": (0.52, partial(moves, moves=self.flags)),
+            "layout": (0.05, partial(moves, moves=self.layout)),
+            "flags": (0.47, partial(moves, moves=self.flags)),
             "parameters": (0.15, partial(moves, moves=self.parameters)),
             "combinations": (0.1, self._combinations),
             "dropping": (0.15, SizeSearch.drop),
@@ -58,11 +62,16 @@ class Flags:
 
     def forget(self, keep: Collection[State]) -> None:
         """Delete the objects of every state that is none of `keep`."""
-        self.maker.forget(list(keep))
+        self.maker.forget([told(state)[0] for state in keep])
 
     def without(self, state: State) -> Mapping[str, State]:
         """Return `state` without each of its flags."""
-        return {f"flag {flag}": tuple(f for f in state if f != flag) for flag in state}
+        return {
+            f"{'linker' if word.startswith(_LINKER_WORD) else 'flag'} {word}": tuple(
+                other for other in state if other != word
+            )
+            for word in state
+        }
 
     def rank(self, tried: Tried) -> tuple[float, int]:
         """Of equal sizes the shorter list is better: what does not help is not decided."""
@@ -73,7 +82,7 @@ class Flags:
         name = f"try-{self.maker.key((*state, 'linked'))}-{'+'.join(state[-1:])[-20:]}"
         name = "".join(letter if letter.isalnum() else "-" for letter in name)
         try:
-            return float(self.measure.of(self.maker.make(name, state, LINKER)))
+            return float(self.measure.of(self.maker.make(name, *told(state))))
         except ProjectError:
             return math.inf
         finally:
@@ -97,6 +106,12 @@ class Flags:
         search.try_drawn(stage, part, draw)
 
 
+def told(state: State) -> tuple[State, tuple[str, ...]]:
+    """Return what the compiler is told, and what the linker."""
+    words = tuple(word for word in state if word.startswith(_LINKER_WORD))
+    return tuple(word for word in state if word not in words), (*LINKER, *words)
+
+
 def _levels() -> list[State]:
     scopes = [(), LINK_TIME[:1], LINK_TIME]
     states = [ordered((*scope, *SECTIONS)) for scope in scopes]
@@ -107,7 +122,7 @@ def _levels() -> list[State]:
 
 def _mixed(best: State, chance: random.Random, moves: Sequence[str]) -> State:
     fixed = {*LINK_TIME, *SECTIONS}
-    chosen = [flag for flag in best if flag not in fixed]
+    chosen = [f for f in best if f not in fixed and not f.startswith(_LINKER_WORD)]
     count = min(len(chosen), chance.randint(0, _MOST_DROPPED))
     dropped = set(chance.sample(chosen, count))
     state = ordered([flag for flag in best if flag not in dropped])

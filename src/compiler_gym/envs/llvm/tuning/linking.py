@@ -6,8 +6,6 @@ what nobody recorded are read.
 """
 
 import contextlib
-import platform
-import re
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,22 +18,21 @@ from compiler_gym.builds import run_command as run
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import package_of, require_tool, tool_name
 from compiler_gym.errors import ProjectError
-from compiler_gym.tuning import BinaryPlan
+from compiler_gym.tuning import BinaryPlan, Measure, asked_for
 
 __all__ = [
     "FAST",
     "FOLDING",
     "FRONT_END_FLAGS",
-    "LAYOUT",
-    "NO_UNWINDING",
+    "LLD_LAYOUT",
     "PROGRAM",
     "QUIET",
     "SMALL",
     "Linker",
     "compile_words",
-    "layout_of",
     "link_time_flags",
     "link_words",
+    "lld_layout_of",
     "refused_flags",
     "require_linker",
     "run",
@@ -43,19 +40,11 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
-_PACKED = "-Wl,-z,pack-relative-relocs"
 _SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
-LAYOUT = (_PACKED, "-Wl,-O2", "-Wl,--hash-style=gnu", "-Wl,--build-id=none", *_SORTED)
-"""What else a linker can be told about the file, and takes nothing away that protects it.
-
-What would is never decided: code apart from read-only data (``--rosegment``), read-only
-relocations (``-z relro``), addresses that change (``-pie``)."""
+LLD_LAYOUT = ("-Wl,-O2", *_SORTED)
+"""What only lld can be told: to let strings end in one another, and to sort for compression."""
 FRONT_END_FLAGS = ("-fno-plt",)
 """What the front end can be told: to call libraries without a stub for each function."""
-NO_UNWINDING = "-fno-asynchronous-unwind-tables"
-"""Only where a user allows it: a debugger and a crash report need the tables."""
-_PACKING_LIBC = (2, 36)
-"""The first glibc whose loader reads packed relocations; the file names it as needed."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"
@@ -165,24 +154,11 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     return _driver().compile_words(unit, flags, output)
 
 
-def layout_of(binary: Binary, *, compressed: bool, old_loaders: bool) -> list[str]:
-    """Return what of `LAYOUT` is worth a try: nothing that the build itself decides."""
-    asked = " ".join((*binary.command.flags, *binary.command.link_words))
-
-    def is_free(word: str) -> bool:
-        option = word.removeprefix("-Wl,").partition("=")[0].replace(",", " ").split()[-1]
-        return option not in asked
-
-    words = [word for word in LAYOUT if is_free(word)]
-    if old_loaders or not _loader_reads_packed():
-        words.remove(_PACKED)
-    return [word for word in words if compressed or word not in _SORTED]
-
-
-def _loader_reads_packed() -> bool:
-    library, version = platform.libc_ver()
-    found = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    return library == "glibc" and found >= _PACKING_LIBC
+def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
+    """Return what of `LLD_LAYOUT` is worth a try."""
+    sorted_too = measure is Measure.COMPRESSED
+    words = [word for word in LLD_LAYOUT if sorted_too or word not in _SORTED]
+    return [word for word in words if not asked_for(binary, word)]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:

@@ -14,11 +14,10 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
     FRONT_END_FLAGS,
-    NO_UNWINDING,
     PROGRAM,
     SMALL,
     Linker,
-    layout_of,
+    lld_layout_of,
     refused_flags,
     require_linker,
 )
@@ -33,13 +32,14 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
     JOURNAL,
+    NO_UNWINDING,
     BinaryPlan,
     Found,
     Journal,
-    Measure,
     SizeSearch,
     State,
     Subject,
+    layout_of,
     require_among,
     require_honoured,
     sources_of,
@@ -146,11 +146,8 @@ def _small(linker: Linker, subject: Subject) -> Found:
 def _layout(subject: Subject) -> list[str]:
     """Return the actions that decide about the file; raise `ProjectError` for unwind tables."""
     binary = subject.binary
-    words = layout_of(
-        binary,
-        compressed=subject.measure is Measure.COMPRESSED,
-        old_loaders=subject.old_loaders,
-    )
+    words = layout_of(binary, old_loaders=subject.old_loaders)
+    words += lld_layout_of(binary, subject.measure)
     flags: list[str] = list(FRONT_END_FLAGS)
     if subject.no_unwind_tables:
         if binary.is_cxx and any("-fno-exceptions" not in u.command.flags for u in binary.units):

@@ -15,20 +15,19 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
     FRONT_END_FLAGS,
-    LAYOUT,
-    NO_UNWINDING,
+    LLD_LAYOUT,
     PROGRAM,
     SMALL,
 )
 from compiler_gym.envs.llvm.tuning.speed import CHOICES
-from compiler_gym.tuning import BinaryPlan, require_among, require_nothing_in
+from compiler_gym.tuning import LAYOUT, NO_UNWINDING, BinaryPlan, require_among, require_nothing_in
 
 __all__ = ["require_possible", "require_tried"]
 
 _SCOPE = re.compile(r"internalize<preserve-gv=[^\s;<>,]+(;preserve-gv=[^\s;<>,]+)*>")
 _SCOPE_EMPTY = ""
 _FLAGS = (*FRONT_END_FLAGS, NO_UNWINDING)
-_LINKER = (*FOLDING, *LAYOUT)
+_LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
 
 
 def require_possible(plan: BinaryPlan) -> None:
