@@ -405,6 +405,7 @@ class Job:
             train=train,
             measure=request.measure,
             max_slowdown=request.max_slowdown,
+            is_tested=request.check is not None or run is not None,
             old_loaders=request.old_loaders,
             no_unwind_tables=request.no_unwind_tables,
             start=self._start(binary.name),

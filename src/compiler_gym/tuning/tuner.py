@@ -47,6 +47,8 @@ class Subject:
     """A run to learn from, where it is not the one to measure by."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    is_tested: bool = False
+    """Whether a command of the user's tells a miscompiled program from a right one."""
     old_loaders: bool = False
     """Whether the file has to run with loaders that are older than this machine's."""
     no_unwind_tables: bool = False

@@ -4,6 +4,8 @@
 import pytest
 
 from compiler_gym.envs.llvm.tuning.deciding import (
+    UNSAFE,
+    choices,
     plan_of,
     split,
     state_of,
@@ -55,3 +57,9 @@ def test_each_decision_is_left_out_by_the_name_that_a_plan_gives_it() -> None:
     assert rest["passes"] == ("-Oz", *STATE[2:])
     assert rest["option regalloc=basic"] == tuple(a for a in STATE if a != "regalloc=basic")
     assert "passes" not in without(("-Oz", "regalloc=basic"))
+
+
+def test_options_that_are_refused_are_not_offered() -> None:
+    offered = set(choices())
+    assert offered - set(choices(UNSAFE)) == {"enable-ipra=true"}
+    assert not any(action.startswith("relocation-model") for action in offered)

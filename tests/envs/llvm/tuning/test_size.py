@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import Binary, sizes_of
-from compiler_gym.envs.llvm.tuning.deciding import LINKER
+from compiler_gym.envs.llvm.tuning.deciding import LINKER, UNSAFE
 from compiler_gym.envs.llvm.tuning.linking import FOLDING, PROGRAM, Linker
 from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.size import SizeDecisions
@@ -28,7 +28,7 @@ def search(
     whole = make_whole(binary, binary.path, jobs=1)
     maker = Maker(Linker(binary, folder), whole, BinaryPlan("numbers", PROGRAM))
     decisions = SizeDecisions(
-        maker, Measure.LOADED, LAYOUT, start, is_position_independent=True, jobs=2, seed=0
+        maker, Measure.LOADED, LAYOUT, start, UNSAFE, is_position_independent=True, jobs=2, seed=0
     )
     journal = Journal(folder / "tried.jsonl", "key")
     allowance = Allowance(compilations=compilations)

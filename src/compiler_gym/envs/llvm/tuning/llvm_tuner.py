@@ -9,7 +9,7 @@ from pathlib import Path
 from compiler_gym.builds import Binary, Unit, is_shared_library, sizes_of
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
-from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, state_of
+from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
@@ -110,9 +110,10 @@ def _small(linker: Linker, subject: Subject) -> Found:
     bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
     maker = Maker(linker, whole, bare)
     key = f"{subject.goal} {measure} {whole.benchmark().uri}"
+    refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
     decisions = SizeDecisions(
-        maker, measure, _layout(subject), _start(subject), is_shared_library(rivals[FAIR]),
-        subject.jobs, subject.seed,
+        maker, measure, _layout(subject), _start(subject), refused,
+        is_shared_library(rivals[FAIR]), subject.jobs, subject.seed,
     )  # fmt: skip
     search = SizeSearch(
         decisions,

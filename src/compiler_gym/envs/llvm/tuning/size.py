@@ -55,6 +55,8 @@ class SizeDecisions:
     """Actions that decide about the file and not about its code."""
     start: State | None
     """What is known to be good, for example of an older version."""
+    refused: Collection[str]
+    """Names of options that are never tried."""
     is_position_independent: bool
     jobs: int
     seed: int
@@ -71,8 +73,9 @@ class SizeDecisions:
 
     def stages(self) -> Mapping[str, tuple[float, Work]]:
         """Return the stages and their shares; the options that won most elsewhere are first."""
-        known = [action for action in self.start or () if action in {*choices(), *self.layout}]
-        options = list(dict.fromkeys((*known, *choices())))
+        offered = list(choices(self.refused))
+        known = [action for action in self.start or () if action in offered]
+        options = list(dict.fromkeys((*known, *offered)))
         moves = partial(SizeSearch.try_moves, apply=with_action)
         return {
             "start": (0.1, partial(SizeSearch.try_all, states=self._starts())),
@@ -134,7 +137,7 @@ class SizeDecisions:
             seconds=None if part.seconds is None else max(part.seconds_left, 0.1),
             steps=part.compilations_left,
         )
-        watcher = _Watcher(search, stage, part, space.names)
+        watcher = _Watcher(search, stage, part, space.names, self.refused)
         found = run_search(
             self._make,
             [self.maker.whole.benchmark()],
@@ -157,14 +160,15 @@ class _Watcher:
     stage: str
     part: Allowance
     names: Sequence[str]
+    refused: Collection[str]
     steps: int = 0
     """Those that are counted already."""
 
     def keep(self, names: Sequence[str]) -> None:
         """Measure what a search found by the code of its object as the file that it makes."""
-        layout = self.search.best.actions
-        rest = [action for action in layout if " " in action]
-        self.search.keep(self.stage, ordered((*names, *rest)))
+        chosen = [name for name in names if name.partition("=")[0] not in self.refused]
+        rest = [action for action in self.search.best.actions if " " in action]
+        self.search.keep(self.stage, ordered((*chosen, *rest)))
 
     def improved(self, improvement: Improvement) -> None:
         """Keep a better sequence, as it is with what is not to be chosen."""
