@@ -142,3 +142,58 @@ def test_the_passes_of_a_plan_are_taken_apart_and_put_together(tuned: Result) ->
     steps = tuner.steps(plan)
     assert steps == ("function(gvn)", "globaldce")
     assert tuner.with_steps(plan, steps) == plan
+
+
+def test_a_decision_that_a_program_sees_in_its_own_file_is_taken_back(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "self.c").write_text(
+        """
+        #include <stdio.h>
+        #include <string.h>
+        static char bytes[1 << 20];
+        int main(void) {
+          FILE *file = fopen("/proc/self/exe", "rb");
+          size_t count = fread(bytes, 1, sizeof bytes, file);
+          for (size_t i = 0; i + 12 < count; i++)  /* the note with the number of the build */
+            if (!memcmp(bytes + i, "\\3\\0\\0\\0GNU", 8)) return puts("mine") < 0;
+          return 1;
+        }
+        """
+    )
+    build = ("sh", "-ec", "$CC -O1 self.c -o self")
+    result = tune(tree, tmp_path / "out", build=build, run="./self", compilations=40)
+    assert result.taken_back == ("linker -Wl,--build-id=none",)
+    said = subprocess.run([tmp_path / "out" / "bin" / "self"], capture_output=True, check=True)
+    assert said.stdout == b"mine\n"
+
+
+def test_a_search_that_starts_from_its_own_plan_keeps_it(
+    tuned: Result, output: Path, project: Path, tmp_path: Path
+) -> None:
+    again = tune(project, tmp_path / "out", compilations=8, start=output / "tuned.toml")
+    assert again.sizes["tuned"]["loaded"] <= tuned.sizes["tuned"]["loaded"]
+    assert again.found.first == tuned.sizes["tuned"]["loaded"]
+
+
+def test_unwind_tables_go_only_where_that_is_asked_for(
+    tuned: Result, project: Path, tmp_path: Path
+) -> None:
+    assert "-fno-asynchronous-unwind-tables" not in tuned.found.plan.flags
+    without = tune(project, tmp_path / "out", compilations=30, no_unwind_tables=True)
+    assert "-fno-asynchronous-unwind-tables" in without.found.plan.flags
+    tree = tmp_path / "cxx"
+    tree.mkdir()
+    (tree / "main.cpp").write_text("int main() { throw 1; }\n")
+    build = ("sh", "-ec", "$CXX main.cpp -o main")
+    with pytest.raises(ProjectError, match="exceptions need unwind tables"):
+        tune(tree, tmp_path / "cxx-out", build=build, run=None, no_unwind_tables=True)
+
+
+def test_link_time_optimisation_of_the_build_is_left_to_the_plan(
+    project: Path, tmp_path: Path
+) -> None:
+    build = ("sh", "-ec", "$CC -O2 -flto -c sort.c && $CC -O2 -flto -fuse-ld=lld main.c sort.o "
+             "-o numbers")  # fmt: skip
+    result = tune(project, tmp_path / "out", build=build, compilations=8)
+    assert result.sizes["tuned"]["loaded"] <= result.sizes[FAIR]["loaded"]
