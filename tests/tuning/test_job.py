@@ -324,7 +324,7 @@ def test_the_date_of_a_build_is_always_the_same(
 
 
 def test_an_option_that_decides_is_never_forgotten(request_: Request) -> None:
-    kept = {"build", "project", "goal", "seed"}
+    kept = {"build", "project", "goal", "seed", "measure", "old_loaders", "no_unwind_tables"}
     assert set(request_.decides()) == kept
     for one in fields(Request):
         assert one.name in kept or declared(Request)[one.name].may_change

@@ -57,7 +57,7 @@ def test_every_number_is_there() -> None:
     text = read(page(SUMMARY)).text
     assert "11.4 % smaller than clang -Oz -flto." in " ".join(text.split())
     for shown in (
-        "1,000", "4,500", "20.0 % smaller", "+60", "-4", "option broken=true",
+        "1,000", "4,500", "20.4 % smaller", "+60", "-4", "option broken=true",
         "400 → 300", "10 → 30", "40 → gone", "new → 20", "make -j2", "seed 7", "src/other",
         "1,234 compilations", "function(sroa<modify-cfg>)", "450", "No test was run",
     ):  # fmt: skip
