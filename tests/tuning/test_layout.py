@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import Binary, CompilerCommand
-from compiler_gym.tuning import LAYOUT, layout_of
+from compiler_gym.tuning import LAYOUT, NO_UNWINDING, layout_of, unwinding_of
 
 PACKED = "-Wl,-z,pack-relative-relocs"
 
@@ -43,3 +43,8 @@ def test_what_the_build_asks_for_stays(words: tuple[str, ...]) -> None:
 def test_nothing_that_protects_is_given_up() -> None:
     for word in ("norelro", "noseparate-code", "no-rosegment", "no-pie", "execstack"):
         assert not any(word in option for option in LAYOUT)
+
+
+def test_unwind_tables_go_only_where_the_user_says_so() -> None:
+    assert unwinding_of(binary(), is_dispensable=False) == []
+    assert unwinding_of(binary(), is_dispensable=True) == [NO_UNWINDING]

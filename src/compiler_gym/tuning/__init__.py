@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
-    from compiler_gym.tuning.layout import LAYOUT, NO_UNWINDING, asked_for, layout_of
+    from compiler_gym.tuning.layout import LAYOUT, NO_UNWINDING, asked_for, layout_of, unwinding_of
     from compiler_gym.tuning.measure import Measure, columns
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
@@ -97,6 +97,7 @@ __all__ = [
     "sources_of",
     "tuner_named",
     "tuner_of",
+    "unwinding_of",
     "write_plan",
     "write_report",
 ]
@@ -108,7 +109,7 @@ _WHERE = {
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
-    "layout": ("LAYOUT", "NO_UNWINDING", "asked_for", "layout_of"),
+    "layout": ("LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"),
     "measure": ("Measure", "columns"),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "measuring": ("RunCommand",),

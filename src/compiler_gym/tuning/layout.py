@@ -10,8 +10,9 @@ import platform
 import re
 
 from compiler_gym.builds import Binary
+from compiler_gym.errors import ProjectError
 
-__all__ = ["LAYOUT", "NO_UNWINDING", "asked_for", "layout_of"]
+__all__ = ["LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"]
 
 _PACKED = "-Wl,-z,pack-relative-relocs"
 LAYOUT = (_PACKED, "-Wl,--build-id=none", "-Wl,--hash-style=gnu")
@@ -27,6 +28,21 @@ def layout_of(binary: Binary, *, old_loaders: bool) -> list[str]:
     """Return what of `LAYOUT` is worth a try; with `old_loaders`, what those can load, too."""
     left_out = {_PACKED} if old_loaders or not _loader_reads_packed() else set[str]()
     return [word for word in LAYOUT if word not in left_out and not asked_for(binary, word)]
+
+
+def unwinding_of(binary: Binary, *, is_dispensable: bool) -> list[str]:
+    """Return the flag that leaves unwind tables out, where a user says that they may go.
+
+    Raises `ProjectError` for C++ with exceptions, which need them.
+    """
+    if not is_dispensable:
+        return []
+    if binary.is_cxx and any("-fno-exceptions" not in u.command.flags for u in binary.units):
+        raise ProjectError(
+            f"{binary.name} is C++, whose exceptions need unwind tables: leave "
+            "--no-unwind-tables out, or build with -fno-exceptions"
+        )
+    return [NO_UNWINDING]
 
 
 def asked_for(binary: Binary, word: str) -> bool:

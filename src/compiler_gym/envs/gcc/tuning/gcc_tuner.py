@@ -16,6 +16,7 @@ from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tuning import (
     JOURNAL,
     LAYOUT,
+    NO_UNWINDING,
     BinaryPlan,
     Found,
     Journal,
@@ -29,6 +30,7 @@ from compiler_gym.tuning import (
     require_honoured,
     require_nothing_in,
     sources_of,
+    unwinding_of,
 )
 
 __all__ = ["FAIR", "GccTuner"]
@@ -83,7 +85,7 @@ class GccTuner:
                 moves,
                 parameters,
                 subject.measure,
-                layout_of(binary, old_loaders=subject.old_loaders),
+                _layout(subject),
                 subject.seed,
                 _start(subject),
             ),
@@ -129,7 +131,7 @@ class GccTuner:
         """Raise `PlanError` that names what of `plan` this tuner never decides."""
         _require_ours(plan)
         require_nothing_in(plan, "scope", "profile")
-        require_among(plan, "flag", plan.flags, possible())
+        require_among(plan, "flag", plan.flags, {*possible(), NO_UNWINDING})
         require_among(plan, "linker option", plan.linker, (*LINKER, *LAYOUT))
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
@@ -167,6 +169,11 @@ def _rivals(maker: Maker, jobs: int) -> dict[str, Path]:
         name: maker.make(f"rival-{number}", flags, linker, jobs=jobs)
         for number, (name, (flags, linker)) in enumerate(_RIVALS.items())
     }
+
+
+def _layout(subject: Subject) -> list[str]:
+    words = layout_of(subject.binary, old_loaders=subject.old_loaders)
+    return words + unwinding_of(subject.binary, is_dispensable=subject.no_unwind_tables)
 
 
 def _start(subject: Subject) -> State | None:

@@ -28,11 +28,9 @@ from compiler_gym.envs.llvm.tuning.size import SizeDecisions
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
-from compiler_gym.errors import ProjectError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
     JOURNAL,
-    NO_UNWINDING,
     BinaryPlan,
     Found,
     Journal,
@@ -43,6 +41,7 @@ from compiler_gym.tuning import (
     require_among,
     require_honoured,
     sources_of,
+    unwinding_of,
 )
 
 __all__ = ["LlvmTuner"]
@@ -145,18 +144,12 @@ def _small(linker: Linker, subject: Subject) -> Found:
 
 
 def _layout(subject: Subject) -> list[str]:
-    """Return the actions that decide about the file; raise `ProjectError` for unwind tables."""
+    """Return the actions that decide about the file."""
     binary = subject.binary
     words = layout_of(binary, old_loaders=subject.old_loaders)
     words += lld_layout_of(binary, subject.measure)
-    flags: list[str] = list(FRONT_END_FLAGS)
-    if subject.no_unwind_tables:
-        if binary.is_cxx and any("-fno-exceptions" not in u.command.flags for u in binary.units):
-            raise ProjectError(
-                f"{binary.name} is C++, whose exceptions need unwind tables: leave "
-                "--no-unwind-tables out, or build with -fno-exceptions"
-            )
-        flags.append(NO_UNWINDING)
+    unwinding = unwinding_of(binary, is_dispensable=subject.no_unwind_tables)
+    flags = [*FRONT_END_FLAGS, *unwinding]
     return [*(f"{LINKER}{word}" for word in words), *(f"{FLAG}{flag}" for flag in flags)]
 
 
