@@ -150,13 +150,15 @@ def test_a_decision_that_a_program_sees_in_its_own_file_is_taken_back(tmp_path: 
     (tree / "self.c").write_text(
         """
         #include <stdio.h>
-        #include <string.h>
         static char bytes[1 << 20];
         int main(void) {
           FILE *file = fopen("/proc/self/exe", "rb");
           size_t count = fread(bytes, 1, sizeof bytes, file);
-          for (size_t i = 0; i + 12 < count; i++)  /* the note with the number of the build */
-            if (!memcmp(bytes + i, "\\3\\0\\0\\0GNU", 8)) return puts("mine") < 0;
+          for (size_t i = 0; i + 12 < count; i++) {  /* the note with the number of the build */
+            volatile char *at = bytes + i;
+            if (at[0] == 3 && !at[1] && at[4] == 'G' && at[5] == 'N' && at[6] == 'U' && !at[7])
+              return puts("mine") < 0;
+          }
           return 1;
         }
         """

@@ -149,8 +149,11 @@ def _layout(subject: Subject) -> list[str]:
     words = layout_of(binary, old_loaders=subject.old_loaders)
     words += lld_layout_of(binary, subject.measure)
     unwinding = unwinding_of(binary, is_dispensable=subject.no_unwind_tables)
-    flags = [*FRONT_END_FLAGS, *unwinding]
-    return [*(f"{LINKER}{word}" for word in words), *(f"{FLAG}{flag}" for flag in flags)]
+    return [
+        *(f"{FLAG}{flag}" for flag in unwinding),
+        *(f"{LINKER}{word}" for word in words),
+        *(f"{FLAG}{flag}" for flag in FRONT_END_FLAGS),
+    ]
 
 
 def _start(subject: Subject) -> State | None:
