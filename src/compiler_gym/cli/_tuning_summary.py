@@ -48,20 +48,21 @@ def show_summary(summary: "Summary") -> None:
 
 
 def _sizes(binary: "BinarySummary") -> "Table":
-    from compiler_gym.tuning import share
+    from compiler_gym.tuning import columns, share
 
-    numbers = ("Code (.text)", "Whole file")
+    shown, key = columns(binary.sizes), binary.measure.key
+    numbers = tuple(one.label for one in shown)
     rows = table("Built with", *numbers, "Tuned is", right=numbers,
                  title=f"{binary.name}: bytes, stripped")  # fmt: skip
     tuned = binary.sizes["tuned"]
     for name, sizes in binary.sizes.items():
         is_tuned = name == "tuned"
         style = "bold" if is_tuned else ""
-        against = "" if is_tuned else share(sizes["text"], tuned["text"])
+        against = "" if is_tuned else share(sizes[key], tuned[key])
         colour = "green" if against.endswith("smaller") else "yellow"
         rows.add_row(
-            styled(name, style), styled(f"{sizes['text']:,}", style),
-            styled(f"{sizes['total']:,}", style), styled(against, colour),
+            styled(name, style), *(styled(f"{sizes[one.key]:,}", style) for one in shown),
+            styled(against, colour),
         )  # fmt: skip
     return rows
 

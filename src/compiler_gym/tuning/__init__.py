@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Tuning somebody's project, whatever compiles it.
 
-``request`` is what somebody wants of it and ``goal`` what it is for, ``job`` one tuning from the
-build to what is handed over, ``tuner`` what a compiler must do
+``request`` is what somebody wants of it, ``goal`` what it is for and ``measure`` which bytes
+count, ``job`` one tuning from the build to what is handed over, ``tuner`` what a compiler must do
 for it. ``allowance`` is the time or the compilations that may be used, ``journal`` keeps what was
 tried so that nothing is lost, ``measuring`` runs the user's own commands, ``plan`` is what was
 decided, as a file, and ``reading`` refuses a plan that no tuner can have made. ``explaining`` says
-what each decision won, ``size_search`` is the search that compilers give their decisions to,
-``summary`` holds what there is to say, ``report`` and ``page`` write it
-for people, ``difference`` compares two tunings. No compiler is named here.
+what each decision won, ``layout`` what a linker can be told of the file, ``size_search`` is the
+search that compilers give their decisions to, ``summary`` holds what there is to say, ``report``
+and ``page`` write it for people, ``difference`` compares two tunings. No compiler is named here.
 """
 
 from typing import TYPE_CHECKING
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
+    from compiler_gym.tuning.layout import LAYOUT, NO_UNWINDING, asked_for, layout_of, unwinding_of
     from compiler_gym.tuning.meaning import Meaning
+    from compiler_gym.tuning.measure import Measure, columns
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
         PLAN_FILE,
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JOURNAL",
+    "LAYOUT",
+    "NO_UNWINDING",
     "PLAN_FILE",
     "Allowance",
     "BinaryDifference",
@@ -64,6 +68,7 @@ __all__ = [
     "Job",
     "Journal",
     "Meaning",
+    "Measure",
     "Plan",
     "PlanDifference",
     "Request",
@@ -80,9 +85,12 @@ __all__ = [
     "Watcher",
     "Work",
     "apply_plan",
+    "asked_for",
     "changed_sources",
+    "columns",
     "compare_plans",
     "driver_facts",
+    "layout_of",
     "read_plan",
     "read_tuned",
     "require_among",
@@ -92,6 +100,7 @@ __all__ = [
     "sources_of",
     "tuner_named",
     "tuner_of",
+    "unwinding_of",
     "write_plan",
     "write_report",
 ]
@@ -103,6 +112,8 @@ _WHERE = {
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
+    "layout": ("LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"),
+    "measure": ("Measure", "columns"),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "meaning": ("Meaning",),
     "measuring": ("RunCommand",),

@@ -37,7 +37,7 @@ class Goal(StrEnum):
 
     @property
     def counts_bytes(self) -> bool:
-        """Whether the bytes of ``.text`` decide; otherwise runs do, of a command of the user's."""
+        """Whether bytes decide; otherwise runs do, of a command of the user's."""
         return self is Goal.SIZE
 
     def number(self, cost: float) -> str:

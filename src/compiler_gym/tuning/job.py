@@ -36,8 +36,11 @@ from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
 from compiler_gym.tuning.debugging import debug_script, write_debug
+from compiler_gym.tuning.difference import read_tuned
 from compiler_gym.tuning.explaining import explained
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import JOURNAL, Tried
+from compiler_gym.tuning.measure import sizes_by_measure
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
@@ -106,8 +109,8 @@ class Watcher:
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
         """The best so far of one binary."""
 
-    def rivals(self, binary: str, texts: Mapping[str, int]) -> None:
-        """What others make of one binary, in bytes of ``.text``: the fair rival last."""
+    def rivals(self, binary: str, sizes: Mapping[str, int]) -> None:
+        """What others make of one binary, in bytes by the measure: the fair rival last."""
 
 
 class Job:
@@ -173,6 +176,7 @@ class Job:
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
+        self._before = None if request.start is None else self._plan_before(request.start)
         try:
             self._work.mkdir(parents=True, exist_ok=True)
             write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
@@ -190,6 +194,29 @@ class Job:
             raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
         if request.max_slowdown is not None and not request.goal.counts_bytes:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
+
+    def _plan_before(self, path: Path) -> Plan:
+        """Return the plan to start from; raise `ProjectError` for one of another kind."""
+        plan = read_tuned(path)
+        ours, theirs = (text.partition(" ")[0] for text in (self._tuner.version, plan.compiler))
+        if theirs != ours or Goal(plan.goal) is not self.request.goal:
+            raise ProjectError(
+                f"{path} is a plan of {plan.compiler} for {plan.goal}: expected one of "
+                f"{self._tuner.version} for {self.request.goal}: leave --from out"
+            )
+        return plan
+
+    def _start(self, name: str) -> BinaryPlan | None:
+        """Return the decisions to start from; raise `ProjectError` where the plan has none."""
+        if self._before is None:
+            return None
+        plan = self._before.binary(name)
+        if plan is None:
+            names = ", ".join(binary.name for binary in self._before.binaries)
+            raise ProjectError(
+                f"{self.request.start} has no plan for {name}, it is for {names}: leave --from out"
+            )
+        return plan
 
     def _key(self) -> dict[str, object]:
         return {"compiler": self._tuner.version, **self.request.decides()}
@@ -379,10 +406,15 @@ class Job:
             request.seed,
             run=run,
             train=train,
+            measure=request.measure,
             max_slowdown=request.max_slowdown,
+            is_tested=request.check is not None or run is not None,
+            old_loaders=request.old_loaders,
+            no_unwind_tables=request.no_unwind_tables,
+            start=self._start(binary.name),
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
-                binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
+                binary.name, {name: request.measure.of(path) for name, path in rivals.items()}
             ),
         )
         found = self._tuner.tune(subject)
@@ -394,11 +426,9 @@ class Job:
         found = explained(found, self._tuner, subject)
         put(original, binary.path)
         made = {**found.rivals, "tuned": found.path}
-        sizes = {
-            name: {"text": sizes_of(path).text, "total": sizes_of(path).total}
-            for name, path in made.items()
-        }
-        notes = tuple(dict.fromkeys((*found.notes, *self._notes)))
+        sizes = {name: sizes_by_measure(path, request.measure) for name, path in made.items()}
+        holds = () if subject.start is None else (_still_holds(subject.start, found.plan),)
+        notes = tuple(dict.fromkeys((*found.notes, *holds, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes, taken_back, speed)
 
@@ -439,7 +469,13 @@ class Job:
             scripts.append(script(result.binary, plan))
         write_plan(
             output / PLAN_FILE,
-            Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
+            Plan(
+                self._tuner.version,
+                self.request.goal,
+                __version__,
+                tuple(plans),
+                measure=self.request.measure,
+            ),
         )
         write_whole(output / "reproduce.sh", "\n".join(scripts).encode(errors="surrogateescape"))
         (output / "reproduce.sh").chmod(0o755)
@@ -461,6 +497,14 @@ class Job:
         name = f"{PROFILES}/{_folder_name(plan.name)}.profdata"
         write_whole(self.request.output / name, Path(plan.profile).read_bytes())
         return replace(plan, profile=name)
+
+
+def _still_holds(before: BinaryPlan, now: BinaryPlan) -> str:
+    """Return what of an older plan the new one has."""
+    old, new = before.decisions(), set(now.decisions())
+    gone = [name for name in old if name not in new]
+    said = f"of {len(old)} decisions of the older plan {len(old) - len(gone)} still hold"
+    return f"{said}; no longer: {', '.join(gone)}" if gone else said
 
 
 def _read_marker(path: Path) -> object:

@@ -17,6 +17,7 @@ import tomli_w
 from compiler_gym.builds import Binary, Unit
 from compiler_gym.errors import PlanError
 from compiler_gym.files import write_whole
+from compiler_gym.tuning.measure import Measure
 
 __all__ = ["PLAN_FILE", "VERSION", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"]
 
@@ -57,7 +58,7 @@ class BinaryPlan:
     """What makes local, before any pass, what nothing outside can name, as the compiler writes
     it; empty where every name stays visible."""
     sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
-    """Bytes of ``text`` and ``total``, as each rival and the tuned build make it."""
+    """Bytes of ``text``, ``loaded`` and ``total``, as each rival and the tuned build make it."""
     sources: tuple[SourceFile, ...] = ()
     profile: str = ""
     """What runs of the program said of its branches and calls: a file of the compiler's, from
@@ -104,6 +105,8 @@ class Plan:
     """The version of this library."""
     binaries: tuple[BinaryPlan, ...]
     version: int = VERSION
+    measure: str = Measure.LOADED
+    """Which bytes a search for size counted."""
 
     def binary(self, name: str) -> BinaryPlan | None:
         """Return the plan for the linked file `name`, by its whole name or its last part."""

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.measuring import Outcome, put
 from compiler_gym.tuning.plan import BinaryPlan
@@ -45,14 +44,14 @@ class Proof:
         kept, taken = self._kept(found)
         path = self._made(kept)
         fair = list(found.rivals.values())[-1]
-        is_no_better = sizes_of(path).text >= sizes_of(fair).text
+        is_no_better = self._size(path) >= self._size(fair)
         if not (self.subject.goal.counts_bytes and is_no_better) or found.rival_plan is None:
-            return replace(found, plan=kept, path=path), taken
+            return replace(found, plan=kept, path=path, gains={}), taken
         if self.is_well(fair):
-            return replace(found, plan=found.rival_plan, path=fair), taken
+            return replace(found, plan=found.rival_plan, path=fair, gains={}), taken
         name = list(found.rivals)[-1]
         notes = (*found.notes, f"{name} is smaller, and fails the same tests")
-        return replace(found, plan=kept, path=path, notes=notes), taken
+        return replace(found, plan=kept, path=path, gains={}, notes=notes), taken
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` does what it should."""
@@ -110,9 +109,12 @@ class Proof:
         name = f"pass {fails} of {len(steps)}: {steps[fails - 1]}"
         others = self.tuner.with_steps(plan, [*steps[: fails - 1], *steps[fails:]])
         made = self._made(others)
-        if self.is_well(made) and sizes_of(made).text <= sizes_of(self._made(without)).text:
+        if self.is_well(made) and self._size(made) <= self._size(self._made(without)):
             return others, (name,)
         return without, (f"{_PASSES}, of which {name} fails",)
+
+    def _size(self, path: Path) -> int:
+        return self.subject.measure.of(path)
 
     def _passes(self, plan: BinaryPlan) -> bool:
         return self.is_well(self._made(plan))

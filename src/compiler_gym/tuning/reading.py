@@ -19,6 +19,7 @@ import msgspec
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.files import read_regular
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.plan import VERSION, BinaryPlan, Plan
 from compiler_gym.tuning.tuner import Tuner
 from compiler_gym.tuning.tuners import tuner_named
@@ -124,6 +125,8 @@ def _require_permitted(plan: Plan) -> None:
         return
     if plan.goal not in list(Goal):
         raise PlanError(f"the goal is {plan.goal!r}: expected {' or '.join(Goal)}")
+    if plan.measure not in list(Measure):
+        raise PlanError(f"the measure is {plan.measure!r}: expected one of {', '.join(Measure)}")
     for binary in plan.binaries:
         for path in (binary.name, *(source.path for source in binary.sources)):
             if not PurePosixPath(path).name or ".." in PurePosixPath(path).parts:

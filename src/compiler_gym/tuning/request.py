@@ -12,6 +12,7 @@ from pathlib import Path
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import Spelling, declared, option, to_plain
 from compiler_gym.tuning.goal import Goal
+from compiler_gym.tuning.measure import Measure
 
 __all__ = ["Request"]
 
@@ -55,6 +56,13 @@ class Request:
     )
     _: KW_ONLY
     goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
+    measure: Measure = option(
+        Measure.LOADED,
+        "What is small: text, loaded, file or compressed",
+        spelling=Spelling(type=str),
+    )
+    """Bytes of code, of all that is loaded of the stripped file, of that file, or of it as
+    ``zstd -19`` leaves it."""
     seconds: float | None = option(
         None,
         "How long to search: 90, 10m, 2h [default: 10m]",
@@ -96,12 +104,23 @@ class Request:
         False, "Keep debug information, in a file beside the binary", may_change=True
     )
     """It is made when everything is decided."""
+    old_loaders: bool = option(False, "The file must run with older loaders than this system's")
+    """Otherwise packed relocations may be decided, which glibc reads from 2.36 on."""
+    no_unwind_tables: bool = option(False, "Unwind tables may go: crash reports show no calls")
+    """Never for C++ with exceptions, which need them."""
+    start: Path | None = option(
+        None,
+        "Start from the decisions of an older tuned.toml",
+        may_change=True,
+        spelling=Spelling("from_"),
+    )
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goal", Goal(self.goal))
+        object.__setattr__(self, "measure", Measure(self.measure))
 
     @property
     def seconds_allowed(self) -> float | None:

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from compiler_gym.builds import bytes_by_file
-from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.job import Result
 from compiler_gym.tuning.meaning import Meaning
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
 
@@ -27,7 +27,7 @@ class Decision:
 
     name: str
     gain: int | None
-    """By how many bytes ``.text`` grows without it, all others kept; None if not measured."""
+    """By how many bytes the file grows without it, all others kept; None if not measured."""
     meaning: str = ""
     """What it does, a sentence."""
     link: str = ""
@@ -55,7 +55,8 @@ class BinarySummary:
     file: str
     """Where the tuned one lies."""
     sizes: Mapping[str, Mapping[str, int]]
-    """Bytes of ``text`` and ``total``, the rivals first, the fair one last of them, ``tuned``."""
+    """Bytes of ``text``, ``loaded`` and ``total``, and as ``compressed`` where that is the
+    measure: the rivals first, the fair one last of them, then ``tuned``."""
     rival: str
     """The fair rival."""
     is_better: bool
@@ -73,6 +74,14 @@ class BinarySummary:
     """What the user should be told, a sentence each."""
     steps: Mapping[str, str] = field(default_factory=dict[str, str])
     """What each of the passes does, a sentence."""
+    measure: Measure = Measure.LOADED
+    """Which of the bytes count."""
+
+    @property
+    def change(self) -> str:
+        """How much smaller the tuned file is than the fair rival, by the measure."""
+        key = self.measure.key
+        return share(self.sizes[self.rival][key], self.sizes[TUNED][key])
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +160,17 @@ def _binary(result: Result, request: Request) -> BinarySummary:
     }
     return BinarySummary(
         name=result.binary.name, file=str(Path("bin") / result.binary.name), sizes=result.sizes,
-        rival=rival, is_better=_is_better(result, rival, request.goal), tried=found.tried,
+        rival=rival, is_better=_is_better(result, rival, request), tried=found.tried,
         passes=found.plan.passes, steps=steps, decisions=decisions, taken_back=result.taken_back,
         speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
+        measure=request.measure,
     )  # fmt: skip
 
 
-def _is_better(result: Result, rival: str, goal: Goal) -> bool:
-    if goal.counts_bytes:
-        return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+def _is_better(result: Result, rival: str, request: Request) -> bool:
+    if request.goal.counts_bytes:
+        key = request.measure.key
+        return result.sizes[TUNED][key] < result.sizes[rival][key]
     return result.speed.get("low", 0.0) > 1
 
 

@@ -16,14 +16,14 @@ from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.meaning import Meaning
+from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
 
 __all__ = ["Found", "FunctionSize", "Subject", "Tuner", "Watch", "WatchRivals", "require_honoured"]
 
 Watch = Callable[[str, Tried], None]
-"""Is told the stage and the best so far: bytes of the linked ``.text``, as near as a tuner can
-tell before it links, or seconds."""
+"""Is told the stage and the best so far: bytes by the measure, or seconds."""
 WatchRivals = Callable[[Mapping[str, Path]], None]
 """Is told what others make of a binary, the fair rival last, as soon as it is there."""
 
@@ -40,12 +40,22 @@ class Subject:
     jobs: int
     seed: int
     _: KW_ONLY
+    measure: Measure = Measure.LOADED
+    """Which bytes count."""
     run: RunCommand | None = None
     """The user's own measurement, where there is one."""
     train: RunCommand | None = None
     """A run to learn from, where it is not the one to measure by."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    is_tested: bool = False
+    """Whether a command of the user's tells a miscompiled program from a right one."""
+    old_loaders: bool = False
+    """Whether the file has to run with loaders that are older than this machine's."""
+    no_unwind_tables: bool = False
+    """Whether the tables may go that debuggers and crash reports unwind a stack by."""
+    start: BinaryPlan | None = None
+    """Where the search starts, if something is known: a recipe, or the plan of an older version."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
 
@@ -74,7 +84,7 @@ class Found:
     """The stripped binary that the plan makes."""
     rivals: Mapping[str, Path]
     """What others make of it, stripped: the fair rival last."""
-    first_text: int
+    first: int
     """The bytes that the search began with, by its own measure."""
     tried: int
     """How many compilations were measured."""
@@ -87,7 +97,7 @@ class Found:
     """An object of each source, by the source's path, as some rival was linked of them: the
     linker's map beside that rival says which function is from which source."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
-    """By how many bytes ``.text`` grows without one decision, all others kept."""
+    """By how many bytes the file grows without one decision, all others kept."""
     meanings: Mapping[str, Meaning] = field(default_factory=dict[str, Meaning])
     """What each decision does, and each pass of the plan as ``pass STEP``."""
     functions: tuple[FunctionSize, ...] = ()

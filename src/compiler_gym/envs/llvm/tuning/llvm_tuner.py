@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, bytes_by_file, is_shared_library, sizes_of
+from compiler_gym.builds import Binary, Unit, is_shared_library, sizes_of
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
+from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
+    FRONT_END_FLAGS,
     PROGRAM,
     SMALL,
     Linker,
+    lld_layout_of,
     refused_flags,
     require_linker,
 )
@@ -22,7 +25,7 @@ from compiler_gym.envs.llvm.tuning.making import Maker
 from compiler_gym.envs.llvm.tuning.meanings import meaning
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
 from compiler_gym.envs.llvm.tuning.script import script_of
-from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
+from compiler_gym.envs.llvm.tuning.size import SizeDecisions
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
@@ -34,11 +37,13 @@ from compiler_gym.tuning import (
     Journal,
     Meaning,
     SizeSearch,
+    State,
     Subject,
-    Tried,
+    layout_of,
     require_among,
     require_honoured,
     sources_of,
+    unwinding_of,
 )
 
 __all__ = ["LlvmTuner"]
@@ -75,7 +80,7 @@ class LlvmTuner:
         linker = Linker(binary, folder, jobs)
         if plan.method in (SMALL, FAST):
             return build_plan(linker, plan)
-        whole = make_whole(binary, binary.path, jobs=jobs)
+        whole = make_whole(binary, binary.path, jobs=jobs, flags=plan.flags)
         return Maker(linker, whole, plan).make("built")
 
     def require_possible(self, plan: BinaryPlan) -> None:
@@ -101,50 +106,66 @@ class LlvmTuner:
 
 
 def _small(linker: Linker, subject: Subject) -> Found:
-    binary = subject.binary
+    binary, measure = subject.binary, subject.measure
     objects = linker.compile("Oz-o", ["-Oz"])
     rivals = _rivals(linker, "-Oz", objects, FAIR)
     subject.watch_rivals(rivals)
-    outside = _outside(rivals["clang -Oz"], objects)
-
-    def watch(stage: str, best: Tried) -> None:
-        subject.watch(stage, replace(best, cost=best.cost + outside))
-
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-    is_pic = is_shared_library(rivals[FAIR])
-    benchmark = whole.benchmark()
-    key = f"{subject.goal} {benchmark.uri}"
+    sources = sources_of(binary, whole.units)
+    bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
+    maker = Maker(linker, whole, bare)
+    key = f"{subject.goal} {measure} {whole.benchmark().uri}"
+    refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
+    decisions = SizeDecisions(
+        maker, measure, _layout(subject), _start(subject), refused,
+        is_shared_library(rivals[FAIR]), subject.jobs, subject.seed,
+    )  # fmt: skip
     search = SizeSearch(
-        PassesAndOptions(benchmark, is_pic, subject.jobs, subject.seed),
+        decisions,
         subject.allowance,
         Journal(
             subject.folder / JOURNAL,
             hashlib.sha256(key.encode()).hexdigest(),
             require_possible=lambda actions: require_tried(binary.name, actions),
         ),
-        watch,
+        subject.watch,
+        subject.jobs,
     )
     best = search.run()
-    passes, options = split(best.actions)
-    plan = BinaryPlan(
-        binary.name,
-        PROGRAM,
-        _pipeline(passes),
-        options,
-        linker=FOLDING,
-        scope=_scope(whole),
-        sources=sources_of(binary, whole.units),
+    plan = decisions.plan(best.actions)
+    path = maker.of(plan).make("tuned")
+    gains, rival_plan = (
+        search.gains,
+        BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=sources),
     )
-    path = Maker(linker, whole, plan).make("tuned")
-    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
-    if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
-        plan, path = rival_plan, rivals[FAIR]
+    if measure.of(path) >= measure.of(rivals[FAIR]):
+        plan, path, gains = rival_plan, rivals[FAIR], {}
+    before = plan
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
-        rival_plan=rival_plan,
+        gains=gains if plan == before else {}, rival_plan=rival_plan,
     )  # fmt: skip
+
+
+def _layout(subject: Subject) -> list[str]:
+    """Return the actions that decide about the file."""
+    binary = subject.binary
+    words = layout_of(binary, old_loaders=subject.old_loaders)
+    words += lld_layout_of(binary, subject.measure)
+    unwinding = unwinding_of(binary, is_dispensable=subject.no_unwind_tables)
+    return [
+        *(f"{FLAG}{flag}" for flag in unwinding),
+        *(f"{LINKER}{word}" for word in words),
+        *(f"{FLAG}{flag}" for flag in FRONT_END_FLAGS),
+    ]
+
+
+def _start(subject: Subject) -> State | None:
+    """Return what the search starts from, as far as this compiler's whole program can have it."""
+    plan = subject.start
+    return None if plan is None else state_of(plan)
 
 
 def _not_too_slow(
@@ -154,7 +175,7 @@ def _not_too_slow(
         return plan, path, {}, ()
     bound = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
     kept = bound.within(plan, path)
-    if kept is None or sizes_of(kept[1]).text >= sizes_of(fair).text:
+    if kept is None or subject.measure.of(kept[1]) >= subject.measure.of(fair):
         plan = BinaryPlan(plan.name, SMALL, linker=FOLDING, sources=plan.sources)
         return plan, fair, {}, (*bound.notes, "the fair rival stays")
     return *kept, bound.speed, tuple(bound.notes)
@@ -205,19 +226,6 @@ def _rivals(
         f"clang {level} -flto": linker.link(f"{name}-flto", objects, [level, "-flto"]),
         fair: linker.link(f"{name}-flto-folded", objects, [level, "-flto", *FOLDING]),
     }
-
-
-def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
-    """Return the bytes of ``.text`` that are not of the binary's sources: nothing changes them."""
-    ours = {str(path) for path in objects.values()}
-    inside = sum(size for file, size in bytes_by_file(linked).items() if file in ours)
-    return sizes_of(linked).text - inside
-
-
-def _pipeline(passes: Sequence[str]) -> str:
-    """Return what `opt` takes; of no passes one that does nothing, as nothing means the default."""
-    with make("llvm-v0", action_space="PassesAndCodegen") as env:
-        return env.action_space.pipeline([env.action_space[name] for name in passes]) or CLEAR
 
 
 def _scope(whole: Whole) -> str:

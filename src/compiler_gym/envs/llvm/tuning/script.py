@@ -12,6 +12,7 @@ from pathlib import Path
 from compiler_gym.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
+from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     SMALL,
@@ -19,7 +20,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     link_time_flags,
     link_words,
 )
-from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES, code_words
+from compiler_gym.envs.llvm.tuning.making import code_words
 from compiler_gym.envs.llvm.tuning.whole import FRONT_END
 from compiler_gym.tuning import BinaryPlan
 
@@ -64,7 +65,7 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     units = [by_path[source.path] for source in plan.sources]
     modules = [out / f"{number}.bc" for number in range(len(units))]
     lines = [
-        _in(unit, compile_words(unit, FRONT_END, module), binary)
+        _in(unit, compile_words(unit, (*FRONT_END, *plan.flags), module), binary)
         for unit, module in zip(units, modules, strict=True)
     ]
     linked, module, code = out / "linked.bc", out / "program.bc", out / "program.o"
