@@ -24,6 +24,8 @@ _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
+_CODE = (".text", ".text.cold", ".bolt.org.text")
+"""BOLT writes what is cold to a section of its own, and leaves the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index of a section that does not fit into the header."""
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
@@ -35,7 +37,7 @@ class Sizes:
 
     text: int
     """Its section ``.text``: machine code, with that of the start-up files and linked-in
-    libraries."""
+    libraries; of a file that BOLT laid out, the old code, too."""
     total: int
     """The whole file."""
 
@@ -65,7 +67,7 @@ def is_shared_library(path: Path) -> bool:
 def sizes_of(path: Path) -> Sizes:
     """Return the sizes of the linked file `path`; raise `ProjectError` where it is none."""
     data = _read(path)
-    text = sum(section.size for section in _sections(path, data) if section.name == ".text")
+    text = sum(section.size for section in _sections(path, data) if section.name in _CODE)
     return Sizes(text, len(data))
 
 

@@ -34,7 +34,10 @@ from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
+from compiler_gym.tuning.confirming import confirmed
 from compiler_gym.tuning.explaining import explained
+from compiler_gym.tuning.front import FrontBuild
+from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import JOURNAL, Tried
 from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
@@ -44,7 +47,7 @@ from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["Job", "Result", "Watcher"]
+__all__ = ["FRONT", "Job", "Result", "Watcher"]
 
 _ROUNDS = 10
 """How often two builds run in turns where decisions were taken back."""
@@ -54,6 +57,8 @@ _LONGEST_NAME = 80
 _COPIED = "copied.json"
 """What every file of the project was when it was copied."""
 _SHOWN = 3
+FRONT = "front"
+"""The folder of the builds of fronts, with a plan and a script each."""
 _TRIALS = "CMakeFiles"
 """Where cmake links programs to try a compiler with."""
 _SCRIPT = """#!/bin/sh
@@ -184,10 +189,19 @@ class Job:
                 "speed is measured, never guessed: expected a command that does the program's "
                 "work, as in --run './bench input'"
             )
-        if request.train is not None and request.goal.counts_bytes:
-            raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
-        if request.max_slowdown is not None and not request.goal.counts_bytes:
-            raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
+        for name in ("train", "profile"):
+            if getattr(request, name) is not None and request.goal.counts_bytes:
+                raise ProjectError(
+                    f"a run is learnt from for --goal speed and both: leave --{name} out"
+                )
+        if request.max_slowdown is not None and request.goal is Goal.SPEED:
+            raise ProjectError(
+                "a slowdown is bounded for --goal size and both: leave --max-slowdown out"
+            )
+        if request.max_growth is not None and request.goal is not Goal.BOTH:
+            raise ProjectError("growth is bounded for --goal both: leave --max-growth out")
+        if request.profile is not None and not Path(request.profile).is_file():
+            raise ProjectError(f"no profile at {request.profile}: expected a file")
 
     def _key(self) -> dict[str, object]:
         return {"compiler": self._tuner.version, **self.request.decides()}
@@ -358,14 +372,14 @@ class Job:
             Path(partial).replace(original)
         put(original, binary.path)
         request = self.request
-        run = None
-        if request.run is not None:
-            run = RunCommand(request.run, recording.tree, binary.path)
-            self._require_steady(run, original)
-        train = None
-        if request.train is not None:
-            train = RunCommand(request.train, recording.tree, binary.path)
-            self._require_steady(train, original)
+        if not request.goal.counts_bytes:
+            allowance.begin()  # runs are what takes the time
+        run, train, confirm = (
+            None if text is None else RunCommand(text, recording.tree, binary.path)
+            for text in (request.run, request.train, request.confirm)
+        )
+        for command in filter(None, (run, train, confirm)):
+            self._require_steady(command, original)
         self._watcher.says(f"tuning {binary.name}")
         subject = Subject(
             binary,
@@ -376,7 +390,10 @@ class Job:
             request.seed,
             run=run,
             train=train,
+            profile=None if request.profile is None else Path(request.profile).absolute(),
+            confirm=confirm,
             max_slowdown=request.max_slowdown,
+            max_growth=request.max_growth,
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
                 binary.name, {name: sizes_of(path).text for name, path in rivals.items()}
@@ -386,7 +403,11 @@ class Job:
         check = None if request.check is None else self._check
         proof = Proof(self._tuner, subject, original, check, recording.tree, self._watcher.says)
         found, taken_back = proof.proven(found)
-        speed = self._speed_without(found, subject) if taken_back and found.speed else found.speed
+        if taken_back and found.speed:
+            found = replace(found, speed=self._speed_without(found, subject))
+        found = confirmed(found, subject)
+        if len(request.binaries) > 1:
+            found = replace(found, front=_named_after(binary, found.front))
         self._watcher.says(f"measuring what each decision won for {binary.name}")
         found = explained(found, self._tuner, subject)
         put(original, binary.path)
@@ -397,7 +418,7 @@ class Job:
         }
         notes = tuple(dict.fromkeys((*found.notes, *self._notes)))
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
-        return Result(found, binary, sizes, taken_back, speed)
+        return Result(found, binary, sizes, taken_back, found.speed)
 
     def _speed_without(self, found: Found, subject: Subject) -> Mapping[str, float]:
         """Return how fast `found` is now that decisions of it were taken back."""
@@ -421,31 +442,58 @@ class Job:
 
     def _hand_over(self) -> None:
         output = self.request.output
-        plans: list[BinaryPlan] = []
+        for result in self.results:
+            _put_made(result.found.path, output / "bin" / result.binary.name)
+            for build in result.found.front:
+                _put_made(build.path, output / FRONT / build.name / result.binary.name)
+                self._write(output / FRONT, build.name, [(result.binary, build.plan)])
+        made = [(result.binary, result.found.plan) for result in self.results]
+        self._write(output, Path(PLAN_FILE).stem, made, script="reproduce")
+
+    def _write(
+        self, folder: Path, name: str, made: Sequence[tuple[Binary, BinaryPlan]], script: str = ""
+    ) -> None:
+        """Write one plan to `folder`, with its profiles and the script that does the same."""
         build = shell_comment(shlex.join(self.request.build))
         date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
-        scripts = [_SCRIPT.format(build=build, date=date)]
-        for result in self.results:
-            target = output / "bin" / result.binary.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            put(result.found.path, target)
-            plan = self._with_profile(result.found.plan)
+        lines, plans = [_SCRIPT.format(build=build, date=date)], list[BinaryPlan]()
+        for binary, decided in made:
+            plan = _with_profiles(decided, folder)
             plans.append(plan)
-            scripts.append(self._tuner.script(result.binary, plan))
+            lines.append(self._tuner.script(binary, plan))
         write_plan(
-            output / PLAN_FILE,
+            folder / f"{name}.toml",
             Plan(self._tuner.version, self.request.goal, __version__, tuple(plans)),
         )
-        write_whole(output / "reproduce.sh", "\n".join(scripts).encode(errors="surrogateescape"))
-        (output / "reproduce.sh").chmod(0o755)
+        path = folder / f"{script or name}.sh"
+        write_whole(path, "\n".join(lines).encode(errors="surrogateescape"))
+        path.chmod(0o755)
 
-    def _with_profile(self, plan: BinaryPlan) -> BinaryPlan:
-        """Return `plan` with its profile, if it has one, kept beside it."""
-        if not plan.profile:
-            return plan
-        name = f"{PROFILES}/{_folder_name(plan.name)}.profdata"
-        write_whole(self.request.output / name, Path(plan.profile).read_bytes())
-        return replace(plan, profile=name)
+
+def _named_after(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
+    """Return `front` with names that say of which binary it is: fronts lie in one folder."""
+    prefix = _folder_name(binary.name)
+    return tuple(replace(build, name=f"{prefix}-{build.name}") for build in front)
+
+
+def _put_made(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    put(path, target)
+
+
+def _with_profiles(plan: BinaryPlan, folder: Path) -> BinaryPlan:
+    """Return `plan` with its profiles, if it has some, kept in `folder`.
+
+    Each is named by its contents, as the plans of a front share some.
+    """
+    names: dict[str, str] = {}
+    for field_name, kept in plan.kept().items():
+        data = Path(kept).read_bytes()
+        digest = hashlib.sha256(data).hexdigest()[:8]
+        name = f"{_folder_name(plan.name)}-{digest}{Path(kept).suffix}"
+        names[field_name] = f"{PROFILES}/{name}"
+        write_whole(folder / PROFILES / name, data)
+    return replace(plan, **names)
 
 
 def _read_marker(path: Path) -> object:

@@ -54,7 +54,7 @@ class Request:
         Path("tuned"), "The folder for everything; new or to resume", may_change=True
     )
     _: KW_ONLY
-    goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
+    goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
     seconds: float | None = option(
         None,
         "How long to search: 90, 10m, 2h [default: 10m]",
@@ -80,7 +80,14 @@ class Request:
         None, "A command that does the program's work, run in the tree", may_change=True
     )
     train: str | None = option(
-        None, "A run to learn from where the goal is speed [default: --run]", may_change=True
+        None, "A run to learn from, for speed and both [default: --run]", may_change=True
+    )
+    profile: str | None = option(
+        None, "A profile to learn from: of llvm-profdata, AutoFDO or perf", may_change=True
+    )
+    """Of runs in production, instead of a training run."""
+    confirm: str | None = option(
+        None, "A run that nothing is chosen by, compared at the end", may_change=True
     )
     check: str | None = option(
         None, "A command that tests the project, as 'make check'", may_change=True
@@ -92,6 +99,13 @@ class Request:
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the run."""
+    max_growth: float | None = option(
+        None,
+        "What a faster program may cost in code, for both: 0%",
+        may_change=True,
+        spelling=Spelling(type=str, read=_fraction),
+    )
+    """As a fraction of the fair rival's bytes."""
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""

@@ -10,11 +10,11 @@ import msgspec
 
 from compiler_gym.builds import bytes_by_file
 from compiler_gym.tuning.goal import Goal
-from compiler_gym.tuning.job import Result
+from compiler_gym.tuning.job import FRONT, Result
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
 
-__all__ = ["BinarySummary", "Decision", "SourceSize", "Summary", "share", "summary_of"]
+__all__ = ["BinarySummary", "Decision", "FrontRow", "SourceSize", "Summary", "share", "summary_of"]
 
 TUNED = "tuned"
 """The name that the tuned build has among the sizes."""
@@ -43,6 +43,22 @@ class SourceSize:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontRow:
+    """One build of a front."""
+
+    name: str
+    file: str
+    """Where it lies, from the folder of the tuning."""
+    plan: str
+    """The plan that makes it, from that folder."""
+    code: int
+    """Bytes of machine code."""
+    speed: Mapping[str, float]
+    """``speedup``, ``low`` and ``high`` against the fair rival."""
+    is_recommended: bool
+
+
+@dataclass(frozen=True, slots=True)
 class BinarySummary:
     """One linked file."""
 
@@ -66,6 +82,8 @@ class BinarySummary:
     functions: tuple[FunctionSize, ...]
     notes: tuple[str, ...] = ()
     """What the user should be told, a sentence each."""
+    front: tuple[FrontRow, ...] = ()
+    """Where speed and size both count: builds from smallest to fastest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +156,27 @@ def _binary(result: Result, request: Request) -> BinarySummary:
         rival=rival, is_better=_is_better(result, rival, request.goal), tried=found.tried,
         passes=found.plan.passes, decisions=decisions, taken_back=result.taken_back,
         speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
+        front=_front(result),
+    )  # fmt: skip
+
+
+def _front(result: Result) -> tuple[FrontRow, ...]:
+    return tuple(
+        FrontRow(
+            build.name, f"{FRONT}/{build.name}/{result.binary.name}", f"{FRONT}/{build.name}.toml",
+            build.code, build.speed, build.path == result.found.path,
+        )
+        for build in result.found.front
     )  # fmt: skip
 
 
 def _is_better(result: Result, rival: str, goal: Goal) -> bool:
     if goal.counts_bytes:
         return result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
-    return result.speed.get("low", 0.0) > 1
+    if goal is Goal.SPEED:
+        return result.speed.get("low", 0.0) > 1
+    is_smaller = result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
+    return is_smaller and result.speed.get("high", 0.0) >= 1
 
 
 def _sources(found: Found) -> tuple[SourceSize, ...]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import find_binaries
+from compiler_gym.envs.llvm.tuning.by_runs import BY_HAND
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
+from compiler_gym.envs.llvm.tuning.choices import CHOICES
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import (
     Allowance,
@@ -70,7 +71,7 @@ def request(project: Path, **more: object) -> Request:
 def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -> None:
     asked = request(project, seconds=300.0, compilations=1, train="./program 2000000")
     (result,) = Job(asked, LlvmTuner()).run()
-    assert list(result.sizes)[-2:] == [FAIR_FAST, "tuned"]
+    assert list(result.sizes)[-3:] == [BY_HAND, FAIR_FAST, "tuned"]
     assert result.speed["low"] > 1
     assert any("./program 2000000" in note for note in result.found.notes)
     plan = read_plan(asked.output / "tuned.toml")
@@ -102,6 +103,8 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
         ({"run": "exit 3"}, "status 3 before anything was tuned"),
         ({"train": "exit 4"}, "status 4 before anything was tuned"),
         ({"max_slowdown": 0.1}, "--max-slowdown"),
+        ({"max_growth": 0.1}, "--max-growth"),
+        ({"profile": "/nowhere.profdata"}, "no profile at /nowhere"),
         ({"goal": "size", "train": "./program"}, "--train"),
     ],
 )

@@ -24,11 +24,13 @@ __all__ = [
     "FOLDING",
     "PROGRAM",
     "QUIET",
+    "SAMPLED",
     "SMALL",
     "Linker",
     "compile_words",
     "link_time_flags",
     "link_words",
+    "profile_flags",
     "refused_flags",
     "require_linker",
     "run",
@@ -42,6 +44,8 @@ PROGRAM = "program"
 """The method of a plan that makes one module of all sources."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
+SAMPLED = ".afdo"
+"""How the name of a profile by sampling ends; others are of counters."""
 QUIET = ("-Qunused-arguments", "-w")
 _BOUND = ("-flto", "-fsanitize", "-fprofile", "-fcoverage", "--coverage", "-m32", "-mx32", "-fcs-")
 """Flags of a build that decide what we are to decide, or that we do not carry through."""
@@ -82,9 +86,11 @@ class Linker:
             list(pool.map(compile_one, units, paths))
         return dict(zip(units, paths, strict=True))
 
-    def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
-        """Return the stripped file linked of `objects`, one for each source."""
-        return self._link(name, lambda input: _words_of(input, objects), flags)
+    def link(
+        self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
+    ) -> Path:
+        """Return the file linked of `objects`, one for each source, stripped unless told."""
+        return self._link(name, lambda input: _words_of(input, objects), flags, strip=strip)
 
     def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
         """Return the stripped file linked of the one object `module`, which holds all sources."""
@@ -106,11 +112,12 @@ class Linker:
         run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
-    def _link(self, name: str, place: Place, flags: Sequence[str]) -> Path:
+    def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
         flags = [*flags, f"-Wl,-Map={map_beside(output)}"]
-        run(link_words(self.binary, place, flags, output), self.binary.command.cwd)
+        words = link_words(self.binary, place, flags, output, strip=strip)
+        run(words, self.binary.command.cwd)
         return output
 
 
@@ -122,8 +129,14 @@ def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
 def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return what compiling and linking are told by a plan that clang's own way carries out."""
     level = "-O3" if plan.method == FAST else "-Oz"
-    profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
-    return [level, "-flto", *profile, *plan.flags]
+    return [level, "-flto", *profile_flags(plan.profile), *plan.flags]
+
+
+def profile_flags(profile: str) -> list[str]:
+    """Return what uses the file `profile`, which may be none: its suffix says how it was made."""
+    if not profile:
+        return []
+    return [f"-fprofile-{'sample-' if profile.endswith(SAMPLED) else ''}use={profile}"]
 
 
 def link_words(

@@ -11,9 +11,10 @@ from functools import cache
 from compiler_gym.envs.llvm.actions import ACTION_SPACES
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
+from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
+from compiler_gym.envs.llvm.tuning.link_time import BOLT
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, PROGRAM, SMALL
 from compiler_gym.envs.llvm.tuning.size import SPACE
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.tuning import BinaryPlan, require_among, require_nothing_in
 
@@ -27,7 +28,7 @@ def require_possible(plan: BinaryPlan) -> None:
     """Raise `PlanError` that names the first decision of `plan` that the tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
     if plan.method == PROGRAM:
-        require_nothing_in(plan, "flags", "profile")
+        require_nothing_in(plan, "flags", "profile", "after", "after_profile")
         require_among(plan, "pass", split_pipeline(plan.passes), _passes())
         options = [f"{name}={value}" for name, value in plan.options.items()]
         require_among(plan, "option", options, _options())
@@ -36,9 +37,12 @@ def require_possible(plan: BinaryPlan) -> None:
             require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
         return
     require_nothing_in(plan, "passes", "options", "scope")
-    choices = CHOICES if plan.method == FAST else ()
+    choices = (*CHOICES, *FRONT.values()) if plan.method == FAST else ()
     if plan.method == SMALL:
-        require_nothing_in(plan, "profile")
+        require_nothing_in(plan, "profile", "after", "after_profile")
+    require_among(plan, "step after the link", plan.after, (BOLT,))
+    if not plan.after:
+        require_nothing_in(plan, "after_profile")
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
     linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
