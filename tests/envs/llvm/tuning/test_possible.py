@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, PROGRAM, SMALL
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
-from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
 from compiler_gym.errors import PlanError
 from compiler_gym.tuning import BinaryPlan
 

@@ -8,9 +8,9 @@ import pytest
 
 from compiler_gym.builds import find_binaries
 from compiler_gym.envs.llvm.tuning.by_runs import BY_HAND
+from compiler_gym.envs.llvm.tuning.choices import CHOICES
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
-from compiler_gym.envs.llvm.tuning.choices import CHOICES
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import (
     Allowance,
