@@ -9,7 +9,7 @@ from compiler_gym.tuning.summary import BinarySummary, FrontRow
 __all__ = ["front_picture"]
 
 _WIDTH, _HEIGHT = 640, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 90, 20, 45
+_LEFT, _RIGHT, _TOP, _BOTTOM = 60, 90, 30, 45
 _TICKS = 4
 
 
@@ -34,7 +34,7 @@ def front_picture(binary: BinarySummary) -> str:
             speed = up[0] + (up[1] - up[0]) * at / _TICKS
             yield _text(x(code), _HEIGHT - _BOTTOM + 18, f"{code / 1000:,.1f} kB", "middle")
             yield _text(_LEFT - 8, y(speed) + 4, f"{speed:.2f}", "end")
-        yield _text(_LEFT, 12, "times as fast", "end")
+        yield _text(8, 12, "times as fast")
         yield _text(_WIDTH - _RIGHT, _HEIGHT - 8, "code", "end")
         yield _line("axis", x(across[0]), y(1), x(across[1]), y(1))
         yield _line("axis", x(rival), y(up[0]), x(rival), y(up[1]))
@@ -46,7 +46,9 @@ def front_picture(binary: BinarySummary) -> str:
             at, height = x(row.code), y(row.speed["speedup"])
             yield _line("interval", at, y(_low(row)), at, y(_high(row)))
             yield _point("after" if row.is_recommended else "new", at, height, 6)
-            yield _text(at + 9, height - 8, row.name, kind="name" if row.is_recommended else "")
+            # To the left of a build and above it there is no other.
+            kind = "name" if row.is_recommended else ""
+            yield _text(at - 9, height - 8, row.name, "end", kind)
 
     said = f"{len(rows)} builds, from smallest to fastest"
     return (
