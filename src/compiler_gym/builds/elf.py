@@ -24,8 +24,12 @@ _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
-_CODE = (".text", ".text.cold", ".bolt.org.text")
-"""BOLT writes what is cold to a section of its own, and leaves the old code in the file."""
+_CODE = (
+    ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
+    ".text.unknown", ".text.cold", ".bolt.org.text",
+)  # fmt: skip
+"""Where linked code is: in a section by how often it runs where a linker keeps these apart. BOLT
+writes what is cold to one of its own, and leaves the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index of a section that does not fit into the header."""
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
@@ -36,8 +40,8 @@ class Sizes:
     """What a linked file takes, in bytes."""
 
     text: int
-    """Its section ``.text``: machine code, with that of the start-up files and linked-in
-    libraries; of a file that BOLT laid out, the old code, too."""
+    """Its section ``.text``, and its parts where they are kept apart: machine code, with that of
+    the start-up files and linked-in libraries; of a file that BOLT laid out, the old code, too."""
     total: int
     """The whole file."""
 

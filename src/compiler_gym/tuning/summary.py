@@ -176,7 +176,7 @@ def _is_better(result: Result, rival: str, goal: Goal) -> bool:
     if goal is Goal.SPEED:
         return result.speed.get("low", 0.0) > 1
     is_smaller = result.sizes[TUNED]["text"] < result.sizes[rival]["text"]
-    return is_smaller and result.speed.get("high", 0.0) >= 1
+    return is_smaller and result.speed.get("high", result.speed.get("speedup", 0.0)) >= 1
 
 
 def _sources(found: Found) -> tuple[SourceSize, ...]:

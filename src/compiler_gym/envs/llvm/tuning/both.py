@@ -8,7 +8,7 @@ search for speed finds, are timed in turns: those that no other beats in both ar
 from dataclasses import dataclass
 
 from compiler_gym.builds import sizes_of
-from compiler_gym.envs.llvm.tuning.choices import FRONT, actions_of, added
+from compiler_gym.envs.llvm.tuning.choices import FRONT, added
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch
 from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tuning import FrontBuild, Tried, front_of
@@ -35,13 +35,20 @@ class FrontSearch:
         assert speed.profiled is not None
         plans = {"profile": speed.profiled}
         paths = {"profile": speed.rival}
-        for name, choice in FRONT.items():
-            if name in plans or not (bench.has_time(builds=1) or name == _BASE):
-                continue
-            plan = added(speed.profiled, choice)
-            for path in bench.built({"": plan}).values():
-                plans[name], paths[name] = plan, path
-            bench.subject.watch("front", Tried(actions_of(plan), bench.seconds))
+        waiting = {
+            name: added(speed.profiled, choice)
+            for name, choice in FRONT.items()
+            if name not in plans
+        }
+        while waiting and (_BASE in waiting or bench.has_time(builds=1)):
+            batch = dict(list(waiting.items())[: bench.subject.jobs])
+            for name, path in bench.built(batch).items():
+                plans[name], paths[name] = batch[name], path
+            for name in batch:
+                del waiting[name]
+            bench.subject.watch("front", Tried((), bench.seconds))
+        if waiting:
+            bench.notes.append(f"there was no time for {', '.join(waiting)}: give more --time")
         base = _BASE if _BASE in plans else "profile"
         plan, path = speed.improved(plans[base], paths[base])
         if path not in paths.values():

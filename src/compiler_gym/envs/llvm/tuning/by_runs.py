@@ -110,7 +110,7 @@ def _profiled(bench: Bench, subject: Subject, none: BinaryPlan) -> BinaryPlan | 
     if subject.profile is not None:
         return replace(none, profile=str(profiler.given(subject.profile, subject.binary.path)))
     by = subject.train or bench.run
-    if bench.is_over:
+    if bench.is_over and subject.goal is not Goal.BOTH:
         bench.notes.append(f"no time was left to learn from {by.text}: give more --time")
         return None
     path = profiler.trained(by)

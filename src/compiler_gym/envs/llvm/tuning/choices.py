@@ -33,6 +33,7 @@ CHOICES = (
     _both("-inline-threshold=500"),
     _late("-tail-dup-pred-size=64", "-tail-dup-succ-size=64"),
     _late("-enable-ext-tsp-block-placement"),
+    Choice(("-fsplit-machine-functions",), ("-Wl,-z,keep-text-section-prefix",)),
     _late("-x86-cmov-converter-force-all"),
     Choice(("-O2",)),
     _late("-align-loops=32"),
@@ -75,17 +76,17 @@ _LEAST = _late("-disable-lsr", "-disable-machine-licm", "-apply-ext-tsp-for-size
 _OUTLINED = _late("-enable-machine-outliner=conservative-pgo")
 """Takes sequences out of cold code alone."""
 FRONT = {
-    "Oz": _joined(Choice(("-Oz",)), _LEAST),
-    "hot-90-Os": _joined(Choice(("-Os",)), _hot(900_000), _LEAST, _OUTLINED),
-    "hot-90": _joined(_hot(900_000), _OUTLINED),
-    "hot-99-O2": _joined(Choice(("-O2",)), _hot(990_000), _OUTLINED),
     "hot-99": _joined(_hot(990_000), _OUTLINED),
-    "hot-99.9": _joined(_hot(999_000), _OUTLINED),
     "hot-all": COLD,
+    "Oz": _joined(Choice(("-Oz",)), _LEAST),
+    "hot-90": _joined(_hot(900_000), _OUTLINED),
+    "hot-99.9": _joined(_hot(999_000), _OUTLINED),
+    "hot-99-O2": _joined(Choice(("-O2",)), _hot(990_000), _OUTLINED),
+    "hot-90-Os": _joined(Choice(("-Os",)), _hot(900_000), _LEAST, _OUTLINED),
     "profile": Choice(),
 }
-"""What a front is chosen of, from smallest to fastest: how much of a profile is hot. All are on top
-of the profile; the last is what people build by hand."""
+"""What a front is chosen of: how much of a profile is hot. In the order in which they are built, as
+time may not do for all. The last is the profile alone, as people build it by hand."""
 
 
 def added(plan: BinaryPlan, choice: Choice) -> BinaryPlan:

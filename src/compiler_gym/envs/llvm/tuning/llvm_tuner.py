@@ -3,6 +3,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,14 +170,20 @@ def _rivals(
 ) -> dict[str, Path]:
     """Return what the build's own flags and clang at `level` make; the last is called `fair`."""
     name = level.removeprefix("-")
-    plain = linker.link(name, plain_objects, [])
     objects = linker.compile(f"{name}-flto-o", [level, "-flto"])
-    return {
-        "own flags": linker.stripped("own", linker.folder / "original"),
-        f"clang {level}": plain,
-        f"clang {level} -flto": linker.link(f"{name}-flto", objects, [level, "-flto"]),
-        fair: linker.link(f"{name}-flto-folded", objects, [level, "-flto", *FOLDING]),
+    links = {
+        f"clang {level}": (name, plain_objects, ()),
+        f"clang {level} -flto": (f"{name}-flto", objects, (level, "-flto")),
+        fair: (f"{name}-flto-folded", objects, (level, "-flto", *FOLDING)),
     }
+
+    def link(words: tuple[str, Mapping[Unit, Path], Sequence[str]]) -> Path:
+        return linker.link(*words)
+
+    with ThreadPoolExecutor(linker.jobs) as pool:
+        made = pool.map(link, links.values())
+        own = {"own flags": linker.stripped("own", linker.folder / "original")}
+        return own | dict(zip(links, made, strict=True))
 
 
 def _outside(linked: Path, objects: Mapping[Unit, Path]) -> int:
