@@ -31,7 +31,7 @@ def test_at_most_eight_stay_and_the_ends_are_among_them() -> None:
 @pytest.mark.parametrize(
     ("bounds", "expected"),
     [
-        ({}, MIDDLE.code + 30),
+        ({}, MIDDLE.code),
         ({"max_slowdown": 0.2}, SMALL.code),
         ({"max_slowdown": 0.0}, MIDDLE.code),
         ({"max_growth": 0.3}, FAST.code),
@@ -49,3 +49,10 @@ def test_bounds_choose(bounds: dict[str, float], expected: int) -> None:
 def test_where_none_is_within_the_bounds_none_is_recommended() -> None:
     assert recommended([FAST], 100, max_growth=0.1) is None
     assert recommended([], 100) is None
+
+
+def test_speed_is_worth_code_and_what_is_slower_is_recommended_only_alone() -> None:
+    assert recommended([build(50, 0.99), build(100, 1.0)], 100) == build(100, 1.0)
+    assert recommended([build(50, 0.9), build(100, 0.95)], 100) == build(100, 0.95)
+    assert recommended([build(100, 1.0), build(103, 1.01)], 100) == build(103, 1.01)
+    assert recommended([build(100, 1.0), build(106, 1.01)], 100) == build(100, 1.0)

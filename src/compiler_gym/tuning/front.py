@@ -12,8 +12,8 @@ __all__ = ["FrontBuild", "front_of", "recommended"]
 _MOST = 8
 _FASTER = 1.005
 """How many times as fast a larger build must be to be worth showing."""
-_KEPT = 2 / 3
-"""How much of what the fastest wins the recommended one keeps, at least."""
+_WORTH = 4
+"""How many per cent of code one per cent of speed is worth where nobody says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,9 @@ def recommended(
     """Return the build of a front that fits best, or None where none is within the bounds.
 
     Bounds are fractions of the fair rival's time and of its `fair` bytes of code. With a bound of
-    time alone it is the smallest, with a bound of growth alone the fastest that fits. Otherwise it
-    is the smallest that keeps two thirds of what the fastest wins.
+    time alone it is the smallest, with a bound of growth alone the fastest that fits. Otherwise one
+    per cent of speed is worth four per cent of code, among those that are no slower than the fair
+    rival, if there are some.
     """
     fitting = [
         build
@@ -72,10 +73,10 @@ def recommended(
     ]
     if not fitting:
         return None
+    if max_slowdown is not None and max_growth is None:
+        return min(fitting, key=lambda build: build.code)
     fastest = max(fitting, key=lambda build: build.speedup)
     if max_growth is not None and max_slowdown is None:
         return fastest
-    least = 0.0 if max_slowdown is not None else min(1, fastest.speedup)
-    if max_slowdown is None:
-        least = max(least, fastest.speedup**_KEPT)
-    return min((b for b in fitting if b.speedup >= least), key=lambda build: build.code)
+    no_slower = [build for build in fitting if build.speedup >= 1] or [fastest]
+    return max(no_slower, key=lambda build: build.speedup**_WORTH / max(build.code, 1))

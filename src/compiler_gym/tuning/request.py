@@ -83,7 +83,7 @@ class Request:
         None, "A run to learn from, for speed and both [default: --run]", may_change=True
     )
     profile: str | None = option(
-        None, "A profile to learn from: of llvm-profdata, AutoFDO or perf", may_change=True
+        None, "A profile to learn from: of an instrumented build, AutoFDO or perf", may_change=True
     )
     """Of runs in production, instead of a training run."""
     confirm: str | None = option(

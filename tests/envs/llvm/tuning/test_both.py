@@ -8,11 +8,9 @@ import pytest
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.envs.llvm.tuning.by_runs import BY_HAND
-from compiler_gym.envs.llvm.tuning.choices import FRONT, added
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
-from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import Job, Request, read_plan, write_report
-from tests.envs.llvm.tuning.hot_and_cold import BUILD, PLAN, linker_of, make_project
+from tests.envs.llvm.tuning.hot_and_cold import BUILD, make_project
 
 
 def request(project: Path, **more: object) -> Request:
@@ -47,18 +45,3 @@ def test_a_front_is_handed_over_with_a_plan_and_a_script_each(tmp_path: Path) ->
     assert [row.name for row in summary.binaries[0].front] == [build.name for build in front]
     assert sum(row.is_recommended for row in summary.binaries[0].front) == 1
     assert 'class="plot"' in (asked.output / "report.html").read_text()
-
-
-def test_a_run_that_leaves_no_profile_is_said(tmp_path: Path) -> None:
-    project = make_project(tmp_path / "project")
-    with pytest.raises(ProjectError, match=r"begins with a profile.*left 0 profiles"):
-        Job(request(project, train="true"), LlvmTuner()).run()
-
-
-def test_every_build_of_a_front_answers_the_same(tmp_path: Path) -> None:
-    linker = linker_of(make_project(tmp_path / "project"))
-    answers = set[bytes]()
-    for choice in FRONT.values():
-        made = LlvmTuner().build(linker.binary, added(PLAN, choice), linker.folder, jobs=1)
-        answers.add(subprocess.check_output([made, "1000"]))
-    assert len(answers) == 1

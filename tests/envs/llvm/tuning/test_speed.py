@@ -6,23 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import find_binaries
 from compiler_gym.envs.llvm.tuning.by_runs import BY_HAND
-from compiler_gym.envs.llvm.tuning.choices import CHOICES
-from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING
 from compiler_gym.envs.llvm.tuning.llvm_tuner import FAIR_FAST, LlvmTuner
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning import (
-    Allowance,
-    BinaryPlan,
-    Goal,
     Job,
     Request,
-    RunCommand,
-    Subject,
     read_plan,
 )
-from tests.builds.projects import record
 
 # The work is in a function that only a profile shows to be worth inlining and unrolling.
 MAIN = """
@@ -113,32 +104,3 @@ def test_what_cannot_be_measured_is_said_first(
 ) -> None:
     with pytest.raises(ProjectError, match=said):
         Job(request(project, **more), LlvmTuner()).run()
-
-
-def test_a_plan_without_its_profile_says_so(project: Path) -> None:
-    subject = _subject(project)
-    plan = BinaryPlan("program", FAST, linker=FOLDING, profile="/nowhere/program.profdata")
-    with pytest.raises(ProjectError, match=r"program\.profdata is missing"):
-        LlvmTuner().build(subject.binary, plan, subject.folder, jobs=1)
-    without = plan.only([name for name in plan.decisions() if name != "profile"])
-    assert not without.profile
-    assert LlvmTuner().build(subject.binary, without, subject.folder, jobs=1).is_file()
-
-
-def test_every_choice_links_and_the_program_answers_the_same(project: Path) -> None:
-    subject = _subject(project)
-    answers = set[bytes]()
-    for choice in CHOICES:
-        plan = BinaryPlan("program", FAST, flags=choice.flags, linker=choice.linker)
-        made = LlvmTuner().build(subject.binary, plan, subject.folder, jobs=1)
-        answers.add(subprocess.run([made, "1000"], check=True, capture_output=True).stdout)
-    assert len(answers) == 1
-
-
-def _subject(project: Path) -> Subject:
-    recording = record(project, project.parent / "record", *BUILD)
-    (binary,) = find_binaries(recording.events(), project)
-    folder = project.parent / "folder"
-    folder.mkdir()
-    run = RunCommand("./program", project, binary.path)
-    return Subject(binary, folder, Goal.SPEED, Allowance(compilations=0), 1, 0, run=run)

@@ -14,10 +14,8 @@ from compiler_gym.timing import Comparison, compare_fastest
 from compiler_gym.tuning import FrontBuild, Tried, front_of
 from compiler_gym.tuning.comparing import as_speed
 
-__all__ = ["COMPARED", "FrontSearch"]
+__all__ = ["FrontSearch"]
 
-COMPARED = len(FRONT) + 2
-"""How many builds the last comparison has at most: with the fastest and the fair rival."""
 _BASE = "hot-all"
 """What the search for the fastest begins with: what it makes small never runs."""
 _FASTEST = "fastest"
@@ -40,8 +38,12 @@ class FrontSearch:
             for name, choice in FRONT.items()
             if name not in plans
         }
-        while waiting and (_BASE in waiting or bench.has_time(builds=1)):
+        while waiting:
             batch = dict(list(waiting.items())[: bench.subject.jobs])
+            # Each is compared at the end, with the fastest and the fair rival.
+            bench.compared = len(paths) + len(batch) + 2
+            if _BASE not in waiting and not bench.has_time(builds=len(batch)):
+                break
             for name, path in bench.built(batch).items():
                 plans[name], paths[name] = batch[name], path
             for name in batch:
@@ -49,6 +51,7 @@ class FrontSearch:
             bench.subject.watch("front", Tried((), bench.seconds))
         if waiting:
             bench.notes.append(f"there was no time for {', '.join(waiting)}: give more --time")
+        bench.compared = len(paths) + 2
         base = _BASE if _BASE in plans else "profile"
         plan, path = speed.improved(plans[base], paths[base])
         if path not in paths.values():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from compiler_gym.builds import sizes_of
 from compiler_gym.envs.llvm.tuning.bolt import layouts_in
-from compiler_gym.envs.llvm.tuning.both import COMPARED, FrontSearch
+from compiler_gym.envs.llvm.tuning.both import FrontSearch
 from compiler_gym.envs.llvm.tuning.choices import plan_of
 from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, Linker
@@ -43,7 +43,6 @@ def tuned_by_runs(linker: Linker, subject: Subject, rivals: Mapping[str, Path]) 
     none = BinaryPlan(binary.name, FAST, linker=FOLDING, sources=sources)
     is_front = subject.goal is Goal.BOTH
     bench = Bench(linker, subject, fair, _journal(linker, subject, fair))
-    bench.compared = COMPARED if is_front else bench.compared
     bench.begin()
     train = subject.train or subject.run
     profiled = _profiled(bench, subject, none)
