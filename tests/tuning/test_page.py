@@ -9,7 +9,7 @@ from compiler_gym.tuning import Decision, FunctionSize
 from compiler_gym.tuning.page import page
 from tests.tuning.summaries import SUMMARY, with_binary
 
-_VOID = {"meta", "rect", "line", "br"}
+_VOID = {"meta", "rect", "line", "br", "circle", "polyline"}
 
 
 class Reader(HTMLParser):

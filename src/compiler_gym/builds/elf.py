@@ -27,6 +27,12 @@ _SYMBOL = struct.Struct("<IBBHQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
 _ALLOCATED, _EXECUTED, _LOADABLE = 2, 4, 1
+_CODE = (
+    ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
+    ".text.unknown", ".text.cold", ".bolt.org.text",
+)  # fmt: skip
+"""Where linked code is: in a section by how often it runs where a linker keeps these apart. BOLT
+writes what is cold to one of its own, and leaves the old code in the file."""
 _ELSEWHERE = 0xFFFF
 """The index of a section that does not fit into the header."""
 RELOCATABLE, EXECUTABLE, SHARED = 1, 2, 3
@@ -37,8 +43,8 @@ class Sizes:
     """What a linked file takes, in bytes."""
 
     text: int
-    """Its section ``.text``: machine code, with that of the start-up files and linked-in
-    libraries."""
+    """Its section ``.text``, and its parts where they are kept apart: machine code, with that of
+    the start-up files and linked-in libraries; of a file that BOLT laid out, the old code, too."""
     loaded: int
     """What a loader maps of the file: the bytes of its loadable segments, which hold code,
     read-only data, data, relocations, unwind tables and the headers in front of them. Of an
@@ -82,14 +88,14 @@ def sizes_of(path: Path) -> Sizes:
             if section.flags & _ALLOCATED and section.kind != _NO_BITS
         )
         return Sizes(text, loaded, len(data))
-    text = sum(section.size for section in sections if section.name == ".text")
+    text = sum(section.size for section in sections if section.name in _CODE)
     return Sizes(text, sum(_loadable(path, data)), len(data))
 
 
 def code_of(path: Path) -> bytes:
-    """Return the section ``.text`` of `path`; raise `ProjectError` where that is no ELF file."""
+    """Return the machine code of the linked file `path`; raise `ProjectError` for no ELF file."""
     data = _read(path)
-    found = (part for part in _sections(path, data) if part.name == ".text")
+    found = (part for part in _sections(path, data) if part.name in _CODE)
     return b"".join(_contents(path, data, part) for part in found)
 
 

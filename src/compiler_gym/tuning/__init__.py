@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
+    from compiler_gym.tuning.front import FrontBuild, front_of, recommended
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
@@ -63,6 +64,7 @@ __all__ = [
     "BinarySummary",
     "Decision",
     "Found",
+    "FrontBuild",
     "FunctionSize",
     "Goal",
     "Job",
@@ -90,9 +92,11 @@ __all__ = [
     "columns",
     "compare_plans",
     "driver_facts",
+    "front_of",
     "layout_of",
     "read_plan",
     "read_tuned",
+    "recommended",
     "require_among",
     "require_honoured",
     "require_nothing_in",
@@ -109,6 +113,7 @@ _WHERE = {
     "allowance": ("Allowance",),
     "applying": ("apply_plan", "changed_sources", "driver_facts"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
+    "front": ("FrontBuild", "front_of", "recommended"),
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),

@@ -23,6 +23,7 @@ class Goal(StrEnum):
 
     SIZE = "size", "bytes", "smaller", ",.0f"
     SPEED = "speed", "s", "surely faster", ",.4g"
+    BOTH = "both", "s", "smaller and no slower", ",.4g"
 
     def __new__(cls, value: str, unit: str = "", better: str = "", format: str = "") -> "Goal":
         """Return the member that is written as `value`."""

@@ -11,6 +11,7 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 
+from compiler_gym.tuning.front_page import front_picture
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measure import columns
 from compiler_gym.tuning.plan import PLAN_FILE
@@ -46,6 +47,7 @@ def _parts(summary: Summary) -> Iterator[str]:
         yield _head(binary, summary)
         yield _sizes(binary)
         yield _speed(binary)
+        yield _front(binary)
         yield _decisions(binary)
         yield _functions(binary.functions)
         yield _sources(binary)
@@ -54,7 +56,9 @@ def _parts(summary: Summary) -> Iterator[str]:
 
 def _head(binary: BinarySummary, summary: Summary) -> str:
     if binary.is_better:
-        won = binary.change if Goal(summary.goal).counts_bytes else "faster"
+        won = {Goal.SPEED: "faster", Goal.BOTH: f"{binary.change} and no slower"}.get(
+            Goal(summary.goal), binary.change
+        )
         lead = f'<span class="better">{won}</span> than {escape(binary.rival)}.'
     else:
         lead = f"Nothing better than {escape(binary.rival)} was found; this is what that makes."
@@ -112,6 +116,31 @@ def _speed(binary: BinarySummary) -> str:
         "the dashed line is as fast."
     )
     return _section("Speed", said, text)
+
+
+def _front(binary: BinarySummary) -> str:
+    if not binary.front:
+        return ""
+    rival = binary.sizes[binary.rival]["text"]
+    rows = [
+        (
+            "tuned" if row.is_recommended else "",
+            (escape(row.name), "name"),
+            (f"{row.code:,}", "number"),
+            (share(rival, row.code), "change"),
+            (f"{row.speed['speedup']:.3f}", "number"),
+            (f"{row.speed['low']:.3f} to {row.speed['high']:.3f}" if "low" in row.speed else "-",
+             "number"),
+            (f"<code>{escape(row.plan)}</code>", "name"),
+        )
+        for row in binary.front
+    ]  # fmt: skip
+    head = ("Build", "Code", "Against the rival", "Times as fast", "95 % interval", "Plan")
+    said = (
+        "From the smallest to the fastest: no build is both larger and slower than another. "
+        f"The recommended one is bold; dashed lines are {binary.rival}."
+    )
+    return _section("Small or fast", said, front_picture(binary) + _table(head, rows))
 
 
 def _decisions(binary: BinarySummary) -> str:

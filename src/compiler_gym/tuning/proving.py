@@ -9,7 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compiler_gym.builds import sizes_of
 from compiler_gym.errors import ProjectError
+from compiler_gym.tuning.front import FrontBuild, recommended
 from compiler_gym.tuning.measuring import Outcome, put
 from compiler_gym.tuning.plan import BinaryPlan
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
@@ -38,7 +40,8 @@ class Proof:
         Where what is left is no better than the fair rival, it is the rival. Raises
         `ProjectError` where the binary fails without any decision, too.
         """
-        if self.is_well(found.path):
+        found = self._with_front(found)
+        if found.front or self.is_well(found.path):
             return found, ()
         self.says("a test fails: looking for the decision that it fails with")
         kept, taken = self._kept(found)
@@ -52,6 +55,28 @@ class Proof:
         name = list(found.rivals)[-1]
         notes = (*found.notes, f"{name} is smaller, and fails the same tests")
         return replace(found, plan=kept, path=path, gains={}, notes=notes), taken
+
+    def _with_front(self, found: Found) -> Found:
+        """Return `found` with those builds of its front that pass, and the best of them."""
+        subject, names = self.subject, list[str]()
+        well = list[FrontBuild]()
+        for build in found.front:
+            if self.is_well(build.path):
+                well.append(build)
+            else:
+                names.append(build.name)
+        if not names:
+            return found
+        notes = (*found.notes, f"left out of the front, as a test fails: {', '.join(names)}")
+        fair = sizes_of(list(found.rivals.values())[-1]).text
+        best = recommended(
+            well, fair, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
+        )
+        if best is None:
+            return replace(found, front=(), notes=notes)
+        return replace(
+            found, front=tuple(well), plan=best.plan, path=best.path, speed=best.speed, notes=notes
+        )
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` does what it should."""

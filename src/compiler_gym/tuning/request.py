@@ -55,7 +55,7 @@ class Request:
         Path("tuned"), "The folder for everything; new or to resume", may_change=True
     )
     _: KW_ONLY
-    goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
+    goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
     measure: Measure = option(
         Measure.LOADED,
         "What is small: text, loaded, file or compressed",
@@ -88,7 +88,14 @@ class Request:
         None, "A command that does the program's work, run in the tree", may_change=True
     )
     train: str | None = option(
-        None, "A run to learn from where the goal is speed [default: --run]", may_change=True
+        None, "A run to learn from, for speed and both [default: --run]", may_change=True
+    )
+    profile: str | None = option(
+        None, "A profile to learn from: of an instrumented build, AutoFDO or perf", may_change=True
+    )
+    """Of runs in production, instead of a training run."""
+    confirm: str | None = option(
+        None, "A run that nothing is chosen by, compared at the end", may_change=True
     )
     check: str | None = option(
         None, "A command that tests the project, as 'make check'", may_change=True
@@ -100,6 +107,13 @@ class Request:
         spelling=Spelling(type=str, read=_fraction),
     )
     """As a fraction of the run."""
+    max_growth: float | None = option(
+        None,
+        "What a faster program may cost in code, for both: 0%",
+        may_change=True,
+        spelling=Spelling(type=str, read=_fraction),
+    )
+    """As a fraction of the fair rival's bytes."""
     debug: bool = option(
         False, "Keep debug information, in a file beside the binary", may_change=True
     )

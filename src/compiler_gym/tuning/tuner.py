@@ -13,6 +13,7 @@ from typing import Protocol
 from compiler_gym.builds import Binary, Unit
 from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.allowance import Allowance
+from compiler_gym.tuning.front import FrontBuild
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
 from compiler_gym.tuning.meaning import Meaning
@@ -46,8 +47,14 @@ class Subject:
     """The user's own measurement, where there is one."""
     train: RunCommand | None = None
     """A run to learn from, where it is not the one to measure by."""
+    profile: Path | None = None
+    """A profile from production to learn from, instead of a run."""
+    confirm: RunCommand | None = None
+    """A run that nothing is chosen by, to compare the result with the fair rival at the end."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    max_growth: float | None = None
+    """How much more code than the fair rival's the recommended build of a front may have."""
     is_tested: bool = False
     """Whether a command of the user's tells a miscompiled program from a right one."""
     old_loaders: bool = False
@@ -90,7 +97,9 @@ class Found:
     """How many compilations were measured."""
     speed: Mapping[str, float] = field(default_factory=dict[str, float])
     """Against the fair rival, where it was measured: ``speedup`` and the 95 % interval from
-    ``low`` to ``high``, and ``instructions``, how many times as many the rival executes."""
+    ``low`` to ``high``, ``instructions``, how many times as many the rival executes; against the
+    rival with a profile and nothing else ``profile_speedup``, ``profile_low``, ``profile_high``;
+    of a run that nothing was chosen by ``confirm_speedup``, ``confirm_low``, ``confirm_high``."""
     notes: tuple[str, ...] = ()
     """What the user should be told, a sentence each."""
     objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
@@ -104,6 +113,8 @@ class Found:
     """Every function of either, where a map says."""
     rival_plan: BinaryPlan | None = None
     """What makes the fair rival, where a plan can."""
+    front: tuple[FrontBuild, ...] = ()
+    """Where speed and size both count: builds from smallest to fastest, `path` among them."""
 
 
 class Tuner(Protocol):

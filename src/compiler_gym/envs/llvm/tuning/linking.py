@@ -27,12 +27,14 @@ __all__ = [
     "LLD_LAYOUT",
     "PROGRAM",
     "QUIET",
+    "SAMPLED",
     "SMALL",
     "Linker",
     "compile_words",
     "link_time_flags",
     "link_words",
     "lld_layout_of",
+    "profile_flags",
     "refused_flags",
     "require_linker",
     "run",
@@ -51,6 +53,8 @@ PROGRAM = "program"
 """The method of a plan that makes one module of all sources."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """The linker; as GNU's does, it keeps sections that a program finds by ``__start_NAME``."""
+SAMPLED = ".afdo"
+"""How the name of a profile by sampling ends; others are of counters."""
 QUIET = ("-Qunused-arguments", "-w")
 _PARTIAL = "partial-"
 """How the name begins of what is being written: clang adds to it for a while."""
@@ -117,9 +121,11 @@ class Linker:
             list(pool.map(compile_one, units, paths))
         return dict(zip(units, paths, strict=True))
 
-    def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
-        """Return the stripped file linked of `objects`, one for each source."""
-        return self._link(name, lambda input: _words_of(input, objects), flags)
+    def link(
+        self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
+    ) -> Path:
+        """Return the file linked of `objects`, one for each source, stripped unless told."""
+        return self._link(name, lambda input: _words_of(input, objects), flags, strip=strip)
 
     def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
         """Return the stripped file linked of the one object `module`, which holds all sources."""
@@ -141,11 +147,12 @@ class Linker:
         run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
-    def _link(self, name: str, place: Place, flags: Sequence[str]) -> Path:
+    def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
         flags = [*flags, f"-Wl,-Map={map_beside(output)}"]
-        run(link_words(self.binary, place, flags, output), self.binary.command.cwd)
+        words = link_words(self.binary, place, flags, output, strip=strip)
+        run(words, self.binary.command.cwd)
         return output
 
 
@@ -164,8 +171,14 @@ def lld_layout_of(binary: Binary, measure: Measure) -> list[str]:
 def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return what compiling and linking are told by a plan that clang's own way carries out."""
     level = "-O3" if plan.method == FAST else "-Oz"
-    profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
-    return [level, "-flto", *profile, *plan.flags]
+    return [level, "-flto", *profile_flags(plan.profile), *plan.flags]
+
+
+def profile_flags(profile: str) -> list[str]:
+    """Return what uses the file `profile`, which may be none: its suffix says how it was made."""
+    if not profile:
+        return []
+    return [f"-fprofile-{'sample-' if profile.endswith(SAMPLED) else ''}use={profile}"]
 
 
 def link_words(

@@ -3,13 +3,16 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, Unit, is_shared_library, sizes_of
+from compiler_gym.builds import Binary, Unit, is_shared_library
 from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, join_pipelines, split_passes
+from compiler_gym.envs.llvm.tuning.by_runs import tuned_by_runs
 from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, UNSAFE, state_of
+from compiler_gym.envs.llvm.tuning.link_time import build_plan
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
@@ -27,7 +30,6 @@ from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tri
 from compiler_gym.envs.llvm.tuning.script import script_of
 from compiler_gym.envs.llvm.tuning.size import SizeDecisions
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
-from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
@@ -40,7 +42,6 @@ from compiler_gym.tuning import (
     State,
     Subject,
     layout_of,
-    require_among,
     require_honoured,
     sources_of,
     unwinding_of,
@@ -72,7 +73,7 @@ class LlvmTuner:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         require_honoured(subject.binary, refused_flags)
         linker = Linker(subject.binary, subject.folder, subject.jobs)
-        return _small(linker, subject) if subject.goal.counts_bytes else _fast(linker, subject)
+        return _small(linker, subject) if subject.goal.counts_bytes else _by_runs(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped binary that `plan` makes of `binary`."""
@@ -181,36 +182,14 @@ def _not_too_slow(
     return *kept, bound.speed, tuple(bound.notes)
 
 
-def _fast(linker: Linker, subject: Subject) -> Found:
+def _by_runs(linker: Linker, subject: Subject) -> Found:
+    subject.allowance.begin()
     objects = linker.compile("O3-o", ["-O3"])
     rivals = _rivals(linker, "-O3", objects, FAIR_FAST)
     subject.watch_rivals(rivals)
-    fair = rivals[FAIR_FAST]
-    runs = [one.text for one in (subject.run, subject.train) if one is not None]
-    key = f"speed {subject.binary.name} {hashlib.sha256(fair.read_bytes()).hexdigest()} {runs}"
-    none = BinaryPlan(subject.binary.name, FAST)
-
-    def require(actions: tuple[str, ...]) -> None:
-        plan = plan_of(actions, none)
-        require_possible(plan)
-        if plan.profile:
-            require_among(plan, "profile", [plan.profile], profiles_in(linker.folder))
-
-    journal = Journal(
-        subject.folder / JOURNAL,
-        hashlib.sha256(key.encode()).hexdigest(),
-        require_possible=require,
-    )
-    search = SpeedSearch(linker, subject, fair, journal)
-    plan, path, speed = search.run()
-    plan = replace(plan, sources=sources_of(subject.binary, subject.binary.units))
-    rival_plan = BinaryPlan(plan.name, FAST, linker=FOLDING, sources=plan.sources)
-    return Found(
-        plan, path, rivals, sizes_of(fair).text, search.count, speed=speed,
-        notes=tuple(search.notes),
-        objects={subject.binary.name_of(unit): made for unit, made in objects.items()},
-        rival_plan=rival_plan,
-    )  # fmt: skip
+    found = tuned_by_runs(linker, subject, rivals)
+    by_name = {subject.binary.name_of(unit): made for unit, made in objects.items()}
+    return replace(found, objects=by_name)
 
 
 def _rivals(
@@ -218,14 +197,20 @@ def _rivals(
 ) -> dict[str, Path]:
     """Return what the build's own flags and clang at `level` make; the last is called `fair`."""
     name = level.removeprefix("-")
-    plain = linker.link(name, plain_objects, [])
     objects = linker.compile(f"{name}-flto-o", [level, "-flto"])
-    return {
-        "own flags": linker.stripped("own", linker.folder / "original"),
-        f"clang {level}": plain,
-        f"clang {level} -flto": linker.link(f"{name}-flto", objects, [level, "-flto"]),
-        fair: linker.link(f"{name}-flto-folded", objects, [level, "-flto", *FOLDING]),
+    links = {
+        f"clang {level}": (name, plain_objects, ()),
+        f"clang {level} -flto": (f"{name}-flto", objects, (level, "-flto")),
+        fair: (f"{name}-flto-folded", objects, (level, "-flto", *FOLDING)),
     }
+
+    def link(words: tuple[str, Mapping[Unit, Path], Sequence[str]]) -> Path:
+        return linker.link(*words)
+
+    with ThreadPoolExecutor(linker.jobs) as pool:
+        made = pool.map(link, links.values())
+        own = {"own flags": linker.stripped("own", linker.folder / "original")}
+        return own | dict(zip(links, made, strict=True))
 
 
 def _scope(whole: Whole) -> str:

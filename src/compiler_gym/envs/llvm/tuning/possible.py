@@ -10,7 +10,9 @@ from functools import cache
 
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
+from compiler_gym.envs.llvm.tuning.choices import CHOICES, FRONT
 from compiler_gym.envs.llvm.tuning.deciding import FLAG, LINKER, items
+from compiler_gym.envs.llvm.tuning.link_time import BOLT
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     FOLDING,
@@ -19,7 +21,6 @@ from compiler_gym.envs.llvm.tuning.linking import (
     PROGRAM,
     SMALL,
 )
-from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.tuning import LAYOUT, NO_UNWINDING, BinaryPlan, require_among, require_nothing_in
 
 __all__ = ["require_possible", "require_tried"]
@@ -34,7 +35,7 @@ def require_possible(plan: BinaryPlan) -> None:
     """Raise `PlanError` that names the first decision of `plan` that the tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
     if plan.method == PROGRAM:
-        require_nothing_in(plan, "profile")
+        require_nothing_in(plan, "profile", "after", "after_profile")
         require_among(plan, "flag", plan.flags, _FLAGS)
         require_among(plan, "pass", split_pipeline(plan.passes), _passes())
         options = [f"{name}={value}" for name, value in plan.options.items()]
@@ -44,9 +45,12 @@ def require_possible(plan: BinaryPlan) -> None:
             require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
         return
     require_nothing_in(plan, "passes", "options", "scope")
-    choices = CHOICES if plan.method == FAST else ()
+    choices = (*CHOICES, *FRONT.values()) if plan.method == FAST else ()
     if plan.method == SMALL:
-        require_nothing_in(plan, "profile")
+        require_nothing_in(plan, "profile", "after", "after_profile")
+    require_among(plan, "step after the link", plan.after, (BOLT,))
+    if not plan.after:
+        require_nothing_in(plan, "after_profile")
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
     linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}

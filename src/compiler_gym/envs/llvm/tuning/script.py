@@ -13,6 +13,7 @@ from compiler_gym.builds import Binary, Input, Unit, shell_comment, shell_text
 from compiler_gym.envs.llvm.toolchain.commands import join_pipelines
 from compiler_gym.envs.llvm.toolchain.tools import tool_name
 from compiler_gym.envs.llvm.tuning.deciding import DEFAULT_PASSES
+from compiler_gym.envs.llvm.tuning.link_time import BOLT, RELOCATIONS, bolt_words
 from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     SMALL,
@@ -56,8 +57,15 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
         paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
         return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
 
-    words = link_words(binary, place, [*flags, *plan.linker], target)
-    return [*lines, _at(binary.command.cwd, words, binary)]
+    if BOLT not in plan.after:
+        words = link_words(binary, place, [*flags, *plan.linker], target)
+        return [*lines, _at(binary.command.cwd, words, binary)]
+    linked = target.with_name(f"{target.name}.linked")
+    words = link_words(
+        binary, place, [*flags, *plan.linker, RELOCATIONS], linked, strip=False
+    )  # fmt: skip
+    laid = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
+    return [*lines, _at(binary.command.cwd, words, binary), _shell(laid, binary)]
 
 
 def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
