@@ -52,7 +52,7 @@ test: $(BIN)/.tested ## Run the fast test suite
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --timeout 3600
+	TEST_EFFORT=full $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --timeout 3600
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks
@@ -71,7 +71,7 @@ wheel: $(BIN)/.installed ## Build wheels that need no LLVM, into dist/: the libr
 	rm -f dist/*.whl
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
 	  -C cmake.define.COMPILER_GYM_JIT=OFF -C cmake.define.COMPILER_GYM_PLUGINS=OFF \
-	  -C build-dir=build/wheel
+	  -C cmake.define.COMPILER_GYM_SORT=ON -C build-dir=build/wheel
 	$(BIN)/uv build --wheel --no-build-isolation --python $(BIN)/python --out-dir dist tools/release/jit_wheel
 
 release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
@@ -88,7 +88,8 @@ native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
 	clang-format-22 --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))
 
 native-tidy: $(BIN)/.tested ## Look for mistakes in the C++ files with clang-tidy, for minutes
-	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON
+	cmake -S . -B build/native -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_TESTS=ON \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
 	run-clang-tidy-22 -p build/native -j2 -quiet 'native/(src|tests)/'
 	run-clang-tidy-22 -p $(ENGINE) -j2 -quiet \
 	  'native/python/'
@@ -126,12 +127,16 @@ $(BIN)/.installed: $(BIN)/.system pyproject.toml $(NATIVE)
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv pip install --quiet --python $(BIN)/python --no-build-isolation -e '.[plot]'
 	@touch $@
 
-$(BIN)/.tested: $(BIN)/.installed
+# Downloading and unpacking needs little of a processor: `make -j2` does it beside the compilation.
+$(BIN)/.oracles: $(BIN)/.system
 	@missing=""; for package in $(ORACLES); do \
 	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
 	done; if [ -n "$$missing" ]; then \
 	  echo "Installing$$missing"; $(SUDO) apt-get update -qq; \
 	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
+	@touch $@
+
+$(BIN)/.tested: $(BIN)/.installed $(BIN)/.oracles
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group test --group check
 	@touch $@

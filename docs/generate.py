@@ -2,7 +2,7 @@
 """Write the pages of docs/reference/ from the registered environments.
 
 Lists of actions, observations, rewards and datasets, and the figures of the benchmarks, are
-rendered, never typed.
+rendered, never typed. The names of LLVM's observations for type checkers are written, too.
 ``python -m docs.generate --check`` writes nothing and fails where a page is stale.
 """
 
@@ -37,6 +37,7 @@ from docs.options_page import options_page
 from docs.shown import PAGES as SHOWING
 from docs.shown import with_output
 from docs.speed_page import speed_page
+from docs.typed_names import TYPED, with_names
 
 REFERENCE = Path(__file__).with_name("reference")
 MOST_LISTED = 500
@@ -391,6 +392,8 @@ def main() -> None:
         os.environ["COMPILER_GYM_SITE_DATA"] = nothing_installed
         written = dict(pages())
     partly = {page: with_install(page) for page in INSTALLING}
+    with compiler_gym.make("llvm-v0") as env:
+        partly[TYPED] = with_names(TYPED, env)
     partly |= {page: with_output(partly.get(page) or page.read_text()) for page in SHOWING}
     stale = stale_pages(folder, written)
     stale += [page.name for page, text in partly.items() if page.read_text() != text]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from warm import Warm
 
 from compiler_gym.service import busy_workers
 from compiler_gym.testing import descendants
@@ -40,6 +41,14 @@ def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             del os.environ[name]
         else:
             os.environ[name] = value
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """Keep a process that has the library loaded, to run programs in forks of it."""
+    process = Warm()
+    yield process
+    process.close()
 
 
 @pytest.fixture(autouse=True)

@@ -85,7 +85,7 @@ def test_the_first_that_serves_a_use_is_its_default(
 
 def test_a_use_that_nobody_serves_is_an_error(install: Callable[..., None]) -> None:
     install(STRANGER)
-    with pytest.raises(EnvironmentNotSupported, match="for learning: name one of your own"):
+    with pytest.raises(EnvironmentNotSupported, match="for learning: name an environment"):
         default_environment(Use.LEARNING)
 
 

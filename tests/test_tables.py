@@ -119,7 +119,9 @@ def test_rows_that_contradict_each_other_are_refused(rows: Any, message: str) ->
 
 def test_a_row_whose_space_nobody_described_is_found() -> None:
     table = Table((structs.replace(TEXT, space=None),))
-    with pytest.raises(TableError, match="text has no space: 'read' describes none"):
+    with pytest.raises(
+        TableError, match="text has no space: expected one in its row or from 'read'"
+    ):
         table.specs()
 
 

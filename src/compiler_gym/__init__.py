@@ -6,7 +6,7 @@
     >>> observation, info = env.reset()
     >>> env.close()
 
-Importing this package starts nothing and loads nothing heavy: the names below
+Importing this package starts no process and loads nothing heavy: the names below
 are fetched on first use, because every worker process imports it too.
 """
 
@@ -18,7 +18,7 @@ from compiler_gym.lazy import door, named
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
-    # Not `envs`, which is reached by name alone from here: see the layers.
+    # Not `envs`: compilers are reached by name only (see the import layers).
     from compiler_gym import datasets as datasets
     from compiler_gym import errors as errors
     from compiler_gym import leaderboard as leaderboard

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The words of one command that somebody else wrote down, and nothing beside it.
+"""Splits a recorded command line, which is untrusted input, into words.
 
-A recorded command line is read for its actions, and people paste it into a shell.
-So it has to be one command: a reader takes words that it knows, and what it does
-not know is refused rather than passed over.
+A command line is parsed for its actions, and users also paste it into a shell. So it must be
+a single command: words that a parser does not know are an error, never skipped.
 """
 
 import re
@@ -14,13 +13,13 @@ from compiler_gym.errors import InvalidActionError
 __all__ = ["command_words", "is_file_name"]
 
 _FILE_NAME = re.compile(r"-|[\w./][\w./+@%=,:-]*")
-_SHOWN = 200
+_MOST_QUOTED_TEXT = 200
 
 
 def command_words(text: str) -> list[str]:
     """Return the words of a command line, as a shell splits them.
 
-    Raises `InvalidActionError` for what is no text, for a quote that does not end and for
+    Raises `InvalidActionError` for a value that is not text, for an unclosed quote and for
     line breaks and other control characters, which would begin another command.
 
         >>> command_words("opt -passes='sroa,dce' input.bc")
@@ -30,19 +29,19 @@ def command_words(text: str) -> list[str]:
         raise InvalidActionError(f"expected a command line, found {text!r:.200}")
     if not text.isprintable():
         raise InvalidActionError(
-            f"{text[:_SHOWN]!r} is not one command: found a line break or a control character, "
-            "expected the command alone"
+            f"{text[:_MOST_QUOTED_TEXT]!r} is not one command: found a line break or a control "
+            "character, expected the command alone"
         )
     try:
         return shlex.split(text)
     except ValueError as error:
         raise InvalidActionError(
-            f"{text[:_SHOWN]!r} is cut short: {error}: expected a whole command line"
+            f"{text[:_MOST_QUOTED_TEXT]!r} is cut short: {error}: expected a whole command line"
         ) from error
 
 
 def is_file_name(word: str) -> bool:
-    """Return whether `word` is a file's name, or ``-``, in which a shell sees nothing to do.
+    """Return whether `word` is a file name, or ``-``, without characters special to a shell.
 
     >>> [is_file_name(word) for word in ("input.bc", "output.bc;", "&&", "$(id)", "-")]
     [True, False, False, False, True]

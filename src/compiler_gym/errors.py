@@ -9,19 +9,19 @@ Three branches tell the reader whom to ask::
     │   │   ├── BenchmarkNotFoundError   a file of it does not exist
     │   │   ├── BenchmarkTimeoutError    it took too long
     │   │   ├── BenchmarkOutOfMemoryError  its worker passed its memory limit at the start
-    │   │   └── BenchmarkTypeError       what was given can be no program
+    │   │   └── BenchmarkTypeError       a value of that type cannot be a program
     │   ├── DatasetInitError             a dataset cannot be installed or opened
     │   ├── DownloadFailed               a file cannot be fetched
     │   │   └── TooManyRequests
     │   ├── InvalidActionError           an action outside the action space
     │   ├── PipelineError                a pass pipeline the compiler refuses
-    │   ├── PluginError                  a plug-in that is missing, or that a compiler cannot load
+    │   ├── PluginError                  a plug-in is missing, or a compiler cannot load it
     │   ├── UnknownNameError             no such benchmark, dataset, space or environment
     │   ├── InvalidParameterError        a session parameter that does not exist or fit
     │   │   └── RenderModeError          a render mode that an environment does not have
-    │   ├── SandboxError                 a box that this machine cannot make, or one too weak
-    │   ├── ValidationUnavailableError   a program that nobody here can run to judge it
-    │   ├── MinimizationError            an episode that does not show what is to be kept
+    │   ├── SandboxError                 this machine cannot make the sandbox, or it is too weak
+    │   ├── ValidationUnavailableError   the program cannot be run here, so it cannot be validated
+    │   ├── MinimizationError            the hypothesis is false of the whole episode
     │   ├── StateFileError               a file of states that cannot be read
     │   │   └── StateFileNotFoundError   it does not exist
     │   ├── CacheError                   a cache that cannot be written
@@ -50,7 +50,7 @@ Three branches tell the reader whom to ask::
             ├── WorkerTimeoutError       it passed its deadline and was ended
             └── WorkerOutOfMemoryError   it passed its memory limit
 
-Warnings say what was not done although the result stands::
+Warnings report what was not done although the result is valid::
 
     CompilerGymWarning
     └── CacheWarning                     a result could not be kept for the next time
@@ -119,7 +119,7 @@ __all__ = [
     "warn_of_the_caller",
     "warning_from_name",
 ]
-__path__: list[str] = []  # old paths are looked for below this one: see `compat`
+__path__: list[str] = []  # `compat` serves the old submodule paths below this one
 
 
 class CompilerGymError(Exception):
@@ -146,11 +146,11 @@ class BenchmarkTimeoutError(BenchmarkInitError, TimeoutError):
 
 
 class BenchmarkTypeError(BenchmarkInitError, TypeError):
-    """What was given as a program, or as a part of one, is of another type."""
+    """A value given as a program, or as a part of one, has the wrong type."""
 
 
 class SandboxError(RequestError):
-    """A sandbox that this machine cannot make, or that is too weak for what is to be run."""
+    """This machine cannot make the sandbox, or it is too weak for the program to be run."""
 
 
 class DatasetInitError(RequestError, OSError):
@@ -174,7 +174,7 @@ class PipelineError(RequestError, ValueError):
 
 
 class PluginError(RequestError, ValueError):
-    """A plug-in of a compiler is missing, or no plug-in, or made for another compiler."""
+    """A compiler's plug-in is missing, is not a plug-in, or was built for another compiler."""
 
 
 class UnknownNameError(RequestError, KeyError):
@@ -188,22 +188,22 @@ class InvalidParameterError(RequestError, ValueError):
 
 
 class RenderModeError(InvalidParameterError, TypeError):
-    """A render mode that an environment does not have.
+    """The environment does not have this render mode.
 
     Also a `TypeError`: libraries that try a mode, as Stable-Baselines3 does, expect one.
     """
 
 
 class ValidationUnavailableError(RequestError):
-    """A program says how it is run, and the environment cannot run what it compiles."""
+    """A program declares how it is run, but the environment cannot run what it compiles."""
 
 
 class MinimizationError(RequestError, ValueError):
-    """An episode cannot be shortened: what is to be kept is not true of it."""
+    """An episode cannot be shortened: the hypothesis is false of the whole of it."""
 
 
 class StateFileError(RequestError, ValueError):
-    """A file of states cannot be read: it is no such file, damaged or cut short."""
+    """A file of states cannot be read: it has another format, is damaged or cut short."""
 
 
 class StateFileNotFoundError(StateFileError, FileNotFoundError):
@@ -215,7 +215,7 @@ class CacheError(RequestError, OSError):
 
 
 class ProjectError(RequestError, ValueError):
-    """Somebody's project cannot be built, linked, tested or measured as asked."""
+    """A project cannot be built, linked, tested or measured as asked."""
 
 
 class PlanError(RequestError, ValueError):
@@ -228,7 +228,7 @@ class ExplorerError(RequestError):
     def __init__(self, message: str, *, status: int = 400, next: str = ""):
         super().__init__(message)
         self.status = status
-        """What HTTP calls it."""
+        """The HTTP status code."""
         self.next = next
         """What to do about it."""
 
@@ -266,15 +266,15 @@ class SessionError(CompilerError):
 
 
 class WrongResultError(CompilerError):
-    """What was compiled computes something else than its program does."""
+    """The compiled code computes another result than the program."""
 
 
 class TableError(CompilerError, ValueError):
-    """The rows of a compiler's tables do not fit each other, or its engine."""
+    """The rows of a compiler's tables contradict each other or its engine."""
 
 
 class ServiceError(CompilerGymError):
-    """The process that holds the compiler is at fault, or lost."""
+    """The process that holds the compiler failed or was lost."""
 
 
 class ServiceInitError(ServiceError, OSError):
@@ -344,7 +344,7 @@ class BenchmarkOutOfMemoryError(BenchmarkInitError, WorkerOutOfMemoryError):
 
 
 class CompilerGymWarning(UserWarning):
-    """Something was not done although the result stands."""
+    """Something was not done although the result is valid."""
 
 
 class CacheWarning(CompilerGymWarning):
@@ -352,14 +352,14 @@ class CacheWarning(CompilerGymWarning):
 
 
 def program_unreadable(path: object, error: OSError) -> BenchmarkInitError:
-    """Return what is to be raised where `error` kept the file `path` of a program from us."""
+    """Return the error to raise if reading the file `path` of a program failed with `error`."""
     missing = isinstance(error, FileNotFoundError)
     kind = BenchmarkNotFoundError if missing else BenchmarkInitError
     return kind(f"cannot read {path}: {error.strerror}")
 
 
 def warn_of_the_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this library that led here, however many wrappers are between."""
+    """Warn at the innermost line outside this library, however many wrappers are between."""
     frame, level = _sys._getframe(1), 2  # pyright: ignore[reportPrivateUsage]  # as `warnings` does
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("compiler_gym."):
         frame, level = frame.f_back, level + 1

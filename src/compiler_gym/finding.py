@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a validation found, as a record that every layer may hold.
+"""A validation's finding, as a record that every layer may use.
 
 It stands below the errors because CompilerGym 0.2.5 documents it among them.
 """

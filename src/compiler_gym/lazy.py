@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Names that are imported when they are first asked for.
+"""Names that are imported on first use.
 
-A folder's door lists names without loading what is behind them, and a compiler names
-its parts as ``"package.module:name"``, so that listing compilers loads none.
+A package's ``__init__`` lists its public names without importing their modules, and a compiler
+refers to its parts as ``"package.module:name"``, so that listing compilers loads none.
 """
 
 import importlib
@@ -43,7 +43,7 @@ def _module_of(package: str, name: str) -> ModuleType | None:
 
 
 def named(path: str) -> Any:
-    """Return what ``"package.module:name"`` names.
+    """Return the object that ``"package.module:name"`` refers to.
 
     >>> named("math:floor")(2.5)
     2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The known names that are nearest to an unknown one: one answer for every kind of name.
+"""The known names that are nearest to an unknown one: one search for every kind of name.
 
 A name is near if it is misspelt (``srao``), written with other letter case, a part of the
 known one (``autoph``), or the known one's but for the version (``npb-v0`` for
@@ -12,15 +12,15 @@ from collections.abc import Iterable
 
 __all__ = ["did_you_mean", "nearest", "unknown_name"]
 
-_MOST = 3
+_MOST_NAMES = 3
 _LEAST_PART = 3
-"""The letters below which a part says too little; one fewer do at the start of a name."""
+"""The shortest part of a name that counts as a match; at its start one letter fewer is enough."""
 _CUTOFF = 0.7
 _VERSION = re.compile(r"-v\d+$")
 
 
 def nearest(
-    name: object, known: Iterable[str], *, most: int = _MOST, cutoff: float = _CUTOFF
+    name: object, known: Iterable[str], *, most: int = _MOST_NAMES, cutoff: float = _CUTOFF
 ) -> list[str]:
     """Return up to `most` of the `known` names that `name` may stand for, nearest first.
 
@@ -53,7 +53,7 @@ def did_you_mean(name: object, known: Iterable[str], *, cutoff: float = _CUTOFF)
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = "") -> str:
-    """Return what an error says of a name that is none of the `known`; `where` follows it.
+    """Return the message of an error about an unknown name; `where` follows the name.
 
     >>> unknown_name("space", "Autophas", ["Autophase", "Ir"])
     "no space 'Autophas': did you mean Autophase?"

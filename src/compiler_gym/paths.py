@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where files are kept: what lasts, what can be made again, what ends with the process.
+"""The directories for lasting files, caches and temporary files.
 
 Honours ``COMPILER_GYM_SITE_DATA``, ``COMPILER_GYM_CACHE`` and
-``COMPILER_GYM_TRANSIENT_CACHE``; otherwise the platform's own places. ``COMPILER_GYM_LOGS`` is
-where searches write what people read. But for its directories nothing is created here: whoever
-writes a file makes its directory.
+``COMPILER_GYM_TRANSIENT_CACHE``; otherwise the platform's own directories. ``COMPILER_GYM_LOGS``
+is the directory for the logs of searches. Apart from `create_user_logs_dir` nothing is created
+here: the writer of a file makes its directory.
 """
 
 import os
@@ -41,15 +41,15 @@ def transient_cache_path(relpath: str = ".") -> Path:
 
 
 def logs_path(relpath: str = ".") -> Path:
-    """Return a path below the directory of what searches and runs write for people to read."""
+    """Return a path below the directory of the logs of searches and runs."""
     return _below("COMPILER_GYM_LOGS", Path("~/logs/compiler_gym"), relpath)
 
 
 def create_user_logs_dir(name: str, dir: Path | None = None) -> Path:
-    """Create and return a directory for a run of `name`, called after the time.
+    """Create and return a directory for a run of `name`, named after the time.
 
     It is below ``COMPILER_GYM_LOGS``, or else `dir`, or ``~/logs/compiler_gym``; the link
-    ``latest`` beside it leads to it.
+    ``latest`` beside it points to it.
     """
     default = Path(dir or "~/logs/compiler_gym")
     group = _below("COMPILER_GYM_LOGS", default, name)
@@ -66,7 +66,7 @@ def create_user_logs_dir(name: str, dir: Path | None = None) -> Path:
 
 
 def _link(link: Path, target: str) -> None:
-    """Point `link` to `target`, whoever else does so at the same time."""
+    """Point `link` to `target`, safely against other processes that do the same."""
     fresh = link.with_name(f".latest-{target}")
     fresh.symlink_to(target)
     fresh.replace(link)

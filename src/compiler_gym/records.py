@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Records as JSON and as dictionaries, with the methods that CompilerGym 0.2.5's records have.
 
-It knows no record: each says which of its fields are records, or lists of them.
+Each record declares which of its fields are records, or tuples of them.
 """
 
 import copy
@@ -17,7 +17,7 @@ _Fields = dict[str, Any]
 
 
 class Record:
-    """What a dataclass inherits to be written and read.
+    """Base of a dataclass that is written and read as JSON.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Record:
     parts: ClassVar[Mapping[str, "type[Record]"]] = {}
     """The class of each field that holds a record, or a tuple of them."""
     derived: ClassVar[frozenset[str]] = frozenset()
-    """What is written and follows from the fields, so that reading passes over it."""
+    """Derived values that are written but ignored when a record is read."""
 
     def dict(
         self, *, include: Container[str] | None = None, exclude: Container[str] = ()
     ) -> _Fields:
-        """Return every field by its name, or those of `include` that are not in `exclude`.
+        """Return every field by its name, or only those in `include` and not in `exclude`.
 
         Records inside become dictionaries, tuples lists.
         """
         return {
-            name: _plain(getattr(self, name))
+            name: _json_value(getattr(self, name))
             for name in _field_names(self)
             if name not in exclude and (include is None or name in include)
         }
@@ -64,7 +64,7 @@ class Record:
 
     @classmethod
     def parse_obj(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the record of a dictionary; raise `ValueError` for one that is none."""
+        """Return the record of a dictionary; raise `ValueError` if the fields do not fit."""
         given = dict(fields) if isinstance(fields, Mapping) else None  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
         if given is None:
             raise ValueError(
@@ -105,14 +105,14 @@ def _field_names(record: Record) -> list[str]:
     return [field.name for field in dataclasses.fields(cast(Any, record))]
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """Return `value` as JSON has it: no records, tuples or members of an enum."""
     if isinstance(value, Record):
         return value.dict()
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        return {key: _json_value(item) for key, item in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in cast("list[Any]", value)]
+        return [_json_value(item) for item in cast("list[Any]", value)]
     return value

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``make()`` and the catalogue of environments.
 
-Compilers are found through the entry-point group ``compiler_gym.compilers``, the
-bundled ones like a stranger's. Nothing of a compiler is loaded to list it.
+Compilers are found through the entry-point group ``compiler_gym.compilers``, bundled
+and third-party ones alike. Listing environments loads no compiler.
 """
 
 import re
@@ -38,20 +38,20 @@ __all__ = [
 
 GROUP = "compiler_gym.compilers"
 NAMESPACE = "compiler_gym"
-"""Every environment is registered below it too."""
+"""The Gymnasium namespace under which every environment is registered a second time."""
 _VECTORS = "compiler_gym.vector.entry"
-"""Where Gymnasium finds vector forms; a name, because nothing is loaded to register."""
+"""The module of vector entry points; a name, because registering imports nothing."""
 
 
 class Use(Enum):
-    """What somebody wants an environment for who names none."""
+    """A purpose that has a default environment, used when the caller names none."""
 
     COMMAND = "command"
-    """To try actions, whatever they earn."""
+    """Trying actions, with or without a reward."""
     SEARCH = "search"
-    """To maximise a reward."""
+    """Searching for the actions with the highest reward."""
     LEARNING = "learning"
-    """To learn from observations and a reward."""
+    """Training an agent on observations and a reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,33 +61,33 @@ class EnvironmentId:
     id: str
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     for_learning: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What ``gymnasium.make`` makes it with besides, so that an agent can learn; `make` takes
-    None there unless it is told."""
+    """Further arguments of ``gymnasium.make``, so that an agent can learn; `make` passes None
+    for each unless the caller gives it."""
     default_for: tuple[Use, ...] = ()
-    """What it serves where no environment is named; the first compiler that says so counts."""
+    """The uses for which this is the default; the first compiler to claim a use gets it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramFormat:
-    """One way to write a program that a compiler reads."""
+    """A file format in which a compiler reads programs."""
 
     name: str
     suffixes: tuple[str, ...]
-    """What names of such files end with, the usual one first."""
+    """The file suffixes, the usual one first."""
     pattern: re.Pattern[bytes] | None = None
-    """What its contents hold where nothing else's do; without one it is what is left."""
+    """Matches contents of this format and no other; None: the format when no pattern matches."""
     is_text: bool = True
-    """Whether it can be pasted."""
+    """Whether it is text, which a user can paste."""
     writer: str = ""
-    """The environment's method that writes its program so to a path, where it has one."""
+    """The environment's method that writes the current program to a path; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """What a plug-in names in the entry-point group: a compiler and its environments.
+    """The record a plug-in exposes in the entry-point group: a compiler and its environments.
 
-    Whatever only a compiler can know stands here, so that commands, searches and
-    leaderboards serve every compiler. All but the first four may be left out.
+    It holds every compiler-specific fact that commands, searches and leaderboards need.
+    All but the first four fields are optional.
     """
 
     name: str
@@ -97,47 +97,48 @@ class Compiler:
     environments: tuple[EnvironmentId, ...]
     nondeterministic: bool = False
     formats: tuple[ProgramFormat, ...] = ()
-    """How programs are written that it reads from files."""
+    """The file formats that it reads."""
     recorder: str = ""
-    """``"package.module:function"`` that keeps what a run of a compiler compiled; it takes the
-    command's words, its directory and the folder to keep it in."""
+    """``"package.module:function"`` that runs a compile command and keeps the program it compiled;
+    its arguments are the command's words, its working directory and the output folder."""
     recorded_commands: tuple[str, ...] = ()
-    """The commands whose runs it can keep, the best first."""
+    """The compile commands that `recorder` understands, the preferred one first."""
     recorded_cxx_commands: tuple[str, ...] = ()
-    """The same, of C++."""
+    """The same for C++."""
     install: str = ""
-    """The shell command that installs the first of them."""
+    """The shell command that installs the first of the recorded commands."""
     database_reader: str = ""
-    """``"package.module:function"`` that compiles what a ``compile_commands.json`` lists; it takes
-    the file and whether to link per target, and returns programs by name and what failed why."""
+    """``"package.module:function"`` that compiles the entries of a ``compile_commands.json``; its
+    arguments are the file and whether to link per target, and it returns the programs by name
+    and the failures with their reasons."""
     pipeline_parameter: str = ""
-    """The session's parameter that applies a pipeline in the compiler's own words."""
+    """The session parameter that applies a pipeline in the compiler's own syntax."""
     next_steps: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What to do after an error of the compiler's own kind, by the name of the error's class."""
+    """Advice for the compiler's own errors, by the name of the error class."""
     search_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The ``action_space`` and the ``reward_space`` to search in where none is named."""
+    """The default ``action_space`` and ``reward_space`` of a search."""
     starting_sequences: str = ""
-    """``"package:file"`` of sequences of actions worth starting a search from: names, one
-    sequence a line."""
+    """``"package:file"`` of action sequences to start searches from: one sequence of action names
+    a line."""
     tasks: str = ""
-    """``"package.module:NAME"`` of the leaderboard's tasks on this compiler."""
+    """``"package.module:NAME"`` of the leaderboard tasks for this compiler."""
     task_defaults: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What a task on this compiler takes unless it says otherwise, by the field's name."""
+    """The default values of a task's fields, by field name."""
     tuner: str = ""
-    """``"package.module:Class"`` of what tunes a project that this compiler builds."""
+    """``"package.module:Class"`` of the tuner for projects built with this compiler."""
     tuner_takes_program: bool = False
-    """Whether `tuner` is made with the name of an installed program, such as ``cc-12``."""
+    """Whether `tuner` takes the name of an installed program, such as ``cc-12``."""
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
     an environment and raises `EnvironmentNotSupported` where the compiler cannot run."""
     demonstration: str = ""
-    """``"package.module:Class"`` of what `compiler-gym demo` shows: the main job, end to end."""
+    """``"package.module:Class"`` of the demonstration that `compiler-gym demo` runs."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))
-"""Files of C, preprocessed or not."""
+"""C source files, preprocessed or not."""
 CXX_SOURCE = ProgramFormat("C++", (".cc", ".cpp", ".cxx", ".C", ".c++", ".ii"))
-"""Files of C++, preprocessed or not."""
+"""C++ source files, preprocessed or not."""
 
 
 @cache
@@ -151,33 +152,34 @@ def compilers() -> Mapping[str, Compiler]:
 
 
 def compiler_of(id: str) -> Compiler | None:
-    """Return the compiler that registered the environment `id`; None for a stranger's."""
+    """Return the compiler that registered the environment `id`, or None if none of them did."""
     plain = id.removeprefix(f"{NAMESPACE}/")
     known = compilers().values()
     return next((one for one in known if plain in (env.id for env in one.environments)), None)
 
 
 def default_environment(use: Use = Use.COMMAND) -> str:
-    """Return the id of the environment that serves `use` where none is named.
+    """Return the id of the default environment for `use`.
 
-    Raises `EnvironmentNotSupported` where no installed compiler offers one.
+    Raises:
+        EnvironmentNotSupported: No installed compiler declares a default for it.
     """
     for compiler in compilers().values():
         for environment in compiler.environments:
             if use in environment.default_for:
                 return environment.id
     raise EnvironmentNotSupported(
-        f"no installed compiler has an environment for {use.value}: name one of your own"
+        f"no installed compiler has a default environment for {use.value}: name an environment"
     )
 
 
 def program_formats() -> tuple[ProgramFormat, ...]:
-    """Return the formats that any compiler reads, each once."""
+    """Return the formats that the installed compilers read, each once."""
     return tuple(dict.fromkeys(one for known in compilers().values() for one in known.formats))
 
 
 def register_with_gymnasium() -> None:
-    """Register every environment, plain and below the namespace ``compiler_gym``."""
+    """Register every environment with Gymnasium, with and without the namespace."""
     from gymnasium.envs.registration import (
         register,  # pyright: ignore[reportUnknownVariableType]  # it leaves type arguments open
         registry,
@@ -201,9 +203,15 @@ def register_with_gymnasium() -> None:
 def make(id: str, **kwargs: Any) -> "CompilerEnv":
     """Return a new environment: ``gymnasium.make`` without its wrappers and its defaults.
 
-    Spaces that the id does not name are None, and ``render()`` prints where no mode is chosen.
-    Raises `gymnasium.error.NameNotFound` for an unknown id, `EnvironmentNotSupported`
-    when the compiler cannot run here, and `InvalidParameterError` for a limit of steps.
+    Args:
+        id: A registered id, with or without the namespace ``compiler_gym/``.
+        **kwargs: Arguments of the environment. Spaces that neither these nor the id name are
+            None, and ``render()`` prints if no mode is chosen.
+
+    Raises:
+        gymnasium.error.NameNotFound: The id is unknown.
+        EnvironmentNotSupported: The compiler cannot run on this machine.
+        InvalidParameterError: ``max_episode_steps`` was given, which needs a wrapper.
     """
     import gymnasium
 
@@ -227,9 +235,15 @@ def make_vec(
 ) -> "CompilerVectorEnv":
     """Return `num_envs` environments as one, with a worker process each.
 
-    `wrappers` are put around each environment, the first one innermost. Other arguments
-    are those of `CompilerVectorEnv` (``autoreset_mode``, ``sampler``, ``max_episode_steps``,
-    ``copy``) and of the environment. Raises as `make` does.
+    Args:
+        id: A registered id, as `make` takes it.
+        num_envs: How many environments, at least 1.
+        wrappers: Applied to each environment, the first one innermost.
+        **arguments: Arguments of `CompilerVectorEnv` (``autoreset_mode``, ``sampler``,
+            ``max_episode_steps``, ``copy``) and of the environment.
+
+    Raises:
+        The same errors as `make`.
     """
     from compiler_gym.vector import make_vector
 
@@ -245,7 +259,7 @@ def make_vec(
 
 
 def _left_open(id: Any) -> Iterator[str]:
-    """Yield the arguments that only Gymnasium gives the environment `id` by default."""
+    """Yield the arguments of the environment `id` that only ``gymnasium.make`` fills in."""
     compiler = compiler_of(id) if isinstance(id, str) else None
     for environment in () if compiler is None else compiler.environments:
         if id in (environment.id, f"{NAMESPACE}/{environment.id}"):
@@ -253,7 +267,7 @@ def _left_open(id: Any) -> Iterator[str]:
 
 
 class _Ids:
-    """The ids of every registered environment, looked up when they are asked for."""
+    """The ids of every registered environment, looked up on each use."""
 
     def __iter__(self) -> Iterator[str]:
         return (env.id for compiler in compilers().values() for env in compiler.environments)

@@ -75,7 +75,7 @@ class CommandlineSpec(Struct, frozen=True, tag="commandline"):
 
 
 class PartSpec(Struct, frozen=True):
-    """What one number of several says, for people: its name, its values, what it is for."""
+    """A human-readable description of one number of an action: its name, values and purpose."""
 
     name: str
     values: str = ""
@@ -83,7 +83,7 @@ class PartSpec(Struct, frozen=True):
 
 
 class MultiDiscreteSpec(Struct, frozen=True, tag="multi_discrete"):
-    """Several integers, the i-th in ``[0, nvec[i])``; `parts`, if given, says what each is."""
+    """Several integers, the i-th in ``[0, nvec[i])``; `parts`, if given, describes each."""
 
     nvec: tuple[int, ...]
     parts: tuple[PartSpec, ...] = ()
@@ -99,7 +99,7 @@ class BoxSpec(Struct, frozen=True, tag="box"):
     """An array of `shape` and `dtype` (a numpy name), each value in ``[low, high]``.
 
     A session may return the value as nested lists or as the raw bytes of a
-    little-endian C-ordered array. A shape with a ``-1`` has that axis free.
+    little-endian C-ordered array. A ``-1`` in the shape leaves the length of that axis open.
     """
 
     low: float | int
@@ -126,7 +126,7 @@ class TextSpec(Struct, frozen=True, tag="text"):
 class SequenceSpec(Struct, frozen=True, tag="sequence"):
     """A sequence of `dtype`: ``"bytes"``, ``"str"``, ``"int"``, ``"float"`` or ``"bool"``.
 
-    With `as_array` the user gets numbers as an array; a session sends a list all the same.
+    With `as_array` the user gets an array of numbers; a session still sends a list.
     """
 
     dtype: str = "bytes"
@@ -152,8 +152,8 @@ class OpaqueSpec(Struct, frozen=True, tag="opaque"):
 class DictSpec(Struct, frozen=True, tag="dict"):
     """A mapping from names to values of other spaces.
 
-    `style` names a space that a compiler's plug-in registers for it, as for a command line;
-    empty is none.
+    `style` names the Gymnasium space that a compiler's plug-in registers for it, as for a
+    command line; empty for the plain one.
     """
 
     items: dict[str, "SpaceSpec"]
@@ -190,7 +190,7 @@ SpaceSpec = (
     | TupleSpec
     | SpaceSequenceSpec
 )
-"""What describes a space of actions or observations: one of these records."""
+"""Any description of a space of actions or observations."""
 
 
 class ActionSpaceSpec(Struct, frozen=True):
@@ -200,11 +200,11 @@ class ActionSpaceSpec(Struct, frozen=True):
     space: SpaceSpec
     description: str = ""
     varying: tuple[int, ...] = ()
-    """The numbers of actions that make different programs of the same one in other runs: they
-    are not cached, and the replay of an episode that holds one is not promised."""
+    """The indices of nondeterministic actions, which may turn the same program into different
+    ones: they are not cached, and an episode that holds one may not replay."""
     sets: tuple[int, ...] = ()
-    """Where actions are settings: the number of the option that each of them sets. Actions of
-    different options may change places. Empty where actions are steps, whose order counts."""
+    """If actions are settings, the index of the option that each action sets; actions that set
+    different options commute. Empty if the order of all actions matters."""
 
 
 class ObservationSpec(Struct, frozen=True):
@@ -222,7 +222,7 @@ class ObservationSpec(Struct, frozen=True):
 
 
 ObservationSpaceSpec = ObservationSpec
-"""The name that sessions written for earlier versions import; the core's has it now."""
+"""The earlier name of `ObservationSpec`, for sessions that still import it."""
 
 
 class BenchmarkSpec(Struct, frozen=True):
@@ -233,48 +233,48 @@ class BenchmarkSpec(Struct, frozen=True):
     parameters: dict[str, str] = field(default_factory=dict[str, str])
     """The query of the URI, for example ``{"goal": "speed"}``."""
     run: bytes = b""
-    """How to run it, as `compiler_gym.datasets.unpack_run` reads it; empty where that is not
-    known or follows from the URI."""
+    """How to run it, as `compiler_gym.datasets.unpack_run` reads it; empty if that is not known
+    or follows from the URI."""
 
 
 class Layer(Enum):
-    """Where time goes between a user's call and the compiler's work."""
+    """A part of the library or of the compiler to which a call's time is attributed."""
 
     PYTHON = "python"
     """The user's process: spaces, rewards, records."""
     TRANSPORT = "transport"
-    """A request on its way to the worker and back, and the worker waking up."""
+    """Messages to and from the worker, and waking the worker up."""
     WORKER = "worker"
-    """Python in the worker around the session."""
+    """Python code in the worker outside the session."""
     RESET = "reset"
-    """A worker or a session that is started: the program is read."""
+    """Starting a worker or a session, which reads the program."""
     ACTIONS = "actions"
-    """What an action does beside what stands below."""
+    """Applying an action, without the layers listed below."""
     ENGINE = "engine"
-    """What the compiler does around the parts below: it reads what to run, and manages it."""
+    """The compiler's own overhead, such as parsing a pipeline and scheduling passes."""
     PASSES = "passes"
-    """Parts of the compiler that change the program."""
+    """Passes that transform the program."""
     ANALYSES = "analyses"
-    """What these parts ask about the program."""
+    """Analyses that those passes request."""
     DETECTION = "change detection"
-    """To say whether the program changed."""
+    """Detecting whether the program changed."""
     OBSERVATIONS = "observations"
-    """What is measured of the program."""
+    """Computing observations."""
     PROCESSES = "processes"
-    """Processes that a session runs."""
+    """Child processes that a session runs."""
     PROFILER = "profiler"
-    """To say where the time went, as far as that is in the way of the rest."""
+    """The profiler's own overhead."""
 
 
 class TimedPart(Struct, frozen=True, array_like=True):
-    """What a part of a call took, all parts of the same name and place together."""
+    """The time spent in one part of a call, summed over parts of the same name and parent."""
 
     layer: Layer
     name: str
     calls: int
     nanoseconds: int
     parts: list["TimedPart"] = field(default_factory=list["TimedPart"])
-    """What went into it. Their sum may be less: the rest is its own."""
+    """The parts nested in it. They may sum to less: the rest is its own time."""
 
 
 class CompilerSession(ABC):
@@ -299,7 +299,7 @@ class CompilerSession(ABC):
     """
 
     compiler_version: ClassVar[str] = ""
-    """What the compiler calls itself."""
+    """The compiler's name and version, as it reports them."""
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ()
     """Every action space; the first is the default."""
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = ()
@@ -307,17 +307,22 @@ class CompilerSession(ABC):
     forkable: ClassVar[bool] = True
     """Whether a fork of the process is a fork of the session."""
     initial_action_space: ActionSpaceSpec | None = None
-    """What replaces the declared action space, where the program decides: set it in the
-    constructor."""
+    """Replaces the declared action space if the program determines its actions; set in the
+    constructor. None keeps the declared one."""
 
     @classmethod
     def prepare(cls, options: dict[str, str]) -> "type[CompilerSession] | None":
         """Load what every session needs, once, before workers are forked.
 
-        `options` is what the environment was made with, for example the path of
-        a compiler. Raise `EnvironmentNotSupported` when it cannot run here.
-        Return the class to serve where the options decide what it offers: one
-        process may serve several compilers of a kind. None is this class.
+        Args:
+            options: The options of the environment, for example the path of a compiler.
+
+        Returns:
+            The session class to serve, if it depends on the options: one process may serve
+            several compilers of a kind. None for this class.
+
+        Raises:
+            EnvironmentNotSupported: The compiler cannot run on this machine.
         """
         return None
 
@@ -327,60 +332,86 @@ class CompilerSession(ABC):
     ) -> None:
         """Start from `benchmark`.
 
-        `working_dir` belongs to this session alone. It does not exist until the
-        session creates it, and is removed when the session ends.
+        Args:
+            working_dir: A directory for this session alone. It does not exist until the
+                session creates it, and is removed when the session ends.
+            action_space: The one of `action_spaces` that actions are numbered in.
+            benchmark: The program, whose `contents` the session reads.
+
+        Raises:
+            BenchmarkInitError: The program cannot be read or compiled.
         """
 
     @abstractmethod
     def apply_action(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
         """Apply `action` and return ``(end_of_session, new_action_space, had_no_effect)``.
 
-        `end_of_session` ends the episode: no action comes any more, but observations and
-        parameters may, of the program as it is. `new_action_space` replaces the action
-        space for the rest of the episode; None leaves it. `had_no_effect` may be
-        True only if the program is exactly what it was.
+        Args:
+            action: A plain value of the action space, such as an index or a list of numbers.
+
+        Returns:
+            Three values. `end_of_session` ends the episode: no further action follows, but
+            observations and parameters of the current program may. `new_action_space`
+            replaces the action space for the rest of the episode; None leaves it.
+            `had_no_effect` may be True only if the program is exactly what it was.
+
+        Raises:
+            CompilerError: The compiler failed; this ends the session.
         """
 
     def apply_further(self, action: Any) -> tuple[bool, ActionSpaceSpec | None, bool]:
-        """Apply `action` in a request in which another has had an effect already.
+        """Apply `action` after an earlier action of the same request has had an effect.
 
-        Its own `had_no_effect` is not looked at. Override this where it costs to know.
+        Takes and returns what `apply_action` does, but its `had_no_effect` is ignored.
+        Override this if change detection is expensive.
         """
         return self.apply_action(action)
 
     @abstractmethod
     def get_observation(self, name: str) -> Any:
-        """Return the plain value of the observation space `name`."""
+        """Return the observation `name` of the current program.
+
+        Returns:
+            The plain value that its spec describes: a number, text, bytes, list or dict. An
+            array may be nested lists or the bytes of a little-endian C-ordered array.
+
+        Raises:
+            ObservationError: It cannot be computed on this program.
+        """
 
     def handle_session_parameter(self, key: str, value: str) -> str | None:
-        """Handle a parameter and return the reply, or None if `key` is unknown."""
+        """Handle a parameter and return the reply, or None if `key` is unknown.
+
+        Raises:
+            InvalidParameterError: The value does not fit the parameter.
+        """
         return None
 
     def time_parts(self, is_on: bool) -> None:
-        """Begin to note what the time of each call goes into, or end it.
+        """Switch the timing of each call's parts on or off.
 
-        Called before the first action or between two calls. Off, which it is at first, must
-        cost nothing.
+        Called before the first action or between two calls. It is off at first, and must cost
+        nothing while it is off.
         """
 
     def timed_parts(self) -> list[TimedPart]:
-        """Return what the time since the last call of this went into, where it is noted."""
+        """Return the parts of the time since the previous call of this method; empty while off."""
         return []
 
     def moved(self, working_dir: Path) -> None:
-        """Use `working_dir` from now on, which holds a copy of the files so far.
+        """Use `working_dir` from now on; it holds a copy of the session's files.
 
         Called in the new half of a fork; the other half keeps the old directory.
         A session that keeps files or paths must override this.
         """
 
     def close(self) -> None:
-        """Release what the session holds. Called once, also after an exception."""
+        """Release every resource. Called once, also after an exception."""
 
     def leave(self) -> None:
-        """Release what the end of this process does not; called in place of `close` before it.
+        """Release what outlives the process; called instead of `close` before the process ends.
 
-        A session that holds much memory overrides this: to free it piece by piece takes longer
-        than to end.
+        Override this in a session that holds much memory: freeing it object by object takes
+        longer than ending the process.
         """
         self.close()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A compiler's tables: a row for each observation, and one for each cost.
 
-All else that has a name follows from the rows: the spaces, the baselines of a cost and its
-rewards. A row names what computes it by text, so that whoever reads a table loads no
-compiler; building one checks what the names join, and `Table.bind` joins them in the worker.
+Observation spaces, baselines and rewards are derived from the rows. A row names the function
+that computes it as text, so that reading a table loads no compiler. Building a table checks
+the names; `Table.bind` replaces them by functions in the worker.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ _Computation = TypeVar("_Computation")
 
 
 class Observation(Struct, frozen=True, kw_only=True):
-    """One observation: what it is called, what it holds and what makes it.
+    """One observation: its name, its space and the function that computes it.
 
     >>> row = Observation(
     ...     name="size", space=None, description="The bytes of it.", compute="count_bytes"
@@ -35,10 +35,10 @@ class Observation(Struct, frozen=True, kw_only=True):
 
     name: str
     space: SpaceSpec | None
-    """What its values are; None until the engine has described it, in the worker."""
+    """The space of its values; None until the engine describes it, in the worker."""
     description: str
     compute: str
-    """What computes it, by a name that the worker knows."""
+    """The name of the function that computes it, as the worker's engine knows it."""
     deterministic: bool = True
     """Whether an unchanged program always gives the same value."""
     platform_dependent: bool = False
@@ -46,12 +46,18 @@ class Observation(Struct, frozen=True, kw_only=True):
     default: Any = None
     """The plain value reported when the episode has failed."""
     level: str = ""
-    """What the program is compiled with before it is looked at; empty: as it is now."""
+    """The optimisation level applied to the program first; empty for the current program."""
 
     def spec(self) -> ObservationSpec:
-        """Return what clients are told of it."""
+        """Return the description that clients get.
+
+        Raises:
+            TableError: The row has no space.
+        """
         if self.space is None:
-            raise TableError(f"{self.name} has no space: {self.compute!r} describes none")
+            raise TableError(
+                f"{self.name} has no space: expected one in its row or from {self.compute!r}"
+            )
         return ObservationSpec(
             self.name,
             self.space,
@@ -63,24 +69,24 @@ class Observation(Struct, frozen=True, kw_only=True):
 
 
 class Level(Struct, frozen=True):
-    """A way that the compiler optimises by itself: a baseline for every cost.
+    """A standard optimisation level of the compiler: a baseline for every cost.
 
     >>> Level("_os", "-Os", "compiled with -Os alone").name
     '_os'
     """
 
     name: str
-    """What the names that it is part of end in."""
+    """The suffix of the names of its baselines and rewards."""
     option: str
-    """What the worker is told: the `level` of an observation."""
+    """The `level` of its observations, as the worker takes it."""
     description: str
-    """What ends the description of an observation."""
+    """Completes the description of its observations."""
     label: str = ""
-    """What tables of results call it; empty: its option, with one dash."""
+    """Its name in tables of results; empty for the option with one dash."""
 
 
 class Cost(Struct, frozen=True, kw_only=True):
-    """One cost that actions can lower: an observation, its baselines and its rewards.
+    """A cost that actions can lower: an observation, its baselines and its rewards.
 
     >>> cost = Cost(
     ...     name="size", observation="size_bytes", unit="bytes", platform_dependent=False,
@@ -95,28 +101,28 @@ class Cost(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    """What the names of its baselines and of its scaled rewards begin with."""
+    """The prefix of the names of its baselines and scaled rewards."""
     observation: str
-    """The observation to lower, and the reward for lowering it."""
+    """The name of the observation to lower, and of the reward for lowering it."""
     unit: str
-    """What it is counted in."""
+    """The unit of its values, such as ``bytes``."""
     platform_dependent: bool
-    """Whether another machine may give another value, as of the observation."""
+    """Whether another machine may give another value; the same as the observation's."""
     levels: tuple[Level, ...]
-    """What it is compared with."""
+    """The levels that it is compared with."""
     at_reset: Level | None = None
-    """The program before any action: where rewards count from. None: it is the first of `levels`,
-    for every program and whatever it is optimised for."""
+    """The level of the program before any action, from which rewards count. None if that is
+    always the first of `levels`."""
     deterministic: bool = True
-    """Whether an unchanged program always gives the same value, as of the observation."""
+    """Whether an unchanged program always gives the same value; the same as the observation's."""
     scales: tuple[str, ...] = ()
-    """The names of the levels whose saving is 1.0 of a reward."""
+    """The names of the levels whose saving makes a reward of 1.0."""
     normalized: str = ""
-    """What ends the name of the reward whose 1.0 is the initial cost; empty: there is none."""
+    """The suffix of the reward in units of the initial cost; empty for no such reward."""
 
     @property
     def initial(self) -> str:
-        """The observation of the cost before any action."""
+        """The name of the observation of the cost before any action."""
         return self.baselines[0] if self.at_reset is None else f"{self.name}{self.at_reset.name}"
 
     @property
@@ -125,8 +131,7 @@ class Cost(Struct, frozen=True, kw_only=True):
         return tuple(f"{self.name}{level.name}" for level in self.levels)
 
     def baseline_rows(self, observation: Observation) -> Iterator[Observation]:
-        """Yield the rows of the baselines: `observation` of the program at each level and at
-        reset."""
+        """Yield one row for `observation` at each level and, if `at_reset` is given, at reset."""
         first = observation.description.split(".")[0]
         extra = () if self.at_reset is None else (self.at_reset,)
         for level in (*self.levels, *extra):
@@ -141,8 +146,11 @@ class Cost(Struct, frozen=True, kw_only=True):
 class Table:
     """Every observation and cost of a compiler, in the order in which they are listed.
 
-    `rows` are observations and costs; a cost stands where its baselines are to be listed.
-    Raises `TableError` where the rows contradict each other.
+    Args:
+        rows: Observations and costs; a cost stands where its baselines are to be listed.
+
+    Raises:
+        TableError: The rows contradict each other.
     """
 
     def __init__(self, rows: Iterable[Observation | Cost]) -> None:
@@ -151,25 +159,33 @@ class Table:
         self.costs = tuple(row for row in rows if isinstance(row, Cost))
         by_name = {row.name: row for row in written}
         _check_costs(self.costs, by_name)
-        self.observations = tuple(_expanded(rows, by_name))
+        self.observations = tuple(_rows_with_baselines(rows, by_name))
         _check_rows(self.observations)
         _check_unique("reward", [name for cost in self.costs for name in _reward_names(cost)])
 
     def __getitem__(self, name: str) -> Observation:
-        """Return the row of the observation `name`."""
+        """Return the row of the observation `name`; raise `KeyError` if there is none."""
         found = next((row for row in self.observations if row.name == name), None)
         if found is None:
             raise KeyError(name)
         return found
 
     def specs(self) -> tuple[ObservationSpec, ...]:
-        """Return what clients are told of the observations."""
+        """Return the descriptions of the observations that clients get.
+
+        Raises:
+            TableError: A row has no space.
+        """
         return tuple(row.spec() for row in self.observations)
 
     def bind(self, engine: Mapping[str, _Computation]) -> dict[str, _Computation]:
-        """Return what computes each observation, by its name.
+        """Return the function that computes each observation, by observation name.
 
-        `engine` holds it by the names that the rows give in `compute`.
+        Args:
+            engine: The functions by the names that rows give in `compute`.
+
+        Raises:
+            TableError: The engine lacks a function that a row names.
         """
         unknown = sorted({f"{r.compute!r}" for r in self.observations if r.compute not in engine})
         if unknown:
@@ -182,9 +198,11 @@ class Table:
 
 
 def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
-    """Return fresh rewards for lowering each cost: plain, and scaled where its row says so.
+    """Return new rewards for lowering each cost: a plain one, and the scaled ones of its row.
 
-    `options` are further arguments of each, as `compiler_gym.rewards.CostReward` has them.
+    Args:
+        costs: The costs, as `Table.costs` holds them.
+        **options: Further arguments of each `compiler_gym.rewards.CostReward`.
     """
     from compiler_gym.rewards import (  # loads Gymnasium, which no worker has
         BaselineReward,
@@ -216,7 +234,7 @@ def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
     return rewards
 
 
-def _expanded(
+def _rows_with_baselines(
     rows: Iterable[Observation | Cost], by_name: Mapping[str, Observation]
 ) -> Iterator[Observation]:
     for row in rows:

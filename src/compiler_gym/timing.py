@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What repeated measurements of two programs say about their ratio.
+"""Estimates of a speedup from repeated measurements of two programs.
 
 Plain arithmetic: `compare` drops outliers, and its interval is Student's for the mean of the
 logarithms, so that twice as fast and half as fast are equally far from no change.
-`compare_fastest` looks at the fastest runs alone: what else a machine does only ever adds to a
-time, so these say most of the program.
+`compare_fastest` uses the fastest runs only: other work on the machine only adds to a time, so
+the fastest runs are closest to the program's own time.
 """
 
 import math
@@ -34,7 +34,7 @@ _FAR = 3.5
 _TO_SIGMA = 1.4826
 _RESAMPLES = 400
 _FEWEST = 5
-"""With fewer pairs, resampling them says nothing of the interval."""
+"""The fewest rounds for which resampling gives a usable interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """What repeated measurements of one positive quantity say about it."""
+    """The mean of repeated measurements of a positive quantity, with its confidence interval."""
 
     center: float
     """The geometric mean."""
@@ -69,7 +69,7 @@ class Interval:
 def interval(values: Sequence[float], *, fewest: int = 4) -> Interval:
     """Return the mean of positive measurements with its confidence interval.
 
-    Among fewer than `fewest` none is an outlier.
+    Of fewer than `fewest` measurements none is dropped as an outlier.
 
     >>> found = interval([2.0, 2.2, 2.1, 2.0, 9.0])
     >>> round(found.center, 2), found.low < 2 < found.high

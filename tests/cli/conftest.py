@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs the command line as a shell does: in a process, with what it prints kept apart."""
+"""Runs the command line in a process of its own, with what it prints kept apart."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import Warm
 
 import compiler_gym
 from compiler_gym import CompilerEnvState, CompilerEnvStateWriter
@@ -41,17 +42,28 @@ States = list[CompilerEnvState]
 
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Run:
+def cli(tmp_path: Path, warm: Warm) -> Run:
     def run(*arguments: str, stdin: bytes = b"", **environment: str) -> Ran:
-        done = subprocess.run(
-            [*COMMAND, *arguments],
-            input=stdin,
-            capture_output=True,
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "120", **environment},
-            timeout=120,
-            check=False,
-        )
+        variables = {**os.environ, "COLUMNS": "120", **environment}
+        if "--seed" in arguments:  # which has to give the same with any seed of hashes
+            done = subprocess.run(
+                [*COMMAND, *arguments],
+                input=stdin,
+                capture_output=True,
+                cwd=tmp_path,
+                env=variables,
+                timeout=120,
+                check=False,
+            )
+        else:
+            done = warm.run(
+                "compiler_gym.cli",
+                arguments,
+                folder=tmp_path,
+                variables=variables,
+                stdin=stdin,
+                timeout=120,
+            )
         return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     return run

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ def env() -> Iterator[FakeEnv]:
 
 
 @pytest.fixture
-def explorer(env: FakeEnv) -> Explorer:
-    made = Explorer(env, env.datasets.benchmark("benchmark://fake-v0/7"))
-    made.start()
-    return made
+def explorer(env: FakeEnv) -> Iterator[Explorer]:
+    with closing(Explorer(env, env.datasets.benchmark("benchmark://fake-v0/7"))) as made:
+        made.start()
+        yield made
 
 
 def tell(explorer: Explorer, capsys: pytest.CaptureFixture[str], *lines: str) -> Any:
@@ -107,7 +108,10 @@ def test_the_program_is_drawn_as_it_is_now(
     explorer: Explorer, env: FakeEnv, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = tell(explorer, capsys, "show")["shown"]
-    assert tell(explorer, capsys, "double", "show")["shown"] == env.render("ansi") != before
+    assert before == env.render("ansi")
+    after = tell(explorer, capsys, "double", "show")["shown"]
+    env.step(env.action_space["double"])  # type: ignore[index]
+    assert after == env.render("ansi") != before
 
 
 def test_a_text_of_several_lines_begins_on_a_line_of_its_own(

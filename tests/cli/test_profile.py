@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-import inspect
 import json
 from pathlib import Path
 from uuid import uuid4
@@ -111,9 +110,7 @@ def test_a_worker_that_is_lost_leaves_the_profile_so_far(
     )
     path = tmp_path / "flame.json"
     with pytest.raises(WorkerCrashedError, match="SIGSEGV"):
-        inspect.unwrap(profile)(
-            "fake-v0/7", ["add", "segfault", "add"], output_file=path, json=True
-        )
+        profile(program="fake-v0/7", actions=["add", "segfault", "add"], output=path, json=True)
     found = json.loads(capsys.readouterr().out)
     assert found["actions"] == ["add", "segfault"]
     assert found["error"]["type"] == "WorkerCrashedError"

@@ -46,7 +46,7 @@ def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: R
         "program: bytes, stripped", "own flags", "clang -Oz -flto, --gc-sections --icf=all",
         "In tuned", "report.html", "tuned.toml", "reproduce.sh", "Next:", "./tuned/bin/program",
         "sh tuned/reproduce.sh",
-        f"make 'CC=compiler-gym cc --plan {project}/tuned/tuned.toml'",
+        f"make 'CC=compiler-gym-cc --plan {project}/tuned/tuned.toml'",
     ):  # fmt: skip
         assert shown in tuned.output, shown
     assert "Not tested" not in tuned.output
@@ -59,8 +59,9 @@ def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: R
 def test_progress_is_lines_where_nobody_watches(tuned: Ran) -> None:
     lines = tuned.errors.splitlines()
     assert lines[:2] == ["copying the project", "building it"]
-    assert any(line.startswith("program: bytes (loaded): own flags ") for line in lines)
-    assert any("known sequences: best " in line and " tried" in line for line in lines)
+    assert "program: bytes (loaded) that others make" in lines
+    assert any(line.endswith("  own flags") for line in lines)
+    assert any("start: best " in line and " tried" in line for line in lines)
     assert "testing the tuned program" in lines
     assert "\x1b" not in tuned.errors
 

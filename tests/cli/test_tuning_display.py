@@ -41,9 +41,11 @@ def test_elsewhere_there_is_a_line_for_each_stage() -> None:
     assert text.splitlines() == [
         "building it",
         "tuning tool",
-        "tool: bytes (loaded): clang -Oz 1,100, fair 1,000",
+        "tool: bytes (loaded) that others make",
+        "        1,100  clang -Oz",
+        "        1,000  fair",
         "tool: known: nothing measured yet, 0 tried, 1:30 left",
-        "tool: options: best 950 bytes (-5.0% against fair), 12 tried, 1:30 left",
+        "tool: options: best 950 bytes (-5.0%), 12 tried, 1:30 left",
     ]
 
 

@@ -25,7 +25,7 @@ def test_sizes_decisions_and_next_steps_are_printed(capsys: pytest.CaptureFixtur
         "taken back, for a test fails with it: option broken=true",
         "The build links more: src/other: add --binary NAME", "Not tested",
         "/home/me/tuned/bin/src/tool", "sh /home/me/tuned/reproduce.sh /home/me/tuned/work/tree",
-        "make 'CC=compiler-gym cc --plan /home/me/tuned/tuned.toml' -j2",
+        "make 'CC=compiler-gym-cc --plan /home/me/tuned/tuned.toml' -j2",
     ):  # fmt: skip
         assert shown in text, shown
     assert "interrupted" not in text
@@ -45,7 +45,7 @@ def test_a_project_in_cxx_gets_both_compilers(capsys: pytest.CaptureFixture[str]
     sources = (SourceSize("main.c", 1, 1, 1), SourceSize("lib/part.cpp", 1, 1, 1))
     text = printed(with_binary(sources=sources), capsys)
     plan = "--plan /home/me/tuned/tuned.toml"
-    assert f"make 'CC=compiler-gym cc {plan}' 'CXX=compiler-gym cxx {plan}' -j2" in text
+    assert f"make 'CC=compiler-gym-cc {plan}' 'CXX=compiler-gym-cxx {plan}' -j2" in text
     assert "CXX" not in printed(SUMMARY, capsys)
 
 

@@ -3,12 +3,12 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from blocks import Block, blocks_of
+from warm import Warm
 
 from docs.shown import PAGES as SHOWN_ALONE
 from docs.shown import TERMINAL, stale
@@ -21,7 +21,7 @@ PAGES = sorted(
 )
 
 
-def run(page: Path, folder: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+def run(warm: Warm, page: Path, folder: Path, *options: str) -> tuple[int, str]:
     """Run `page` as a newcomer would: in an empty folder, with this interpreter first."""
     variables = {
         **os.environ,
@@ -29,15 +29,8 @@ def run(page: Path, folder: Path, *options: str) -> "subprocess.CompletedProcess
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
         "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")]),
     }
-    return subprocess.run(
-        [sys.executable, str(RUNNER), str(page), *options],
-        cwd=folder,
-        env=variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    done = warm.run(RUNNER, [str(page), *options], folder=folder, variables=variables)
+    return done.returncode, (done.stdout + done.stderr).decode()
 
 
 HEAVY = {
@@ -49,21 +42,21 @@ HEAVY = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [p for p in PAGES if HEAVY[p]], ids=lambda page: page.stem)
-def test_blocks_that_need_gigabytes_run_too(page: Path, tmp_path: Path) -> None:
+def test_blocks_that_need_gigabytes_run_too(warm: Warm, page: Path, tmp_path: Path) -> None:
     for name in sorted(HEAVY[page]):
         pytest.importorskip(name, reason=f"{name} is missing", exc_type=ImportError)
-    done = run(page, tmp_path, "--heavy")
-    assert done.returncode == 0, done.stdout[-5000:]
+    status, said = run(warm, page, tmp_path, "--heavy")
+    assert status == 0, said[-5000:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_block_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+def test_every_block_of_a_page_runs(warm: Warm, page: Path, tmp_path: Path) -> None:
     kept = tmp_path / "outputs" / "outputs.json"
     kept.parent.mkdir()
     folder = tmp_path / "page"
     folder.mkdir()
-    done = run(page, folder, "--outputs", str(kept))
-    assert done.returncode == 0, done.stdout[-5000:]
+    status, said = run(warm, page, folder, "--outputs", str(kept))
+    assert status == 0, said[-5000:]
     if page not in SHOWN_ALONE:
         outputs = {int(line): said for line, said in json.loads(kept.read_text()).items()}
         text = page.read_text(encoding="utf-8")
@@ -80,11 +73,13 @@ def test_blocks_are_found_with_their_titles_and_lines() -> None:
     assert heavy == Block("python", None, "z = 3\n", 2, ("ray", "torch"))
 
 
-def test_a_block_of_a_heavy_library_runs_only_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_a_block_of_a_heavy_library_runs_only_where_it_is_asked_for(
+    warm: Warm, tmp_path: Path
+) -> None:
     page = tmp_path / "page.md"
     page.write_text('```python needs="json"\nassert 1 == 2\n```\n')
-    assert run(page, tmp_path).stdout == "0 blocks ran\n"
-    assert "AssertionError" in run(page, tmp_path, "--heavy").stdout
+    assert run(warm, page, tmp_path) == (0, "0 blocks ran\n")
+    assert "AssertionError" in run(warm, page, tmp_path, "--heavy")[1]
 
 
 @pytest.mark.parametrize(
@@ -95,19 +90,20 @@ def test_a_block_of_a_heavy_library_runs_only_where_it_is_asked_for(tmp_path: Pa
         ("```python\nx = 1\n```\n\n```python\nassert x == 2\n```\n", 'page.md", line 6'),
     ],
 )
-def test_a_block_that_fails_is_seen(text: str, message: str, tmp_path: Path) -> None:
+def test_a_block_that_fails_is_seen(warm: Warm, text: str, message: str, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(text)
-    done = run(page, tmp_path)
-    assert done.returncode != 0
-    assert message in done.stdout
+    status, said = run(warm, page, tmp_path)
+    assert status != 0
+    assert message in said
 
 
-def test_blocks_of_a_page_share_names_and_files(tmp_path: Path) -> None:
+def test_blocks_of_a_page_share_names_and_files(warm: Warm, tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         '```python title="given.py"\nvalue = 7\n```\n```python\nfrom given import value\n```\n'
         "```python\nassert value == 7\n```\n```console\ntest -f given.py\n```\n```text\n?\n```\n"
     )
-    done = run(page, tmp_path)
-    assert done.stdout.endswith("4 blocks ran\n"), done.stdout
+    status, said = run(warm, page, tmp_path)
+    assert status == 0
+    assert said.endswith("4 blocks ran\n"), said

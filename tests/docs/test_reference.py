@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from test_pages import run
+from warm import Warm
 
 from docs.generate import stale_pages
 
@@ -67,10 +68,10 @@ def test_rows_that_read_identically_are_seen() -> None:
     assert unclear(f"{head}| a | size |\n| b | time |\n") == []
 
 
-def test_the_blocks_of_the_readme_run(tmp_path: Path) -> None:
-    done = run(ROOT / "README.md", tmp_path)
-    assert done.returncode == 0, done.stdout
-    assert "2 blocks ran" in done.stdout  # the snippet, and the command below it
+def test_the_blocks_of_the_readme_run(warm: Warm, tmp_path: Path) -> None:
+    status, said = run(warm, ROOT / "README.md", tmp_path)
+    assert status == 0, said
+    assert "2 blocks ran" in said  # the snippet, and the command below it
 
 
 def test_each_dataset_has_a_page_of_its_own() -> None:

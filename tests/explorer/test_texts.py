@@ -15,7 +15,7 @@ AFTER = "top\ndef f\n1\n4\n5\nend\ndef h\n6\nend\nbottom"
 
 def listed(text: str, lines: dict[int, int] | None = None) -> Any:
     whole = PaneText(text, lines or {})
-    return texts._Listed(whole, parts_by_function(text, PANE.listing))  # pyright: ignore[reportPrivateUsage]
+    return texts._Listing(whole, parts_by_function(text, PANE.listing))  # pyright: ignore[reportPrivateUsage]
 
 
 def test_functions_are_listed_in_order_with_what_stands_outside() -> None:

@@ -56,7 +56,7 @@ def test_states_go_their_own_ways(session: str | None) -> None:
 
 
 def test_only_some_states_are_kept_and_all_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_KEPT", 2)
+    monkeypatch.setattr(module, "_KEPT_PROCESSES", 2)
     with grown("Safe") as (tree, _):
         way = [tree.state(0)]
         for _ in range(6):

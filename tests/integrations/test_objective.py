@@ -71,6 +71,7 @@ def test_optuna_finds_better_sequences_and_prunes_the_rest(env: Any) -> None:
     assert study.best_trial.user_attrs["actions"]
 
 
+@pytest.mark.slow  # the guide's page asks it too
 def test_nevergrad_asks_and_is_told(env: Any) -> None:
     nevergrad = pytest.importorskip("nevergrad", reason="nevergrad is missing")
     cost = SequenceObjective(env, length=3, actions=FEW)

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bundled import every_program
 
 from compiler_gym import _llvm
 from compiler_gym.datasets import BundledPrograms
@@ -192,13 +193,7 @@ def test_notes_of_a_stranger_do_no_harm(notes: bytes):
     module.verify()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow) if name == "ghostscript" else name
-        for name in (str(uri).rpartition("/")[2] for uri in BundledPrograms().benchmark_uris())
-    ],
-)
+@pytest.mark.parametrize("name", every_program())
 def test_every_bundled_program_is_merged_to_what_it_was(name: str, tmp_path: Path):
     data = BundledPrograms()[name].contents
     whole = merged(data, _llvm.split_functions(data))

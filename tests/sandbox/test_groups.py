@@ -67,7 +67,7 @@ def test_a_box_starts_in_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.skip("needs leave to make a group")
     monkeypatch.setattr(groups, "_parent", lambda: folder)
     made: list[str] = []
-    before = groups._made  # pyright: ignore[reportPrivateUsage]
+    before = groups._new_group  # pyright: ignore[reportPrivateUsage]
 
     def bare(parent: Path, memory_bytes: int, processes: int) -> groups.Group | None:
         group = before(parent, memory_bytes, processes)
@@ -78,7 +78,7 @@ def test_a_box_starts_in_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
         made.append(group.path.name)
         return group
 
-    monkeypatch.setattr(groups, "_made", bare)
+    monkeypatch.setattr(groups, "_new_group", bare)
     try:
         ran = run_contained(["/bin/cat", "/proc/self/cgroup"])
     finally:

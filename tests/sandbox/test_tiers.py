@@ -94,7 +94,7 @@ def test_a_program_of_somebody_else_is_not_run_without_one(
 ) -> None:
     assert require(what="a submission") is available()[0]
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "none")
-    with pytest.raises(SandboxError, match="a submission is somebody else's"):
+    with pytest.raises(SandboxError, match="a submission is untrusted"):
         require(what="a submission")
     assert require("none", what="a submission") is Sandbox.NONE
     assert require("limits", what="a submission") is Sandbox.LIMITS

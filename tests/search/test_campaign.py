@@ -11,7 +11,7 @@ from compiler_gym.search.greedy import GreedySearch
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.strategy import MoveSequence, Moveset, Strategy
 from compiler_gym.search.tree import Walk
-from compiler_gym.search.walker import Program
+from compiler_gym.search.walker import SearchedProgram
 from compiler_gym.spaces import NamedDiscrete
 
 from .model import walk, weights
@@ -39,7 +39,7 @@ class Listed:
 
 def campaign(strategy: Strategy, steps: int | None = None) -> Campaign:
     moves = Moves(NamedDiscrete([f"move{number}" for number in range(6)], "moves"), seed=0)
-    return Campaign(0, Program(None), "benchmark://puzzle-v0/door", strategy, steps, moves)
+    return Campaign(0, SearchedProgram(None), "benchmark://puzzle-v0/door", strategy, steps, moves)
 
 
 def done(of: Campaign, task: WalkTask, seconds: float = 0.0) -> list[float]:

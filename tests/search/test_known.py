@@ -25,7 +25,7 @@ def test_levels_are_told_by_their_whole_name(names: list[str], found: list[list[
 
 
 def test_every_registered_sequence_is_of_names_and_means_nothing_elsewhere() -> None:
-    lines = list(known._lines())
+    lines = list(known._lines_of_sequences())
     names = sorted({name for line in lines for name in line.split()})
     assert len(lines) == len(known_sequences(names)) > 3
     assert known_sequences(["made-up"]) == []

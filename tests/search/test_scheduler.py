@@ -17,7 +17,7 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.random_strategy import RandomSearch
 from compiler_gym.search.scheduler import Scheduler
 from compiler_gym.search.strategy import Moveset
-from compiler_gym.search.walker import Program
+from compiler_gym.search.walker import SearchedProgram
 from compiler_gym.search.watching import Progress, Silent, Watcher
 
 from .puzzle import make_puzzle
@@ -34,7 +34,7 @@ def campaigns(env: CompilerEnv, count: int, steps: int | None = None) -> list[Ca
     moves = Moves(env.action_space, seed=0)
     strategies = [RandomSearch(Moveset(6), random.Random(seed)) for seed in range(count)]
     return [
-        Campaign(index, Program(env.benchmark), f"program {index}", strategy, steps, moves)
+        Campaign(index, SearchedProgram(env.benchmark), f"program {index}", strategy, steps, moves)
         for index, strategy in enumerate(strategies)
     ]
 

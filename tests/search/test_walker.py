@@ -11,7 +11,7 @@ from compiler_gym.options import SearchOptions
 from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import State
-from compiler_gym.search.walker import Program, Walker
+from compiler_gym.search.walker import SearchedProgram, Walker
 from compiler_gym.testing import worker_pid
 from search.puzzle import CRASH, GROW, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 
@@ -29,8 +29,8 @@ def env() -> Iterator[CompilerEnv]:
 
 
 @pytest.fixture
-def program(env: CompilerEnv) -> Program:
-    return Program(env.benchmark)
+def program(env: CompilerEnv) -> SearchedProgram:
+    return SearchedProgram(env.benchmark)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def make_walker(
 
 
 def test_rewards_add_up_and_actions_without_effect_leave_no_trace(
-    walker: Walker, program: Program
+    walker: Walker, program: SearchedProgram
 ) -> None:
     walk = walker.walk(program, [TRIM, NOTHING, OPEN, SAVE])
     assert [node.reward for node in walk.nodes] == [0, 1, 1, 41]
@@ -61,7 +61,7 @@ def test_rewards_add_up_and_actions_without_effect_leave_no_trace(
     assert walk.new_steps == 4
 
 
-def test_nothing_is_tried_twice(walker: Walker, program: Program) -> None:
+def test_nothing_is_tried_twice(walker: Walker, program: SearchedProgram) -> None:
     first = walker.walk(program, [TRIM, OPEN, CRASH])
     again = walker.walk(program, [TRIM, NOTHING, OPEN, CRASH])
     assert again.new_steps == 1
@@ -72,7 +72,7 @@ def test_nothing_is_tried_twice(walker: Walker, program: Program) -> None:
 
 
 def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
-    env: CompilerEnv, walker: Walker, program: Program
+    env: CompilerEnv, walker: Walker, program: SearchedProgram
 ) -> None:
     kept_forks = KeptForks(4)
     hung = make_walker(env, kept_forks, step_seconds=0.5).walk(program, [HANG]).failure
@@ -82,7 +82,9 @@ def test_a_walk_goes_on_after_a_crash_and_after_a_hang(
     assert walker.walk(program, [TRIM, OPEN, SAVE]).last.reward == 41
 
 
-def test_a_kept_environment_gives_the_same_as_a_replay(env: CompilerEnv, program: Program) -> None:
+def test_a_kept_environment_gives_the_same_as_a_replay(
+    env: CompilerEnv, program: SearchedProgram
+) -> None:
     kept_forks = KeptForks(4)
     walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
@@ -103,7 +105,7 @@ def test_a_kept_environment_gives_the_same_as_a_replay(env: CompilerEnv, program
     walker.close()
 
 
-def test_a_walk_stops_when_the_time_is_up(env: CompilerEnv, program: Program) -> None:
+def test_a_walk_stops_when_the_time_is_up(env: CompilerEnv, program: SearchedProgram) -> None:
     class Late(Clock):
         left = 0.0
 
@@ -112,12 +114,14 @@ def test_a_walk_stops_when_the_time_is_up(env: CompilerEnv, program: Program) ->
     assert program.root.children == {}
 
 
-def test_a_replay_that_fails_has_no_reward(walker: Walker, program: Program) -> None:
+def test_a_replay_that_fails_has_no_reward(walker: Walker, program: SearchedProgram) -> None:
     assert walker.replay(program, [TRIM, CRASH]) is None
     assert walker.replay(program, []) == 0.0
 
 
-def test_equal_programs_are_known_whichever_way_led_there(walker: Walker, program: Program) -> None:
+def test_equal_programs_are_known_whichever_way_led_there(
+    walker: Walker, program: SearchedProgram
+) -> None:
     first = walker.walk(program, [TRIM, OPEN, SAVE, GROW])
     other = walker.walk(program, [OPEN, TRIM, SAVE, GROW, TRIM])
     assert other.new_steps == 3  # the first two, and the last
@@ -133,7 +137,7 @@ def test_equal_programs_are_known_whichever_way_led_there(walker: Walker, progra
     assert (again.new_steps, again.failure is not None) == (0, True)
 
 
-def test_a_way_back_to_the_start_is_the_start(walker: Walker, program: Program) -> None:
+def test_a_way_back_to_the_start_is_the_start(walker: Walker, program: SearchedProgram) -> None:
     walker.walk(program, [TRIM])
     known = walker.walk(program, [NOTHING]).last
     assert known is program.root
@@ -149,7 +153,9 @@ class Toll(CostReward):
         return super().update(actions, observations, observation_view) - 0.25
 
 
-def test_what_depends_on_the_way_is_earned_on_every_way(env: CompilerEnv, program: Program) -> None:
+def test_what_depends_on_the_way_is_earned_on_every_way(
+    env: CompilerEnv, program: SearchedProgram
+) -> None:
     env.episode.selection.reward.add_space(
         Toll("Toll", cost="Cost", initial="Cost", platform_dependent=False)
     )
@@ -161,7 +167,7 @@ def test_what_depends_on_the_way_is_earned_on_every_way(env: CompilerEnv, progra
 
 
 def test_a_dear_reward_is_asked_for_once_for_each_program(
-    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+    env: CompilerEnv, program: SearchedProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reward = CostReward("Dear", cost="Cost", initial="Cost", platform_dependent=True)
     env.episode.selection.reward.add_space(reward)
@@ -182,7 +188,7 @@ def test_a_dear_reward_is_asked_for_once_for_each_program(
     assert walk.last.reward == walker.replay(program, [OPEN, TRIM, GROW, SAVE]) == 36
 
 
-def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: Program) -> None:
+def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: SearchedProgram) -> None:
     kept_forks = KeptForks(4)
     walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
@@ -196,7 +202,9 @@ def test_a_state_that_several_wait_for_is_kept(env: CompilerEnv, program: Progra
     walker.close()
 
 
-def test_a_kept_process_that_is_lost_costs_only_time(env: CompilerEnv, program: Program) -> None:
+def test_a_kept_process_that_is_lost_costs_only_time(
+    env: CompilerEnv, program: SearchedProgram
+) -> None:
     kept_forks = KeptForks(4)
     walker = make_walker(env, kept_forks)
     base = walker.walk(program, [TRIM, OPEN]).last
@@ -215,7 +223,7 @@ def test_a_kept_process_that_is_lost_costs_only_time(env: CompilerEnv, program: 
 
 
 def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
-    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+    env: CompilerEnv, program: SearchedProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept_forks = KeptForks(4)
     walker = make_walker(env, kept_forks)
@@ -240,7 +248,7 @@ def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
 
 
 def test_what_an_environment_says_means_nothing_is_not_tried(
-    env: CompilerEnv, program: Program, monkeypatch: pytest.MonkeyPatch
+    env: CompilerEnv, program: SearchedProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
 

@@ -102,6 +102,15 @@ def test_a_wheel_with_a_developers_file_and_without_licences_is_seen(tmp_path: P
     assert "manylinux" in "".join(complaints(other))
 
 
+_PROGRAMS = (
+    "compiler_gym/_box",
+    *(
+        f"compiler_gym_next-{__version__}.data/scripts/compiler-gym-{name}"
+        for name in ("cc", "cxx")
+    ),
+)
+
+
 def _whole(folder: Path, *, without: str = "", also: str = "", version: str = __version__) -> Path:
     """Write a wheel of empty files that has all that a release wants, or all but one."""
     wheel = folder / f"compiler_gym_next-{version}-cp312-abi3-manylinux_2_34_x86_64.whl"
@@ -112,10 +121,11 @@ def _whole(folder: Path, *, without: str = "", also: str = "", version: str = __
         for name in names:
             if name and not (without and name.endswith(without)):
                 archive.writestr(name, "")
-        box = zipfile.ZipInfo("compiler_gym/_box")
-        box.external_attr = 0o755 << 16
-        if without != "_box":
-            archive.writestr(box, "")
+        for name in _PROGRAMS:
+            program = zipfile.ZipInfo(name)
+            program.external_attr = 0o755 << 16
+            if not (without and name.endswith(without)):
+                archive.writestr(program, "")
     return wheel
 
 
@@ -123,7 +133,9 @@ def test_a_whole_wheel_has_nothing_wrong(tmp_path: Path) -> None:
     assert complaints(_whole(tmp_path)) == []
 
 
-@pytest.mark.parametrize("name", [*sorted(LICENSES), "_columns.abi3.so", "_llvm.abi3.so", "_box"])
+@pytest.mark.parametrize(
+    "name", [*sorted(LICENSES), "_columns.abi3.so", "_llvm.abi3.so", "_box", "-cc", "-cxx"]
+)
 def test_one_thing_that_is_missing_is_one_complaint(tmp_path: Path, name: str) -> None:
     (found,) = complaints(_whole(tmp_path, without=name))
     assert name in found

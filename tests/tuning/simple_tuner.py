@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import Binary, build_variables
-from compiler_gym.tuning import BinaryPlan, Found, Subject
+from compiler_gym.builds import Binary, build_variables, shell_text
+from compiler_gym.tuning import BinaryPlan, Found, Meaning, Subject
 
 
 class SimpleTuner:
@@ -40,9 +40,11 @@ class SimpleTuner:
         self.built.append(plan.flags)
         folder.mkdir(parents=True, exist_ok=True)
         output = folder / "made"
-        sources = [str(unit.path) for unit in binary.units]
+        sources = [f"./{binary.name_of(unit)}" for unit in binary.units]
+        words = [*plan.flags, *plan.passes.split(), *sources, *_symbols(binary)]
         subprocess.run(
-            ["cc", *plan.flags, *plan.passes.split(), *sources, "-s", "-o", output],
+            ["cc", *words, "-o", output],
+            cwd=binary.root,
             check=True,
             env=build_variables(),
         )
@@ -51,6 +53,9 @@ class SimpleTuner:
     def require_possible(self, plan: BinaryPlan) -> None:
         """Refuse nothing: tests of the tuning try every flag."""
 
+    def meaning(self, decision: str) -> Meaning:
+        return Meaning(f"Says {decision}.", "https://example.org/")
+
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         return tuple(plan.passes.split())
 
@@ -58,5 +63,12 @@ class SimpleTuner:
         return replace(plan, passes=" ".join(steps) or "-w")
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
-        names = " ".join(f'"$ROOT"/{binary.name_of(unit)}' for unit in binary.units)
-        return f'cc {" ".join(plan.flags)} {plan.passes} {names} -s -o "$OUT"/{binary.name}\n'
+        names = " ".join(f'"./{binary.name_of(unit)}"' for unit in binary.units)
+        words = shell_text(
+            [*plan.flags, *plan.passes.split(), *_symbols(binary)], {str(binary.root): "ROOT"}
+        )
+        return f'(cd "$ROOT" && cc {words} {names} -o "$OUT"/{binary.name})\n'
+
+
+def _symbols(binary: Binary) -> Sequence[str]:
+    return binary.command.debug or ["-s"]

@@ -23,7 +23,7 @@ def test_a_run_uses_the_binary_in_its_place(tmp_path: Path) -> None:
     assert (first.status, second.status) == (0, 4)
     assert first.output != second.output
     assert run.run(one).output == first.output
-    assert first.tail == "one\n"
+    assert first.tail == "one"
 
 
 def test_runs_alternate(tmp_path: Path) -> None:
@@ -44,3 +44,15 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 def test_an_interrupt_of_the_terminal_does_not_reach_the_users_commands(tmp_path: Path) -> None:
     # The fifth word of a process's status is its group: that of the shell is its own.
     assert run_check('test "$(cut -d" " -f5 /proc/$$/stat)" = $$', tmp_path).status == 0
+
+
+def test_the_last_lines_are_told_and_where_all_of_them_are(tmp_path: Path) -> None:
+    log = tmp_path / "check.log"
+    outcome = run_check("seq 5000; echo; echo why >&2; exit 3", tmp_path, log=log)
+    assert outcome.status == 3
+    assert outcome.tail.endswith(f"why\nThe whole output is in {log}")
+    assert "5000" in outcome.tail
+    assert "\n1\n" not in outcome.tail
+    lines = log.read_text().splitlines()
+    assert lines[:2] == ["1", "2"]
+    assert "why" in lines

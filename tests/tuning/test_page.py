@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from compiler_gym.tuning import FunctionSize
+from compiler_gym.tuning import Decision, FunctionSize
 from compiler_gym.tuning.page import page
 from tests.tuning.summaries import SUMMARY, with_binary
 
@@ -96,3 +96,10 @@ def test_speed_is_shown_with_its_confidence() -> None:
     speed = {"speedup": 1.05, "low": 1.02, "high": 1.081}
     text = read(page(replace(with_binary(speed=speed), goal="speed"))).text
     assert "1.050 times as fast as clang -Oz -flto, between 1.020 and 1.081" in text
+
+
+def test_a_decision_is_told_in_a_sentence_with_a_link() -> None:
+    decision = Decision("option x=1", 4, "Does <this>.", "https://example.org/a?b&c")
+    text = page(with_binary(decisions=(decision,), steps={"sroa": "Splits structures."}))
+    assert 'Does &lt;this&gt;. <a href="https://example.org/a?b&amp;c">More</a>' in text
+    assert "Splits structures." in text

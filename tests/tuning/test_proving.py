@@ -24,7 +24,7 @@ def request_(tmp_path: Path) -> Request:
     return Request(("make",), project, tmp_path / "out", seconds=1.0, run="./program")
 
 
-@pytest.mark.parametrize("place", [0, 2, 4])
+@pytest.mark.parametrize("place", [0, pytest.param(2, marks=pytest.mark.slow), 4])
 def test_the_pass_that_breaks_a_program_is_taken_back_alone(request_: Request, place: int) -> None:
     passes = ["-Os", "-fno-ivopts", "-fno-gcse", "-fomit-frame-pointer"]
     tuner = SimpleTuner("-s", passes=" ".join([*passes[:place], "-DADDED=1", *passes[place:]]))

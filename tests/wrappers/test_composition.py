@@ -13,6 +13,7 @@ import gymnasium
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 
 from compiler_gym.core import CompilerEnv
@@ -148,7 +149,7 @@ def walk(env: Any, choices: list[float]) -> list[Any]:
 CHOICES = st.lists(st.floats(0, 1, exclude_max=True), min_size=1, max_size=5)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list[Any](HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, CHOICES, CHOICES)
 def test_any_stack_is_an_environment_whose_forks_are_exact(
     layers: list[tuple[int, int]], before: list[float], after: list[float]
@@ -171,7 +172,7 @@ def test_any_stack_is_an_environment_whose_forks_are_exact(
         assert all(json.loads(line) for path in files for line in path.read_text().splitlines())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list[Any](HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, CHOICES)
 def test_any_stack_does_to_the_program_what_its_actions_say(
     layers: list[tuple[int, int]], choices: list[float]
@@ -196,7 +197,7 @@ def looks(env: Any) -> list[Any]:
     return found
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list[Any](HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, LAYERS, CHOICES, CHOICES, CHOICES)
 def test_steps_that_were_undone_leave_no_trace(
     below: list[tuple[int, int]],
@@ -258,7 +259,7 @@ def test_a_worker_that_is_lost_between_two_steps_ends_the_episode_at_the_next(wr
             assert env.observation_space.contains(observation)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list[Any](HealthCheck))
+@settings(max_examples=examples(30), deadline=None, suppress_health_check=list[Any](HealthCheck))
 @given(LAYERS, CHOICES)
 def test_any_stack_survives_a_crash_below(
     layers: list[tuple[int, int]], choices: list[float]

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Distribution:
     """The extension modules in it; another one is a mistake."""
     limit: int
     """The most bytes of a wheel."""
-    has_box: bool
+    has_programs: bool
     options: tuple[str, ...] = ()
     """What is said to CMake."""
 
@@ -45,14 +46,19 @@ MAIN = Distribution(
     ".",
     ("_columns", "_llvm", "_service"),
     25_000_000,
-    has_box=True,
+    has_programs=True,
     # The engine of loop nests is 13 MB more; the one for plug-ins 0.6: a checkout builds it.
-    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_PLUGINS=OFF"),
+    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_PLUGINS=OFF", "COMPILER_GYM_SORT=ON"),
 )
 JIT = Distribution(
-    f"{DISTRIBUTION}-jit", "tools/release/jit_wheel", ("_jit",), 20_000_000, has_box=False
+    f"{DISTRIBUTION}-jit", "tools/release/jit_wheel", ("_jit",), 20_000_000, has_programs=False
 )
 
+_PROGRAMS = (
+    "compiler_gym/_box",
+    *(f".data/scripts/{name}" for name in ("compiler-gym-cc", "compiler-gym-cxx")),
+)
+"""What is run and not imported, by how its path ends."""
 _NEVER = re.compile(
     r"(^|/)(tests?|benchmarks|tools|docs|\.git|\.venv|__pycache__)/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
@@ -111,12 +117,17 @@ def complaints(wheel: Path, kind: Distribution = MAIN) -> list[str]:
     found += [f"no {name}" for name in wanted if name not in names]
     others = [name for name in names if re.match(r"compiler_gym/_\w+\.\S*so$", name)]
     found += [f"{name} is no part of this wheel" for name in others if name not in wanted]
-    box = [info for info in files if info.filename == "compiler_gym/_box"]
-    if not kind.has_box:
-        found += ["compiler_gym/_box is no part of this wheel" for _ in box]
-    elif not box or not box[0].external_attr >> 16 & 0o100:
-        found.append("no program compiler_gym/_box that may be run")
-    return found
+    return found + [text for name in _PROGRAMS for text in _program_complaints(name, files, kind)]
+
+
+def _program_complaints(
+    name: str, files: Sequence[zipfile.ZipInfo], kind: Distribution
+) -> Iterator[str]:
+    program = [info for info in files if info.filename.endswith(name)]
+    if not kind.has_programs:
+        yield from (f"{name} is no part of this wheel" for _ in program)
+    elif not program or not program[0].external_attr >> 16 & 0o100:
+        yield f"no program {name} that may be run"
 
 
 def _is_unwanted(name: str) -> bool:

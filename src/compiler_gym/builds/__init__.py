@@ -3,11 +3,12 @@
 
 ``asked`` is the build that somebody means, ``command_line`` reads one command of a compiler,
 ``compilation_database`` a file of them, ``archives`` what lies in an archive, ``elf`` how large a
-linked file is, ``link_map`` what of it is where. ``recording`` runs a whole build in a copy of its
-``tree`` and writes down every command (``watch`` stands in for the compilers), ``binaries`` says
-what each linked file was made of, ``relinking`` how another compiler makes it again. ``sessions``
-runs a command that nothing of outlives (``keeper``), and ``protecting`` keeps the project itself
-from being written. No compiler is named here, and nothing of a project is changed in its place.
+linked file is, ``debug_files`` where its debug information lies, ``link_map`` what of it is where.
+``recording`` runs a whole build in a copy of its ``tree`` and writes down every command (``watch``
+stands in for the compilers), ``binaries`` says what each linked file was made of, ``relinking`` how
+another compiler makes it again. ``sessions`` runs a command that nothing of outlives (``keeper``),
+and ``protecting`` keeps the project itself from being written. No compiler is named here,
+and nothing of a project is changed in its place.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +18,14 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.builds.archives import is_archive, members_of
     from compiler_gym.builds.asked import build_asked
-    from compiler_gym.builds.binaries import Binary, Input, Unit, find_binaries, inputs_of
+    from compiler_gym.builds.binaries import (
+        Binary,
+        Input,
+        Unit,
+        find_binaries,
+        inputs_of,
+        objects_of,
+    )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         SOURCE_LANGUAGES,
@@ -26,8 +34,15 @@ if TYPE_CHECKING:
         Source,
     )
     from compiler_gym.builds.compilation_database import read_database
+    from compiler_gym.builds.debug_files import (
+        debug_name,
+        split_commands,
+        with_debug,
+        with_own_debug,
+    )
     from compiler_gym.builds.elf import (
         Sizes,
+        code_of,
         exported_symbols,
         function_sizes,
         is_shared_library,
@@ -72,7 +87,9 @@ __all__ = [
     "build_asked",
     "build_variables",
     "bytes_by_file",
+    "code_of",
     "copy_tree",
+    "debug_name",
     "digests_of",
     "exported_symbols",
     "find_binaries",
@@ -85,6 +102,7 @@ __all__ = [
     "map_beside",
     "members_of",
     "needed_symbols",
+    "objects_of",
     "read_database",
     "record_build",
     "run_command",
@@ -92,16 +110,21 @@ __all__ = [
     "shell_comment",
     "shell_text",
     "sizes_of",
+    "split_commands",
+    "with_debug",
+    "with_own_debug",
 ]
 
 _WHERE = {
     "command_line": ("IR_SUFFIXES", "SOURCE_LANGUAGES", "CompilerCommand", "Mode", "Source"),
     "archives": ("is_archive", "members_of"),
     "asked": ("build_asked",),
-    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of"),
+    "binaries": ("Binary", "Input", "Unit", "find_binaries", "inputs_of", "objects_of"),
     "compilation_database": ("read_database",),
+    "debug_files": ("debug_name", "split_commands", "with_debug", "with_own_debug"),
     "elf": (
         "Sizes",
+        "code_of",
         "exported_symbols",
         "function_sizes",
         "is_shared_library",

@@ -6,7 +6,7 @@ no rules of their own. What no recorded command made stays a file for the linker
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from compiler_gym.builds.command_line import CompilerCommand, Mode, Source
 from compiler_gym.builds.elf import EXECUTABLE, SHARED, is_elf
 from compiler_gym.builds.recording import Event
 
-__all__ = ["Binary", "Input", "Origin", "Unit", "find_binaries", "inputs_of"]
+__all__ = ["Binary", "Input", "Origin", "Unit", "find_binaries", "inputs_of", "objects_of"]
 
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 
@@ -103,9 +103,10 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
     links: dict[Path, tuple[CompilerCommand, str]] = {}
     for event in events:
         command = CompilerCommand.parse(event.words, event.cwd)
-        if command.mode is Mode.OBJECT:
-            _take_objects(command, event, made)
-        elif command.mode is Mode.PROGRAM:
+        digests = {command.cwd / name: digest for name, digest in event.made.items()}
+        objects = [(path, unit) for path, unit in objects_of(command) if path in digests]
+        made.update((digests[path], (unit,)) for path, unit in objects)
+        if command.mode is Mode.PROGRAM:
             for name, digest in event.made.items():
                 if "-r" in command.link_flags:
                     known = [input.units for input in inputs_of(command, origin)]
@@ -122,14 +123,11 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
     return found
 
 
-def _take_objects(
-    command: CompilerCommand, event: Event, made: dict[str, tuple[Unit, ...]]
-) -> None:
-    for source in command.sources:
-        path = command.output_of(source)
-        for name, digest in event.made.items():
-            if (command.cwd / name) == path:
-                made[digest] = (Unit(command, source),)
+def objects_of(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:
+    """Yield the objects that `command` makes, and the source of each."""
+    if command.mode is Mode.OBJECT:
+        for source in command.sources:
+            yield command.output_of(source), Unit(command, source)
 
 
 def inputs_of(command: CompilerCommand, origin: Origin) -> Iterable[Input]:

@@ -91,6 +91,8 @@ class CompilerCommand:
     """The last of its ``-O`` options."""
     emits_llvm: bool = False
     """Whether it makes bitcode or IR in the place of objects or assembly."""
+    debug: tuple[str, ...] = ()
+    """What is said of debug information when it is run again: its own flags do not count."""
 
     @classmethod
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
@@ -102,18 +104,18 @@ class CompilerCommand:
         parts = _Parts()
         parts.take(expanded[1:])
         return cls(
-            expanded,
-            directory,
-            parts.mode if parts.sources or parts.objects else Mode.NOTHING,
-            tuple(parts.sources),
-            tuple(parts.objects),
-            tuple(parts.flags),
-            tuple(parts.link_flags),
-            tuple(parts.link_words),
-            tuple(parts.assembly),
-            parts.output,
-            parts.level,
-            parts.emits_llvm,
+            words=expanded,
+            cwd=directory,
+            mode=parts.mode if parts.sources or parts.objects else Mode.NOTHING,
+            sources=tuple(parts.sources),
+            objects=tuple(parts.objects),
+            flags=tuple(parts.flags),
+            link_flags=tuple(parts.link_flags),
+            link_words=tuple(parts.link_words),
+            assembly=tuple(parts.assembly),
+            output=parts.output,
+            level=parts.level,
+            emits_llvm=parts.emits_llvm,
         )
 
     @classmethod

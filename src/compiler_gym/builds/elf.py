@@ -12,6 +12,7 @@ from compiler_gym.files import read_regular
 
 __all__ = [
     "Sizes",
+    "code_of",
     "exported_symbols",
     "function_sizes",
     "is_elf",
@@ -83,6 +84,13 @@ def sizes_of(path: Path) -> Sizes:
         return Sizes(text, loaded, len(data))
     text = sum(section.size for section in sections if section.name == ".text")
     return Sizes(text, sum(_loadable(path, data)), len(data))
+
+
+def code_of(path: Path) -> bytes:
+    """Return the section ``.text`` of `path`; raise `ProjectError` where that is no ELF file."""
+    data = _read(path)
+    found = (part for part in _sections(path, data) if part.name == ".text")
+    return b"".join(_contents(path, data, part) for part in found)
 
 
 def function_sizes(path: Path) -> dict[str, int]:

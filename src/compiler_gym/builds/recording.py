@@ -22,7 +22,6 @@ __all__ = ["Event", "Recording", "record_build"]
 _UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-line option|option)")
 _C = ("cc", "gcc", "clang")
 _CXX = ("c++", "g++", "clang++")
-_SHOWN_LINES = 25
 _MOST_LOGGED, _MOST_KEPT, _LONGEST_LINE = 64 << 20, 1 << 20, 1 << 12
 """Bytes of what a build prints: on the disk, in memory, and of one line that is shown."""
 _READ_ONLY = "Read-only file system"
@@ -106,11 +105,10 @@ def record_build(
     watching = _Lines(on_line, poll)
     status = _run(command, wrap, tree, variables, recording.log, watching)
     if status:
-        said = watching.printed.text()
-        end = "\n".join(said.splitlines()[-_SHOWN_LINES:])
+        advice = _advice(watching.printed.text(), compiler)
         raise ProjectError(
             f"the build failed with status {status}: {shlex.join(command)}\n"
-            f"{end}{_advice(said, compiler)}\n"
+            f"{watching.printed.last_lines()}{advice}\n"
             f"The whole output is in {recording.log}"
         )
     return recording

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compiler_gym.builds.binaries import Binary, Input, Unit
-from compiler_gym.builds.sessions import build_variables
+from compiler_gym.builds.sessions import Printed, build_variables
 from compiler_gym.errors import ProjectError
 
 __all__ = ["Driver", "Place", "run_command"]
@@ -51,7 +51,8 @@ class Driver:
             for word in own
             if word not in self.not_understood and not word.startswith(self.left_out)
         ]
-        return [*self.c, *self.quiet, *own, *flags, "-c", source, "-o", str(output)]
+        words = [*self.c, *self.quiet, *own, *flags, *unit.command.debug]
+        return [*words, "-c", source, "-o", str(output)]
 
     def link_words(
         self,
@@ -77,7 +78,7 @@ class Driver:
             elif word not in seen:
                 words += place(known)
                 seen.add(word)
-        stripped = ("-Wl,--strip-all",) if strip else ()
+        stripped = ("-Wl,--strip-all",) if strip and not command.debug else ()
         return [*words, *self.linker, *flags, *stripped, "-o", str(output)]
 
 
@@ -94,7 +95,9 @@ def run_command(words: Sequence[str], cwd: Path) -> None:
     except OSError as error:
         raise ProjectError(f"cannot run {words[0]} in {cwd}: {error.strerror}") from error
     if done.returncode:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()[-_SHOWN:]
+        printed = Printed(_SHOWN)
+        printed.add(done.stderr or done.stdout)
+        said = printed.last_lines()
         if shutil.disk_usage(cwd).free < _LITTLE:
             said += "\nThe disk is nearly full there: make room, and go on with --resume"
         raise ProjectError(f"{shlex.join(words)}\nin {cwd} ended with {done.returncode}:\n{said}")

@@ -24,12 +24,12 @@ _DATE, _DEFAULT_DATE = "SOURCE_DATE_EPOCH", "315532800"
 """What ``__DATE__`` and ``__TIME__`` are for compilers: 1980, the first year that archives know."""
 
 
-def build_variables() -> dict[str, str]:
-    """Return the environment of a build: the date in it is the same at any time.
+def build_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the `environment` of a build: the date in it is the same at any time.
 
     It is the user's own where SOURCE_DATE_EPOCH says one.
     """
-    return {_DATE: _DEFAULT_DATE, **os.environ}
+    return {_DATE: _DEFAULT_DATE, **environment}
 
 
 @dataclass(slots=True)
@@ -58,6 +58,10 @@ class Printed:
         self._tail += part[room:]
         if len(self._tail) > 2 * self.most:
             del self._tail[: -self.most]
+
+    def last_lines(self, count: int = 10) -> str:
+        """Return the last lines, without blank ones at the end: a failure says there what it is."""
+        return "\n".join(self.text().rstrip().splitlines()[-count:])
 
     def text(self) -> str:
         """Return what is kept."""

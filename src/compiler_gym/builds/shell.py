@@ -37,7 +37,7 @@ def _word(word: str, folders: Mapping[str, str]) -> str:
     if not folders:
         return shlex.quote(word)
     longest = sorted(folders, key=len, reverse=True)
-    marks = re.compile(f"({'|'.join(map(re.escape, longest))})(?![^/])")
+    marks = re.compile(f"({'|'.join(map(re.escape, longest))})(?![^/=])")
     pieces = [piece for piece in marks.split(word) if piece]
     return "".join(
         f'"${folders[piece]}"' if piece in folders else shlex.quote(piece) for piece in pieces

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Remembers what actions did, so that no worker does it twice.
+"""Caches the results of actions, so that no worker computes one twice.
 
 ``memory`` and ``disk`` are the two places, ``cache`` puts them together, and
-``connection`` stands between an environment and its session and asks the session only
-for what is not known; ``lazy_session`` spares the session all else.
+``connection`` stands between an environment and its session and requests only unknown
+results from the session; ``lazy_session`` defers all other work.
 """
 
 from compiler_gym.caching.cache import CacheStatistics, TranspositionCache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What actions did to programs: in memory, and in a file that processes share."""
+"""A cache of the results of actions: in memory, and in a file that processes share."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ __all__ = ["CacheStatistics", "TranspositionCache"]
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:
-    """How often a cache was asked, and answered."""
+    """The hits, misses and size of a cache."""
 
     hits: int = 0
     """Actions whose result was known."""
@@ -164,7 +164,7 @@ class TranspositionCache:
 
     def _write_at_exit(self) -> None:
         disk = self._disk
-        self._at_exit = weakref.finalize(self, _close, disk, self._lock)
+        self._at_exit = weakref.finalize(self, _close_disk, disk, self._lock)
 
     def after_fork(self) -> None:
         """Leave what waits to the parent, which still has it, and start a lock of our own."""
@@ -183,7 +183,7 @@ class TranspositionCache:
         return known
 
 
-def _close(disk: Disk | None, lock: threading.RLock) -> None:
+def _close_disk(disk: Disk | None, lock: threading.RLock) -> None:
     if disk is not None:
         with lock:
             disk.close()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A connection that asks its session only for what no session has answered before.
+"""A connection that asks its session only for results that are not in the cache.
 
 As long as every answer is known, the session does nothing. An action that had no effect
-need not be applied at all. Whatever cannot be known exactly is passed on: parameters,
+need not be applied at all. Requests without exact answers are passed on: parameters,
 observations that vary, episodes whose actions change on the way.
 """
 
@@ -229,7 +229,7 @@ class CachingConnection:
                 break
             if reply.end or self._state is None:
                 return (yield from self._rest(request, number, reply, no_effect))
-        return _joined(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
+        return _joined_reply(reply, no_effect, last + 1)  # type: ignore[possibly-unbound]  # one at least
 
     def _one(self, action: Any, names: list[str]) -> Work:
         """Apply one action, or none, observe, and learn what there is to learn."""
@@ -272,7 +272,7 @@ class CachingConnection:
         assert isinstance(rest, Stepped)
         rest.end = rest.end or reply.end
         rest.action_space = rest.action_space or reply.action_space
-        return _joined(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
+        return _joined_reply(rest, no_effect and rest.no_effect, number + 1 + rest.applied)
 
     def _note(self, actions: list[Any]) -> None:
         """Take note of actions that change the program."""
@@ -299,7 +299,7 @@ class CachingConnection:
             self._version,
             self._key,
             program.uri,  # how to run a program may follow from it, and its text may name it
-            _digest(program.contents),
+            _contents_digest(program.contents),
             hashlib.blake2b(program.run, digest_size=16).digest(),
             sorted(program.parameters.items()),
             request.action_space,
@@ -308,7 +308,7 @@ class CachingConnection:
         return hashlib.blake2b(_encode(parts), digest_size=16).digest()
 
 
-def _digest(contents: bytes) -> bytes:
+def _contents_digest(contents: bytes) -> bytes:
     known = _digests.get(id(contents))
     if known is not None and known[0] is contents:
         return known[1]
@@ -329,7 +329,7 @@ def _unapplied(failed: Failed) -> Failed:
     return Failed(failed.kind, failed.message, 0, False)
 
 
-def _joined(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
+def _joined_reply(reply: Stepped, no_effect: bool, applied: int) -> Stepped:
     """Return the last reply as that to all actions together."""
     reply.no_effect, reply.applied = no_effect, applied
     return reply

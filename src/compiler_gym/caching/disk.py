@@ -24,15 +24,15 @@ from compiler_gym.files import Lock, made
 
 __all__ = ["Disk"]
 
-_SCHEMA = """
+_CACHE_TABLES = """
 CREATE TABLE IF NOT EXISTS transitions (
   state BLOB NOT NULL, action BLOB NOT NULL, next BLOB NOT NULL,
   no_effect INTEGER NOT NULL, end INTEGER NOT NULL, PRIMARY KEY (state, action));
 CREATE TABLE IF NOT EXISTS observations (
   state BLOB NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (state, name));
 """
-_BATCH = 500
-_SECONDS = 1.0
+_BATCH_ROWS = 500
+_BATCH_SECONDS = 1.0
 _BATCH_BYTES = _LOG_BYTES = 4 << 20
 """How many rows and bytes, and for how long, wait to be written; how long the log gets."""
 _ROW_BYTES = 100
@@ -122,7 +122,7 @@ class Disk:
                 database = sqlite3.connect(self.path, timeout=30.0, check_same_thread=False)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = OFF")
-            database.executescript(_SCHEMA)
+            database.executescript(_CACHE_TABLES)
             self._database = database
         return self._database
 
@@ -153,8 +153,8 @@ class Disk:
         self._waiting_bytes += size
         rows = len(self._transitions) + len(self._observations)
         most_bytes = min(_BATCH_BYTES, self._capacity // 64)
-        is_much = rows >= _BATCH or self._waiting_bytes >= most_bytes
-        if is_much or time.monotonic() - self._flushed > _SECONDS:
+        is_much = rows >= _BATCH_ROWS or self._waiting_bytes >= most_bytes
+        if is_much or time.monotonic() - self._flushed > _BATCH_SECONDS:
             self.flush()
 
     def _make_room(self, database: sqlite3.Connection) -> None:

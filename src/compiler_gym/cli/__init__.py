@@ -3,16 +3,23 @@
 
 Commands reach a compiler by the name of its environment and through the API that
 every environment has. ``_app`` lists the commands, ``_failures`` turns errors into
-one line and an exit status, ``_programs`` reads what the user calls
-a program, ``_interrupts`` handles Ctrl-C, and ``_output``
-prints. Nothing is imported before it is needed.
+one line and an exit status, ``_programs`` reads program
+arguments, ``_interrupts`` handles Ctrl-C, ``_output`` prints, and ``_driver`` starts the
+compiled driver. Nothing is imported before it is needed.
 """
+
+import sys
 
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
+    words = sys.argv[1:]
+    if words[:1] in (["cc"], ["cxx"]) and words[1:2] == ["--plan"] and len(words) > 2:
+        from compiler_gym.cli._driver import become_driver
+
+        become_driver(words)
     from compiler_gym.cli._app import main as run
 
     run()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The list of commands, and the entrance that the shell calls.
+"""The list of commands, and the entry point of the program.
 
-A command is a row: its module is loaded when it is called, and the help is written
-without it. Help is plain text: Typer's panels load more than all the rest, and read
-what stands in brackets as markup.
+A command is a row: its module is loaded when it is called, and help is printed
+without it. Help is plain text: Typer's panels are slow to load and treat text in
+brackets as markup.
 """
 
 import sys

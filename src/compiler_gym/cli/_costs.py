@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What an episode made of a program, in the units of its costs.
+"""The costs of a program before and after an episode, in their own units.
 
-A reward alone says little: 0.9 of what? So results show the bytes or instructions
-before, at the compiler's own levels and found.
+A reward of 0.9 does not say of what. So results show the bytes or instructions before,
+at the compiler's own levels and after the episode.
 """
 
 from collections.abc import Sequence
@@ -50,9 +50,9 @@ def levels_of(env: "CompilerEnv", reward: str) -> dict[str, str]:
 
 
 def origin_of(env: "CompilerEnv", reward: str) -> str:
-    """Return the observation of a reward's cost before anything was done: at reset, its own.
+    """Return the observation from which a reward counts savings: usually the cost at reset.
 
-    A reset may do something already, and then another holds what savings are counted from.
+    If a reset already changes the program, it is the cost before that change.
     """
     from compiler_gym.rewards import CostReward, Origin
 
@@ -65,7 +65,7 @@ def origin_of(env: "CompilerEnv", reward: str) -> str:
 def costs_of_episode(
     env: "CompilerEnv", benchmark: "str | Benchmark", actions: Sequence[Any], reward: str
 ) -> Costs | None:
-    """Replay `actions` and return what they made of the cost that `reward` lowers.
+    """Replay `actions` and return the cost that `reward` lowers, before and after.
 
     None for a reward that lowers no cost.
     """
@@ -81,20 +81,20 @@ def costs_of_episode(
         at = {option: _observed(env, level) for option, level in levels.items()}
         if not actions or "error" not in env.multistep(actions)[4]:
             found = _observed(env, name)
-    except CompilerGymError:  # a worker that was lost: what is known is shown
+    except CompilerGymError:  # the worker was lost: show the known costs
         before, at = None, dict.fromkeys(levels)
     return Costs(name, getattr(spec, "unit", ""), before, at, found)
 
 
 def change(before: float | None, after: float | None) -> str:
-    """Return how much more or less `after` is, in per cent; empty if nobody can say."""
+    """Return how much more or less `after` is, in per cent; empty if one is not known."""
     if not before or after is None:
         return ""
     return f"{(after - before) / before:+.1%}"
 
 
 def number(value: float | None) -> str:
-    """Return a cost as people read it.
+    """Return a cost as text for tables.
 
     >>> number(46554), number(0.00125), number(None)
     ('46,554', '0.00125', '-')

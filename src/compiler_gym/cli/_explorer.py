@@ -17,10 +17,11 @@ from compiler_gym.cli._programs import find_program
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Benchmark, Dataset
 from compiler_gym.errors import CompilerGymError, InvalidActionError
+from compiler_gym.explorer.tree import State, Tree
+from compiler_gym.files import writing
 from compiler_gym.registration import program_formats
 from compiler_gym.spaces import (
     action_descriptions,
-    action_name,
     action_names,
     action_parts,
     close_names,
@@ -60,20 +61,25 @@ class Explorer:
     def __init__(self, env: CompilerEnv, benchmark: Benchmark) -> None:
         self._env = env
         self._benchmark = benchmark
-        self._rewards: list[float] = []
+        self._tree = Tree(env, benchmark, _no_matter)
         self._shown: list[str] = []
         self._names: list[str] = list(action_names(env.action_space))
 
     def __str__(self) -> str:
         """The prompt."""
         program = str(self._benchmark.uri.path).rpartition("/")[2] or str(self._benchmark)
-        return f"{program} [{len(self._rewards)}]"
+        return f"{program} [{self._at.depth}]"
 
     def start(self) -> None:
-        """Begin the episode."""
-        self._env.reset(benchmark=self._benchmark)
-        self._env.multistep([])  # rewards count from here
-        self._rewards = []
+        """Begin on the program, with no states to go back to."""
+        self.close()
+        self._tree = Tree(self._env, self._benchmark, _no_matter)
+        self._root = self._at = self._tree.start()
+
+    def close(self) -> None:
+        """End the processes that are kept; the environment stays the caller's."""
+        for child in [*self._root.children.values()] if self._tree.ids else ():
+            self._tree.remove(child)
 
     def words(self) -> list[str]:
         """Return what the Tab key completes."""
@@ -104,27 +110,26 @@ class Explorer:
         """NAME...: apply actions by name or number."""
         done: list[str] = []
         for action in [self._find(word) for word in words]:
-            reward, info = self._step(action)
-            if reward is None:
+            state = self._step(action)
+            if state.error is not None:
                 return Reply(
-                    f"{self._name(action)} failed and was taken back: {info['error_details']}",
-                    {"error": info["error_type"], "details": info["error_details"]},
+                    f"{state.name} failed and was taken back: {state.error.message}",
+                    {"error": state.error.type, "details": state.error.message},
                 )
-            suffix = " (changed nothing)" if info["action_had_no_effect"] else ""
-            done.append(f"{self._name(action)}{suffix}")
+            done.append(state.name if state.changed else f"{state.name} (changed nothing)")
         return self._state(f"applied {', '.join(done)}")
 
     def undo(self, words: list[str]) -> Reply:
         """undo [N]: take back the last action, or the last N; also: back."""
         count = self._number(words, 1)
-        kept = self._env.actions[: max(len(self._rewards) - count, 0)]
-        gone = len(self._rewards) - len(kept)
-        self._go_to(kept)
+        before = [self._root, *self._at.path]
+        self._at = before[max(self._at.depth - count, 0)]
+        gone = len(before) - 1 - self._at.depth
         return self._state(f"took back {gone} action{'s' * (gone != 1)}")
 
     def reset(self, words: list[str]) -> Reply:
         """reset: begin again."""
-        self.start()
+        self._at = self._root
         return self._state("back at the start")
 
     def try_all(self, words: list[str]) -> Reply:
@@ -140,7 +145,7 @@ class Explorer:
 
     def list_actions(self, words: list[str]) -> Reply:
         """list [LETTERS]: list the actions, or those that hold the letters in order."""
-        space, letters = self._env.action_space, " ".join(words)
+        space, letters = self._now.action_space, " ".join(words)
         found = close_names(self._names, letters) if words else self._names
         descriptions = dict(zip(self._names, action_descriptions(space), strict=False))
         all_parts = {part.name: part for part in action_parts(space)}
@@ -159,7 +164,7 @@ class Explorer:
         return Reply(rows, data)
 
     def _example(self) -> str:
-        space: Any = self._env.action_space
+        space: Any = self._now.action_space
         plain: Any = to_plain(getattr(space, "to_plain", to_plain)(space.sample()))
         if isinstance(plain, list):
             return f"a list of {len(cast('list[Any]', plain))} numbers, one for each row, from 0"
@@ -170,20 +175,20 @@ class Explorer:
         if not words:
             names = [*self._env.observation]
             return Reply("\n".join(names), {"observations": names})
-        values = {name: self._env.observation[name] for name in words}
+        values = {name: self._now.observation[name] for name in words}
         lines = [f"{name}: {_on_its_own_lines(value)}" for name, value in values.items()]
         return Reply("\n".join(lines), {"observations": to_plain(values)})
 
     def show(self, words: list[str]) -> Reply:
         """show: draw the program as it is now."""
-        text = str(self._env.render("ansi"))
+        text = str(self._now.render("ansi"))
         return Reply(text, {"shown": text})
 
     def reward(self, words: list[str]) -> Reply:
         """reward [NAME]: show what was earned, or choose another reward and begin again."""
         if words:
             self._env.reward_space = words[0]
-            actions = self._env.actions
+            actions = self._tree.actions_to(self._at)
             self.start()
             self._go_to(actions)
         return self._state(f"rewards: {', '.join(self._env.reward)}")
@@ -231,32 +236,31 @@ class Explorer:
             reward, action = next(iter(self._earnings()), (0.0, 0))
             if reward <= 0:
                 break
-            self._step(action)
-            done.append(self._name(action))
+            done.append(self._step(action).name)
         return self._state(f"applied {', '.join(done) or 'nothing: no action earns'}")
 
     def hill_climb(self, words: list[str]) -> Reply:
         """hill_climb [N]: try a random action, N times (1), and keep each that earns."""
         done: list[str] = []
         for _ in range(self._number(words, 1)):
-            action = self._env.action_space.sample()
+            action = self._now.action_space.sample()
             if self._would_earn(action) > 0:
-                self._step(action)
-                done.append(self._name(action))
+                done.append(self._step(action).name)
         return self._state(f"applied {', '.join(done) or 'nothing: none that was drawn earns'}")
 
     def simplify(self, words: list[str]) -> Reply:
         """simplify_stack: leave out every action without which as much is earned."""
         from compiler_gym.search import minimize_trajectory_iteratively
 
-        least = sum(self._rewards) - _ROUNDING
+        least = self._earned - _ROUNDING
 
         def earns_as_much(env: CompilerEnv) -> bool:
             return env.episode.has_program and (env.episode_reward or 0.0) >= least
 
-        for _ in minimize_trajectory_iteratively(self._env, earns_as_much):
-            pass
-        kept = self._env.actions
+        with self._tree.fork(self._at) as trial:
+            for _ in minimize_trajectory_iteratively(trial, earns_as_much):
+                pass
+            kept = trial.actions
         self._go_to(kept)
         return self._state(f"{len(kept)} action{'s' * (len(kept) != 1)} left")
 
@@ -269,8 +273,7 @@ class Explorer:
         """history: show the actions so far and what each earned; also: stack."""
         rows = table("Step", "Action", "Earned", right=("Step", "Earned"), typed=("Action",))
         steps: list[dict[str, Any]] = [
-            {"action": self._name(action), "reward": reward}
-            for action, reward in zip(self._env.actions, self._rewards, strict=True)
+            {"action": state.name, "reward": state.reward or 0.0} for state in self._at.path
         ]
         for i, step in enumerate(steps, 1):
             rows.add_row(str(i), step["action"], _number_text(step["reward"]))
@@ -278,7 +281,7 @@ class Explorer:
 
     def commandline(self, words: list[str]) -> Reply:
         """commandline: show the actions as the compiler's command."""
-        text = self._env.commandline()
+        text = self._now.commandline()
         return Reply(text, {"commandline": text})
 
     def save(self, words: list[str]) -> Reply:
@@ -286,13 +289,11 @@ class Explorer:
         if len(words) != 1:
             raise InvalidActionError("expected save FILE")
         path = Path(words[0]).expanduser()
-        try:
+        with writing(path, InvalidActionError):
             if writer := _writer(path):
-                getattr(self._env, writer)(path)
+                getattr(self._now, writer)(path)
             else:
-                path.write_text(self._env.commandline() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidActionError(f"cannot write {path}: {error.strerror}") from error
+                path.write_text(self._now.commandline() + "\n", encoding="utf-8")
         return Reply(f"wrote {path}", {"saved": str(path)})
 
     def help(self, words: list[str]) -> Reply:
@@ -311,19 +312,25 @@ class Explorer:
 
     # -- helpers -----------------------------------------------------------------------------
 
-    def _step(self, action: Any) -> tuple[float | None, dict[str, Any]]:
-        """Return the reward of `action`; after a failure go back to where we were."""
-        before = self._env.actions
-        _, reward, _, _, info = self._env.step(action)
-        if "error" in info:
-            self._go_to(before)
-            return None, info
-        self._rewards.append(float(reward or 0.0))
-        return self._rewards[-1], info
+    @property
+    def _now(self) -> CompilerEnv:
+        """The environment in the state where we are."""
+        return self._tree.use(self._at, lambda env: env)
+
+    @property
+    def _earned(self) -> float:
+        return self._at.total or 0.0
+
+    def _step(self, action: Any) -> State:
+        """Go to the state after `action` and return it; one that failed is not gone to."""
+        state = self._tree.step(self._at, to_plain(action))
+        if state.error is None:
+            self._at = state
+        return state
 
     def _would_earn(self, action: Any) -> float:
         """Return what `action` would earn; less than anything if it fails or changes nothing."""
-        with self._env.fork() as fork:
+        with self._tree.fork(self._at) as fork:
             _, reward, _, truncated, info = fork.step(action)
         useless = truncated or info["action_had_no_effect"]
         return -math.inf if useless else float(reward or 0.0)
@@ -334,26 +341,24 @@ class Explorer:
         known = [pair for pair in earned if pair[0] > -math.inf]
         return sorted(known, key=lambda pair: (-pair[0], pair[1]))
 
-    def _go_to(self, actions: list[int]) -> None:
-        self.start()
+    def _go_to(self, actions: list[Any]) -> None:
+        self._at = self._root
         for action in actions:
-            _, reward, _, _, _ = self._env.step(action)
-            self._rewards.append(float(reward or 0.0))
+            self._step(action)
 
     def _state(self, what: str) -> Reply:
         reward = self._env.reward_space
-        total = sum(self._rewards)
         needed = reward.observation_spaces if reward else []
         names: dict[str, None] = dict.fromkeys([*needed, *self._shown])
-        costs = {name: self._env.observation[name] for name in names}
+        costs = {name: self._now.observation[name] for name in names}
         texts = {name: _on_its_own_lines(value) for name, value in costs.items()}
         parts = [f"{name} {text}" for name, text in texts.items()]
         if reward is not None:
-            parts.append(f"{reward.name} reward {_number_text(total)}")
+            parts.append(f"{reward.name} reward {_number_text(self._earned)}")
         data = {
-            "actions": [self._name(action) for action in self._env.actions],
+            "actions": [state.name for state in self._at.path],
             "observations": to_plain(costs),
-            "reward": total,
+            "reward": self._earned,
             "reward_space": reward.name if reward else None,
         }
         parts.sort(key=lambda part: "\n" in part)  # what has lines of its own comes last
@@ -362,16 +367,13 @@ class Explorer:
     def _find(self, word: str) -> Any:
         """Return the action called `word`, or the only one that its letters fit."""
         try:
-            return find_action(self._env.action_space, word)
+            return find_action(self._now.action_space, word)
         except InvalidActionError:
             close = close_names(self._names, word)
             inside = [name for name in close if word.lower() in name.lower()]
             if len(inside) == 1:
                 return self._names.index(inside[0])
             raise
-
-    def _name(self, action: Any) -> str:
-        return action_name(self._env.action_space, action)
 
     def _number(self, words: list[str], default: int) -> int:
         if not words:
@@ -388,6 +390,10 @@ class Explorer:
             output().print(reply.text, soft_wrap=True)
         else:
             show(reply.text)
+
+
+def _no_matter(node: int, error: Exception) -> None:
+    """Say nothing of a worker that was lost: another has taken its place."""
 
 
 def _uris_of(dataset: Dataset) -> Iterator[str]:

@@ -31,8 +31,8 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (UnknownNameError, "`compiler-gym describe ENV` lists what an environment has"),
 )
 _ADVICE = ("apt install", "COMPILER_GYM_", "no algorithm ", "no task ")
-"""Words of a message that says itself what to do, or is of no environment."""
-_MOST_LINES = 12
+"""Messages with these words include advice already, or concern no environment."""
+_MOST_LINES = 16
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -42,20 +42,24 @@ def exit_status_of(error: BaseException) -> int | None:
         sys.stderr.write("\ninterrupted\n")
         return INTERRUPTED
     if isinstance(error, CompilerGymError):
-        _report(str(error), _next_step(error), error.reproducer)
+        _report_error(str(error), _next_step(error), error.reproducer)
         return REFUSED
     if type(error).__module__ == "gymnasium.error":
-        _report(_unknown_environment(error), "`compiler-gym envs` lists every environment", None)
+        _report_error(
+            _unknown_environment(error), "`compiler-gym envs` lists every environment", None
+        )
         return REFUSED
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         where = "the output" if error.filename is None else str(error.filename)
-        _report(f"cannot write {where}: {error.strerror}", "free some space and try again", None)
+        _report_error(
+            f"cannot write {where}: {error.strerror}", "free some space and try again", None
+        )
         return REFUSED
     return None
 
 
 def _unknown_environment(error: BaseException) -> str:
-    """Return Gymnasium's words with a guess of ours: its own is for other libraries."""
+    """Return Gymnasium's message with our suggestion: its own is for other libraries."""
     words = str(error).partition(" Did you mean")[0]
     asked = re.search(r"`([^`]+)`", words)
     ids = [environment.id for one in compilers().values() for environment in one.environments]
@@ -68,20 +72,22 @@ def _next_step(error: BaseException) -> str | None:
         if type(error).__name__ in compiler.next_steps:
             return compiler.next_steps[type(error).__name__]
     if any(words in str(error) for words in _ADVICE):
-        return None  # a general hint would lead away from it
+        return None  # general advice would be misleading here
     return next((step for cls, step in _NEXT_STEPS if isinstance(error, cls)), None)
 
 
-def _report(message: str, next_step: str | None, reproducer: str | None) -> None:
+def _report_error(message: str, next_step: str | None, reproducer: str | None) -> None:
     from compiler_gym.cli._output import errors, styled
 
     lines = message.strip().splitlines() or ["failed without a message"]
-    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=True)
-    for line in lines[1:_MOST_LINES]:
-        errors().print(f"  {line}", soft_wrap=True, style="dim")
-    if len(lines) > _MOST_LINES:
-        errors().print(f"  ... {len(lines) - _MOST_LINES} more lines", style="dim")
+    is_wrapped = not errors().is_terminal  # a screen breaks lines between words
+    errors().print(styled("error:", "bold red"), lines[0], soft_wrap=is_wrapped)
+    left_out = max(len(lines) - _MOST_LINES, 0)
+    if left_out:
+        errors().print(f"  ... {left_out} lines", style="dim")
+    for line in lines[1 + left_out :]:  # the last ones: what a compiler printed ends with why
+        errors().print(f"  {line}", soft_wrap=is_wrapped, style="dim")
     if reproducer:
         errors().print(styled("shown by:", "bold"), reproducer, soft_wrap=True)
     if next_step:
-        errors().print(styled("next step:", "bold"), next_step, soft_wrap=True)
+        errors().print(styled("next step:", "bold"), next_step, soft_wrap=is_wrapped)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What `compiler-gym datasets import` does before and beside the import itself."""
+"""The preparations and the checks of `compiler-gym datasets import`."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ __all__ = ["programs_at", "starter"]
 def programs_at(
     path: Path, env: str, *, linked: bool
 ) -> Generator[tuple[Path, list[tuple[str, str]]]]:
-    """Give what to import, and what of it failed: a compilation database is compiled first."""
+    """Yield the folder to import and the failures so far: a compilation database is compiled."""
     if path.name != "compile_commands.json":
         if linked:
             raise DatasetInitError(f"--linked needs a compile_commands.json, found {path}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C as a request: noted at once, honoured where the work can be put down.
+"""Ctrl-C as a request: noted at once, obeyed at the next point where work can stop.
 
-An exception in the middle of anything could lose a result. The second Ctrl-C is
-one all the same, for whoever cannot wait. SIGTERM elsewhere is an orderly exit.
+An exception at an arbitrary point could lose a result. A second Ctrl-C raises one all the
+same. SIGTERM elsewhere is an orderly exit.
 """
 
 import signal

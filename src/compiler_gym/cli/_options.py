@@ -113,7 +113,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 def _made(start: Any, own: list[_Field], given: dict[str, Any]) -> Any:
     """Return the record with what was given, which leaves `given`; None where it may be none."""
-    values = {one: given.pop(one.parameter) for one in own}
+    values = {one: given.pop(one.parameter, None) for one in own}
     told = {one.name: one.read(value) for one, value in values.items() if value not in (None, [])}
     if isinstance(start, type):
         return start(**told) if told else None

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Where output goes: results to standard output, everything else to standard error.
 
-Text is printed as it is: nothing in it is read as markup, so that a name in brackets
-stays. What is to have a colour is said by a style.
+Text is printed unchanged: markup is off, so that a name in brackets stays. Colours are
+set by styles.
 """
 
 import json
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _LEAST_WIDTH = 12
-"""The columns of a screen that a column of prose may be squeezed to."""
+"""The least width of a column of prose."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
@@ -64,7 +64,7 @@ def errors() -> "Console":
 
 @contextmanager
 def paged() -> "Generator[Console]":
-    """Give a console for what may be long: a terminal shows it in the user's pager."""
+    """Yield a console for long output, which a terminal shows in the user's pager."""
     console = output()
     if not console.is_terminal or console.is_dumb_terminal or not sys.stdin.isatty():
         yield console
@@ -93,7 +93,7 @@ def print_json(document: Any) -> None:
 
 
 def to_plain(value: Any) -> Any:
-    """Return `value` as what JSON can say; arrays become lists, bytes their length."""
+    """Return `value` as plain JSON values; arrays become lists, bytes their length."""
     if isinstance(value, dict):
         rows = cast("dict[Any, Any]", value)
         return {str(key): to_plain(item) for key, item in rows.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ends quietly when whoever reads our output has left, as in ``compiler-gym envs | head -1``."""
+"""Ends quietly when the reader of our output has ended, as in ``compiler-gym envs | head -1``."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def reader_left() -> NoReturn:
 
 
 def _write_to_nobody() -> None:
-    """Let what is still to be written go nowhere, or Python complains at its end."""
+    """Discard output that is still buffered, or Python complains at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what the user calls a program: a URI, a path, or ``-`` for standard input."""
+"""Reads program arguments: a URI, a path, or ``-`` for standard input."""
 
 import sys
 from pathlib import Path

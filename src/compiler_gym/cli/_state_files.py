@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what the user calls states, and makes the environments that replay them."""
+"""Reads state arguments, and makes the environments that replay them."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Annotated

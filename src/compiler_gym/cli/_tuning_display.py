@@ -83,8 +83,9 @@ class TuningDisplay(Watcher):
         for row in self._rows.values():
             row.is_done = True
         self._rows[binary] = _Row(sizes)
-        listed = ", ".join(f"{name} {text:,}" for name, text in sizes.items())
-        self._print(f"{binary}: bytes{self._counted}: {listed}")
+        self._print(f"{binary}: bytes{self._counted} that others make")
+        for name, size in sizes.items():
+            self._print(f"  {size:>11,}  {name}")
 
     def tries(self, binary: str, stage: str, best: Tried, allowance: Allowance) -> None:
         """Show the best so far."""
@@ -98,16 +99,16 @@ class TuningDisplay(Watcher):
 
     def _print(self, line: str) -> None:
         if self._live is None and not self._is_quiet:
-            self._console.print(line, soft_wrap=True)
+            self._console.print(line, soft_wrap=not self._console.is_terminal)
 
     def _best(self, row: _Row) -> str:
         if math.isinf(row.best):
             return "nothing measured yet"
         text = f"best {self._goal.shown(row.best)}"
-        name, fair = list(row.rivals.items() or [("", 0)])[-1]
+        fair = list(row.rivals.values() or [0])[-1]
         if not fair or not self._goal.counts_bytes:
             return text
-        return f"{text} ({row.best / fair - 1:+.1%} against {name})"
+        return f"{text} ({row.best / fair - 1:+.1%})"
 
     def _picture(self) -> "RenderableType":
         from rich.console import Group
@@ -169,4 +170,4 @@ def _left(allowance: Allowance | None) -> str:
     if allowance.seconds is not None:
         left = round(allowance.seconds_left)
         return f"{left // 60}:{left % 60:02}" if left >= 60 else f"{left} s"
-    return f"{allowance.compilations_left:,} compilations"
+    return f"{allowance.compilations_left:,} tries"

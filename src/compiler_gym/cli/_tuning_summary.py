@@ -26,7 +26,7 @@ def show_summary(summary: "Summary") -> None:
     for binary in summary.binaries:
         show(_sizes(binary), console)
         for line in _remarks(binary, goal):
-            console.print(line, soft_wrap=True)
+            console.print(line, soft_wrap=not console.is_terminal)
     if summary.others:
         names = ", ".join(summary.others[:_SHOWN])
         rest = len(summary.others) - _SHOWN
@@ -35,12 +35,12 @@ def show_summary(summary: "Summary") -> None:
                 "The build links more: ",
                 names + (f" and {rest} others" if rest > 0 else "") + ": add --binary NAME to tune",
             ),
-            soft_wrap=True,
+            soft_wrap=not console.is_terminal,
         )
     if summary.check is None and summary.run is None:
         console.print(
             heading("Not tested: ", "give --check 'make check', or --run with a command"),
-            soft_wrap=True,
+            soft_wrap=not console.is_terminal,
         )
     if summary.is_interrupted:
         console.print("interrupted: this is what was found so far", style="yellow")
@@ -86,11 +86,16 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
 
 
 def _show_next(summary: "Summary") -> None:
+    from compiler_gym.builds import debug_name
+
     console = output()
     folder = _short(Path(summary.folder))
     rows = table("Written", "What it is", typed=("Written",), title=f"In {folder}")
     for binary in summary.binaries:
         rows.add_row(binary.file, "the tuned binary, stripped")
+        debug = debug_name(binary.file)
+        if (Path(summary.folder) / debug).is_file():
+            rows.add_row(debug, "its debug information, where debuggers look for it")
         rows.add_row(f"work/tree/{binary.name}", "as the project builds it itself")
     rows.add_row("report.html", "what each decision won, and sizes by function; open it")
     rows.add_row("tuned.toml", "every decision, to read, keep and compare")
@@ -104,7 +109,7 @@ def _show_next(summary: "Summary") -> None:
 def _commands(summary: "Summary", folder: Path) -> list[str]:
     plan = shlex.quote(str(folder.absolute() / "tuned.toml"))
     names = {"CC": "cc", "CXX": "cxx"} if _has_cxx(summary) else {"CC": "cc"}
-    compilers = {name: f"compiler-gym {verb} --plan {plan}" for name, verb in names.items()}
+    compilers = {name: f"compiler-gym-{verb} --plan {plan}" for name, verb in names.items()}
     build = list(summary.build)
     made = (
         shlex.join([build[0], *(f"{name}={word}" for name, word in compilers.items()), *build[1:]])

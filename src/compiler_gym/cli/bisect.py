@@ -36,22 +36,25 @@ def bisect(
     from compiler_gym.errors import StateFileError
     from compiler_gym.validation import first_disagreement
 
-    ours = _read(trace)
-    theirs = _read(other) if other is not None else [_here(found, env) for found in ours]
+    ours = _traces_in(trace)
+    theirs = (
+        _traces_in(other) if other is not None else [_replayed_here(found, env) for found in ours]
+    )
     if len(ours) != len(theirs):
         raise StateFileError(f"expected as many traces in each, found {len(ours)}, {len(theirs)}")
     rows = [
-        _row(one, two, first_disagreement(one, two)) for one, two in zip(ours, theirs, strict=True)
+        _comparison_row(one, two, first_disagreement(one, two))
+        for one, two in zip(ours, theirs, strict=True)
     ]
     if json:
         print_json(rows)
     else:
-        _show(rows)
+        _show_disagreements(rows)
     if any(row["after"] is not None for row in rows):
         raise typer.Exit(DIFFERS)
 
 
-def _read(path: Path) -> "list[Trace]":
+def _traces_in(path: Path) -> "list[Trace]":
     from compiler_gym.errors import StateFileError
     from compiler_gym.files import read_regular
     from compiler_gym.validation import Trace
@@ -63,14 +66,14 @@ def _read(path: Path) -> "list[Trace]":
     return [Trace.from_line(line) for line in lines if line.strip()]
 
 
-def _here(found: "Trace", env: str | None) -> "Trace":
+def _replayed_here(found: "Trace", env: str | None) -> "Trace":
     from compiler_gym.validation import trace
 
     with env_for(found.environment, env, None)() as made:
         return trace(made, found.state)
 
 
-def _row(one: "Trace", other: "Trace", after: int | None) -> dict[str, Any]:
+def _comparison_row(one: "Trace", other: "Trace", after: int | None) -> dict[str, Any]:
     action = one.actions[after - 1] if after else None
     versions = [one.compiler_version, other.compiler_version]
     return {
@@ -83,7 +86,7 @@ def _row(one: "Trace", other: "Trace", after: int | None) -> dict[str, Any]:
     }
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
+def _show_disagreements(rows: list[dict[str, Any]]) -> None:
     shown = table(
         "Program", "Actions", "Versions", "First disagreement",
         right=("Actions",), typed=("Program",),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from compiler_gym.cli._driver import become_driver
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import named
 from compiler_gym.registration import Compiler, compilers
@@ -34,7 +35,8 @@ def cc(context: typer.Context) -> None:
 
     The bitcode goes below the folder that COMPILER_GYM_CC_OUTPUT names; import it with
     `compiler-gym datasets import`. COMPILER_GYM_CC names another compiler to run.
-    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked.
+    With `--plan tuned.toml` first, what `compiler-gym tune` found is applied to what is linked:
+    `compiler-gym-cc --plan tuned.toml` does the same, and starts sooner.
     """
     _drive("cc", context)
 
@@ -48,31 +50,59 @@ def cxx(context: typer.Context) -> None:
 
 
 def _drive(verb: str, context: typer.Context) -> None:
-    from compiler_gym.builds import build_variables
-
-    plan, arguments = _plan_in(_exact_arguments(verb, context))
-    if plan is not None:
-        os.environ |= build_variables()
-    tuner = None if plan is None else _tuner_of(plan)
-    words = [*_compiler(verb, tuner), *arguments]
+    arguments = _exact_arguments(verb, context)
+    if arguments[:1] and arguments[0] in _WITH_PLAN:
+        if len(arguments) < 2:
+            raise PlanError(
+                f"expected a file after {arguments[0]}, as in "
+                f"`compiler-gym {verb} {arguments[0]} tuned.toml`"
+            )
+        _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
+        return
+    words = [*_compiler(verb), *arguments]
     status = _run(words)
-    if status == 0 and plan is not None and tuner is not None:
-        _apply(plan, tuner, words)
-    folder = os.environ.get(_FOLDER)
-    if status == 0 and folder:
-        _keep(words, Path(folder).expanduser().absolute())
+    if status == 0:
+        _keep_where_asked(words)
     raise typer.Exit(status)
 
 
-def _plan_in(arguments: list[str]) -> "tuple[Plan | None, list[str]]":
-    """Return the plan that the first arguments name, if they do, and those of the compiler."""
-    if arguments[:1] != ["--plan"]:
-        return None, arguments
-    from compiler_gym.tuning import read_plan
+def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
+    become_driver([verb, "--plan", str(plan), *arguments])
 
-    if len(arguments) < 2:
-        raise PlanError("expected a file after --plan, as in `compiler-gym cc --plan tuned.toml`")
-    return read_plan(Path(arguments[1])), arguments[2:]
+
+def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
+    """Print what the driver needs to know of the plan in a file; refuse one of a stranger's."""
+    from compiler_gym.tuning import driver_facts, read_plan
+
+    read = read_plan(plan)
+    tuner = _tuner_of(read)
+    compilers = (
+        (_recorded_compiler("cc"), _recorded_compiler("cxx")) if tuner is None else tuner.compilers
+    )
+    sys.stdout.buffer.write(driver_facts(read, compilers))
+    sys.stdout.buffer.flush()
+
+
+def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
+    """Apply the plan in a file to what the command `words` has just linked."""
+    from compiler_gym.tuning import apply_plan, read_plan
+
+    read = read_plan(plan)
+    tuner = _tuner_of(read)
+    if tuner is not None:
+        try:
+            apply_plan(read, tuner, words, Path.cwd(), say=_say)
+        except Exception as error:  # the build must go on, whatever this is
+            _say(f"the plan is not applied: {type(error).__name__}: {error}")
+    _keep_where_asked(words)
+
+
+_WITH_PLAN = {
+    "--plan": _become_driver,
+    "--check-plan": _check_plan,
+    "--apply-plan": _apply_plan,
+}
+"""What a first argument asks for that a file follows; the driver itself uses the last two."""
 
 
 def _tuner_of(plan: "Plan") -> "Tuner | None":
@@ -86,15 +116,6 @@ def _tuner_of(plan: "Plan") -> "Tuner | None":
         return None
 
 
-def _apply(plan: "Plan", tuner: "Tuner", words: list[str]) -> None:
-    from compiler_gym.tuning import apply_plan
-
-    try:
-        apply_plan(plan, tuner, words, Path.cwd(), say=_say)
-    except Exception as error:  # the build must go on, whatever this is
-        _say(f"the plan is not applied: {type(error).__name__}: {error}")
-
-
 def _say(text: str) -> None:
     sys.stderr.write(f"compiler-gym cc: {text}\n")
 
@@ -104,20 +125,19 @@ def _exact_arguments(verb: str, context: typer.Context) -> list[str]:
     return sys.argv[2:] if sys.argv[1:2] == [verb] else list(context.args)
 
 
-def _compiler(verb: str, tuner: "Tuner | None") -> list[str]:
-    variable = _COMPILERS[verb]
-    named = os.environ.get(variable)
-    if named:
-        return shlex.split(named)
-    if tuner is not None:
-        return list(tuner.compilers[verb == "cxx"])
+def _compiler(verb: str) -> list[str]:
+    named = os.environ.get(_COMPILERS[verb])
+    return shlex.split(named) if named else _recorded_compiler(verb)
+
+
+def _recorded_compiler(verb: str) -> list[str]:
     recording = _recording()
     names = recording.recorded_commands if verb == "cc" else recording.recorded_cxx_commands
     found = next((name for name in names if shutil.which(name)), None)
     if found is None:
         raise UnknownNameError(
             f"expected one of {', '.join(names)} on PATH: install one with "
-            f"`{recording.install}`, or set {variable}"
+            f"`{recording.install}`, or set {_COMPILERS[verb]}"
         )
     return [found]
 
@@ -130,6 +150,12 @@ def _run(words: list[str]) -> int:
             f"cannot run {words[0]}: {error.strerror}: see COMPILER_GYM_CC"
         ) from (error)
     return status if status >= 0 else 128 - status
+
+
+def _keep_where_asked(words: list[str]) -> None:
+    named = os.environ.get(_FOLDER)
+    if named:
+        _keep(words, Path(named).expanduser().absolute())
 
 
 def _keep(words: list[str], folder: Path) -> None:

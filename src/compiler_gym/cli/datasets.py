@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli._importing import programs_at, starter
+from compiler_gym.cli._options import spread
 from compiler_gym.cli._output import Json, errors, heading, output, paged, print_json, show, table
 from compiler_gym.cli._programs import DEFAULT_ENVIRONMENT, EnvName, suffix_of
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.files import writing
+from compiler_gym.options import ReadOptions
 
 if TYPE_CHECKING:
     from compiler_gym.datasets import Dataset, Datasets
@@ -27,6 +30,7 @@ datasets = typer.Typer(
 
 Name = Annotated[str, typer.Argument(help="The name of a dataset, for example poj104-v1.")]
 _ENV = DEFAULT_ENVIRONMENT
+_READ = ReadOptions()
 _WIDE = 140
 _LICENCE_WIDTH = 14
 
@@ -109,19 +113,15 @@ def verify(
 
 
 @datasets.command("import")
+@spread
 def import_dataset(
     name: Annotated[str, typer.Argument(help="What to call it, for example mine-v0.")],
     path: Annotated[
         Path,
         typer.Argument(help="A directory, archive, Parquet, JSON-lines or compile_commands.json."),
     ],
-    license: Annotated[str, typer.Option(help="The licence of programs without one.")] = "",
-    source: Annotated[str, typer.Option(help="Where the programs come from.")] = "",
-    language: Annotated[str, typer.Option(help="The language they are written in.")] = "",
+    options: ReadOptions = _READ,
     description: Annotated[str, typer.Option(help="What the programs are, in one line.")] = "",
-    suffix: Annotated[
-        list[str] | None, typer.Option(help="File names to take, for example .c; repeatable.")
-    ] = None,
     linked: Annotated[
         bool, typer.Option(help="Of compile_commands.json, link the files of each target.")
     ] = False,
@@ -132,15 +132,12 @@ def import_dataset(
     json: Json = False,
 ) -> None:
     """Import programs as a dataset; an interrupted import goes on where it was."""
-    from compiler_gym.datasets import CorpusDataset, ReadOptions, import_corpus
+    from compiler_gym.datasets import CorpusDataset, import_corpus
     from compiler_gym.paths import site_data_path
 
     with _catalogue(env) as catalogue:
         if name in catalogue and not isinstance(catalogue.dataset(name), CorpusDataset):
             raise DatasetInitError(f"{name} is the name of another dataset: choose one of your own")
-    options = ReadOptions(license=license, source=source, language=language)
-    if suffix:
-        options = ReadOptions(tuple(suffix), license=license, source=source, language=language)
     with (
         programs_at(path.expanduser(), env, linked=linked) as (programs, failed),
         starter(env) if check else nullcontext() as starts,
@@ -288,9 +285,7 @@ def _write(folder: Path, program: Any) -> Path:
     contents: bytes = program.contents
     name = re.sub(r"[^\w.-]+", "_", str(program).partition("://")[2])
     path = folder / (name + suffix_of(contents))
-    try:
+    with writing(path, DatasetInitError):
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(contents)
-    except OSError as error:
-        raise DatasetInitError(f"cannot write {path}: {error.strerror}") from error
     return path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``compiler-gym demo``: the main job, end to end, for somebody who sees it first."""
+"""``compiler-gym demo``: the main job, end to end, for new users."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -24,7 +24,7 @@ _PROGRAMS = tuple(
 
 
 class Demonstration(Protocol):
-    """What a compiler's registration names as its demonstration.
+    """The demonstration that a compiler's registration names.
 
     It is made with a folder, a console, what notes Ctrl-C, and how to find a program.
     """
@@ -35,7 +35,7 @@ class Demonstration(Protocol):
         ...
 
     def run(self, programs: Iterable[str], *, seconds: float, jobs: int, seed: int) -> None:
-        """Do everything, or what there is time for before Ctrl-C, and write it down."""
+        """Run the demonstration until it is done or Ctrl-C, and write its files."""
         ...
 
     def show(self) -> None:
@@ -43,7 +43,7 @@ class Demonstration(Protocol):
         ...
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was found."""
+        """Return the results as plain values."""
         ...
 
 
@@ -83,5 +83,5 @@ def demo(
 
 
 def _demonstration() -> "Callable[..., Demonstration]":
-    """Return what the first compiler that has a demonstration shows."""
+    """Return the demonstration of the first compiler that has one."""
     return next(named(one.demonstration) for one in compilers().values() if one.demonstration)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 __all__ = ["describe"]
 
-_SHOWN = 12
+_SHOWN_ACTIONS = 12
 _TEXT_WIDTH = 40
-"""What the number of an action and its description take of a line beside its name."""
+"""The columns that the number and the description of an action need."""
 _LEAST_NAME_WIDTH = 24
-_ROWS = ("actions", "parts")
-"""What an action space lists."""
-_KINDS = ("observation_spaces", "reward_spaces", "datasets")
+_ROWS_OF_SPACE = ("actions", "parts")
+"""The keys of an action space that hold rows."""
+_SECTIONS = ("observation_spaces", "reward_spaces", "datasets")
 
 
 def describe(
@@ -49,7 +49,9 @@ def describe(
     if filter is not None and not actions:
         description["action_spaces"] = _without_repetition(description["action_spaces"])
     with paged() as console:
-        _show(description, console, every_action=actions, is_filtered=filter is not None)
+        _show_description(
+            description, console, every_action=actions, is_filtered=filter is not None
+        )
 
 
 def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
@@ -58,23 +60,31 @@ def _filtered(description: dict[str, Any], text: str) -> dict[str, Any]:
     from compiler_gym.nearest import did_you_mean
 
     found = dict(description)
-    for kind in _KINDS:
-        found[kind] = [row for row in description[kind] if _holds(row, text)]
+    for kind in _SECTIONS:
+        found[kind] = [row for row in description[kind] if _row_holds(row, text)]
     spaces = [
-        {**space, **{kind: [row for row in space[kind] if _holds(row, text)] for kind in _ROWS}}
+        {
+            **space,
+            **{
+                kind: [row for row in space[kind] if _row_holds(row, text)]
+                for kind in _ROWS_OF_SPACE
+            },
+        }
         for space in description["action_spaces"]
     ]
-    found["action_spaces"] = [space for space in spaces if any(space[kind] for kind in _ROWS)]
-    if not any(found[kind] for kind in (*_KINDS, "action_spaces")):
-        names = [row["name"] for kind in _KINDS for row in description[kind]]
+    found["action_spaces"] = [
+        space for space in spaces if any(space[kind] for kind in _ROWS_OF_SPACE)
+    ]
+    if not any(found[kind] for kind in (*_SECTIONS, "action_spaces")):
+        names = [row["name"] for kind in _SECTIONS for row in description[kind]]
         spaces = description["action_spaces"]
-        names += [row["name"] for space in spaces for kind in _ROWS for row in space[kind]]
+        names += [row["name"] for space in spaces for kind in _ROWS_OF_SPACE for row in space[kind]]
         hint = did_you_mean(text, names) or "try a shorter text"
         raise UnknownNameError(f"nothing of {description['id']} holds {text!r}: {hint}")
     return found
 
 
-def _holds(row: dict[str, Any], text: str) -> bool:
+def _row_holds(row: dict[str, Any], text: str) -> bool:
     texts = (row["name"], row.get("flag") or row.get("values") or "", row["description"] or "")
     return any(text.lower() in one.lower() for one in texts)
 
@@ -91,7 +101,7 @@ def _without_repetition(spaces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _show(
+def _show_description(
     description: dict[str, Any], console: "Console", *, every_action: bool, is_filtered: bool
 ) -> None:
     version = f"  (compiler {description['compiler_version']})"
@@ -101,14 +111,14 @@ def _show(
     if not is_filtered:
         rows = table("Action space", "Actions", right=("Actions",), typed=("Action space",))
         for space in spaces:
-            rows.add_row(space["name"], str(len(space["actions"]) or _short(space["space"])))
+            rows.add_row(space["name"], str(len(space["actions"]) or _first_line(space["space"])))
         show(rows, console)
     for space in spaces if every_action or is_filtered else spaces[:1]:
-        _show_actions(space, console, most=None if every_action or is_filtered else _SHOWN)
+        _show_actions(space, console, most=None if every_action or is_filtered else _SHOWN_ACTIONS)
         _show_parts(space, console)
     _show_rows(
         console, ("Observation", "Space", "Description"),
-        [(s["name"], _short(s["space"]), s["description"])
+        [(s["name"], _first_line(s["space"]), s["description"])
          for s in description["observation_spaces"]],
     )  # fmt: skip
     _show_rows(
@@ -189,6 +199,6 @@ def _plain_name(name: str) -> str:
     return name.removeprefix("benchmark://")
 
 
-def _short(text: str) -> str:
+def _first_line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 40 else f"{line[:37]}..."

@@ -3,6 +3,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Annotated, TextIO
 
 import typer
@@ -43,17 +44,17 @@ def explore(
         if reward is not None or made.reward_space is None:
             made.reward_space = reward or next(iter(made.reward), None)
         benchmark = find_program(made, program)
-        explorer = Explorer(made, benchmark)
-        explorer.start()
-        source = _terminal() if program.startswith("-") else sys.stdin
-        is_interactive = source.isatty() and not json
-        if is_interactive:
-            _complete_words(explorer.words())
-            errors().print("Type an action to apply it,", heading("help", " for help."))
-        explorer.show_start(as_json=json)
-        for line in _lines(source, explorer, is_interactive=is_interactive):
-            if not explorer.obey(line, as_json=json):
-                break
+        with closing(Explorer(made, benchmark)) as explorer:
+            explorer.start()
+            source = _terminal() if program.startswith("-") else sys.stdin
+            is_interactive = source.isatty() and not json
+            if is_interactive:
+                _complete_words(explorer.words())
+                errors().print("Type an action to apply it,", heading("help", " for help."))
+            explorer.show_start(as_json=json)
+            for line in _command_lines(source, explorer, is_interactive=is_interactive):
+                if not explorer.obey(line, as_json=json):
+                    break
 
 
 def _terminal() -> TextIO:
@@ -69,7 +70,7 @@ def _terminal() -> TextIO:
         ) from None
 
 
-def _lines(source: TextIO, explorer: object, *, is_interactive: bool) -> Iterator[str]:
+def _command_lines(source: TextIO, explorer: object, *, is_interactive: bool) -> Iterator[str]:
     if not is_interactive or source is not sys.stdin:
         for line in source:
             yield line.strip()

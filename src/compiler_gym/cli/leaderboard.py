@@ -88,7 +88,7 @@ def run(
     if json:
         print_json([outcome.to_json() for outcome in evaluation.outcomes])
     else:
-        _show(evaluation, facts["name"])
+        _show_evaluation(evaluation, facts["name"])
 
 
 @leaderboard.command()
@@ -195,7 +195,7 @@ def _progress(outcome: "Outcome") -> None:
     )
 
 
-def _show(evaluation: "Evaluation", name: str) -> None:
+def _show_evaluation(evaluation: "Evaluation", name: str) -> None:
     summary = evaluation.summary
     console = output()
     console.print(heading(name, f" on {evaluation.task.name}: {summary.programs} programs"))

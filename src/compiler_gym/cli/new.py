@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym new NAME``: a package that makes another compiler an environment.
 
-What is written works and passes the public suites; its parts are there to be replaced.
+The package works and passes the public suites; its parts are meant to be replaced.
 """
 
 import keyword
@@ -18,12 +18,13 @@ import typer
 
 from compiler_gym.cli._output import Json, output, print_json
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.files import writing
 from compiler_gym.registration import compilers
 
 __all__ = ["new"]
 
 _SKELETON = "_skeleton"
-_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_PACKAGE_NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _TAKEN = ("compiler_gym", "gymnasium", "numpy", "test", "tests")
 
 
@@ -35,9 +36,9 @@ def new(
     json: Json = False,
 ) -> None:
     """Write a package that makes another compiler an environment."""
-    words = _words(name)
+    words = _placeholders(name)
     target = Path(words["name"]) if folder is None else folder
-    written = _write(target, words)
+    written = _write_package(target, words)
     if json:
         print_json({"folder": str(target), "files": written, "environment": words["env_id"]})
         return
@@ -48,10 +49,10 @@ def new(
     console.print(f"  compiler-gym describe {words['env_id']}", soft_wrap=True)
 
 
-def _words(name: str) -> dict[str, str]:
-    """Return what stands for the placeholders; raise `InvalidParameterError` for a bad name."""
+def _placeholders(name: str) -> dict[str, str]:
+    """Return the values of the placeholders; raise `InvalidParameterError` for a bad name."""
     package = name.replace("-", "_")
-    if not _NAME.fullmatch(name) or keyword.iskeyword(package) or _is_taken(package):
+    if not _PACKAGE_NAME.fullmatch(name) or keyword.iskeyword(package) or _is_taken(package):
         raise InvalidParameterError(
             f"{name!r} cannot be the name of a package: expected a word such as tiny-c "
             "of small letters, digits and dashes, which is not taken"
@@ -70,22 +71,20 @@ def _is_taken(package: str) -> bool:
     return package in (*_TAKEN, *sys.stdlib_module_names, *compilers())
 
 
-def _write(target: Path, words: dict[str, str]) -> list[str]:
+def _write_package(target: Path, words: dict[str, str]) -> list[str]:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidParameterError(f"{target} is there already: name another with --folder")
     written: list[str] = []
-    try:
-        for path, text in _files(words):
+    with writing(target, InvalidParameterError):
+        for path, text in _package_files(words):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
             written.append(str(path))
-    except OSError as error:
-        raise InvalidParameterError(f"cannot write {target}: {error.strerror}") from error
     return written
 
 
-def _files(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
+def _package_files(words: dict[str, str]) -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of every file."""
     package = Path("src") / words["package"]
     places = {

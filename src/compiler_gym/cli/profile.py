@@ -3,6 +3,7 @@
 
 import random as random_numbers
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ from compiler_gym.cli._programs import (
     ActionSpaceName,
     find_program,
 )
+from compiler_gym.options import option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +40,35 @@ class Format(StrEnum):
     FOLDED = "folded"
 
 
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """What each step sees and earns."""
+
+    observation: str | None = option(
+        None, "What each step observes; - is nothing [default: a learner's]"
+    )
+    reward: str | None = option(None, "What each step earns; - is nothing [default: a learner's]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where actions come from that are not named."""
+
+    state: str | None = option(None, "Take the actions of the first state in this file")
+    random: int | None = option(
+        None, f"Draw so many actions [default: {_ACTIONS} where none are named]"
+    )
+    seed: int = option(0, "What they are drawn with")
+
+
+@dataclass(frozen=True, slots=True)
+class _FlameGraph:
+    """Where a flame graph is written, and how."""
+
+    output: Path | None = option(None, "Write a flame graph to this file; - prints it")
+    format: Format = option(Format.SPEEDSCOPE, "How: for speedscope.app, or folded stacks")
+
+
 @spread
 def profile(
     program: Annotated[
@@ -52,28 +83,10 @@ def profile(
         typer.Option(help=f"The environment [default: the state's, or {DEFAULT_ENVIRONMENT}]."),
     ] = None,
     action_space: ActionSpaceName = None,
-    observation: Annotated[
-        str | None,
-        typer.Option(help="What each step observes; - is nothing [default: a learner's]."),
-    ] = None,
-    reward: Annotated[
-        str | None, typer.Option(help="What each step earns; - is nothing [default: a learner's].")
-    ] = None,
-    state: Annotated[
-        str | None, typer.Option(help="Take the actions of the first state in this file.")
-    ] = None,
-    random: Annotated[
-        int | None,
-        typer.Option(help=f"Draw so many actions [default: {_ACTIONS} where none are named]."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="What they are drawn with.")] = 0,
+    steps: _Steps = _Steps(),
+    source: _Source = _Source(),
     top: Annotated[int, typer.Option(help="The most rows of a table.")] = 10,
-    output_file: Annotated[
-        Path | None, typer.Option("--output", help="Write a flame graph to this file; - prints it.")
-    ] = None,
-    format: Annotated[
-        Format, typer.Option(help="How: for speedscope.app, or folded stacks.")
-    ] = Format.SPEEDSCOPE,
+    flame_graph: _FlameGraph = _FlameGraph(),
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
@@ -87,11 +100,11 @@ def profile(
     from compiler_gym.registration import make
     from compiler_gym.spaces import find_actions
 
-    recorded = _recorded(state, actions, random)
+    recorded = _recorded(source.state, actions, source.random)
     if program is None and recorded is None:
         raise _refusal("no program is named", "a program, or --state and a file")
     named = env or (recorded.environment if recorded else None) or DEFAULT_ENVIRONMENT
-    spaces = _spaces_of(named, observation, reward)
+    spaces = _spaces_of(named, steps)
     with make(named, **given(action_space, limits), **spaces) as made:
         benchmark = find_program(made, program or (recorded.benchmark if recorded else ""))
         if recorded is not None:
@@ -99,11 +112,11 @@ def profile(
         elif actions:
             chosen = find_actions(made.action_space, actions)
         else:
-            chosen = _drawn(made, _ACTIONS if random is None else random, seed)
+            chosen = _drawn(made, _ACTIONS if source.random is None else source.random, source.seed)
         found = play(made, chosen, benchmark=benchmark)
-    printed = str(output_file) == "-"
-    if output_file is not None:
-        _write(found, format, output_file)
+    printed = str(flame_graph.output) == "-"
+    if flame_graph.output is not None:
+        _write(found, flame_graph.format, flame_graph.output)
     if json and not printed:
         print_json({"environment": named, **found.to_json()})
     else:
@@ -147,7 +160,7 @@ def _refusal(found: str, expected: str) -> Exception:
     return InvalidParameterError(f"{found}: expected {expected}")
 
 
-def _spaces_of(env: str, observation: str | None, reward: str | None) -> dict[str, Any]:
+def _spaces_of(env: str, steps: _Steps) -> dict[str, Any]:
     """Return what each step sees and earns: what was named, or what a learner gets."""
     from compiler_gym.registration import compiler_of
 
@@ -158,8 +171,8 @@ def _spaces_of(env: str, observation: str | None, reward: str | None) -> dict[st
         if one.id == plain:
             known = {**one.for_learning, **one.kwargs}
     chosen = {
-        "observation_space": observation or known.get("observation_space"),
-        "reward_space": reward or known.get("reward_space"),
+        "observation_space": steps.observation or known.get("observation_space"),
+        "reward_space": steps.reward or known.get("reward_space"),
     }
     return {name: None if value == "-" else value for name, value in chosen.items()}
 
@@ -176,16 +189,15 @@ def _drawn(env: "CompilerEnv", count: int, seed: int) -> list[Any]:
 
 def _write(profile: "Profile", format: Format, path: Path) -> None:
     from compiler_gym.errors import CacheError
+    from compiler_gym.files import writing
     from compiler_gym.profiling import to_folded, to_speedscope
 
     text = (to_folded if format is Format.FOLDED else to_speedscope)(profile)
     if str(path) == "-":
         print(text, end="")
         return
-    try:
+    with writing(path, CacheError):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _show(profile: "Profile", env: str, top: int, console: "Console") -> None:

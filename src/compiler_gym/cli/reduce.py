@@ -57,7 +57,7 @@ def reduce(
     if json:
         print_json(document)
     else:
-        _show(document, output_dir)
+        _show_reduction(document, output_dir)
 
 
 def _chosen(file: str, number: int) -> "CompilerEnvState":
@@ -104,7 +104,7 @@ def _reduced(
     if keep is Keep.REWARD:
         document["contributions"] = _contributions(env)
     else:
-        document["report"] = _report(env, folder, keep)
+        document["report"] = _compiler_report(env, folder, keep)
     _write_json(folder / "reduced.json", document)
     return document
 
@@ -119,7 +119,7 @@ def _play(env: "CompilerEnv", state: "CompilerEnvState") -> None:
 
 
 class _Counted:
-    """A hypothesis that counts how often it is tested, where somebody looks at it."""
+    """A hypothesis that counts its tests, and shows the count on a terminal."""
 
     def __init__(self, hypothesis: "Hypothesis") -> None:
         self.tests = 0
@@ -171,8 +171,8 @@ def _contributions(env: "CompilerEnv") -> list[dict[str, Any]]:
     return [asdict(contribution) for contribution in attribute(env)]
 
 
-def _report(env: "CompilerEnv", folder: Path, keep: Keep) -> dict[str, Any] | None:
-    """Return what the compiler's own report says; None where a compiler writes none."""
+def _compiler_report(env: "CompilerEnv", folder: Path, keep: Keep) -> dict[str, Any] | None:
+    """Return the compiler's bug report; None if a compiler writes none."""
     write = getattr(env, "write_bug_report", None)
     if write is None:
         return None
@@ -191,7 +191,7 @@ def _write_json(path: Path, document: dict[str, Any]) -> None:
     write_json(path, document)
 
 
-def _show(document: dict[str, Any], folder: Path) -> None:
+def _show_reduction(document: dict[str, Any], folder: Path) -> None:
     console = output()
     console.print(heading(program_name(document["benchmark"])), soft_wrap=True)
     console.print(

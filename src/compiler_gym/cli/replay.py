@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 DIFFERS = 1
-"""The exit status when a replay gives something else."""
+"""The exit status when a replay differs."""
 
 
 @spread
@@ -49,7 +49,7 @@ def replay(
     from compiler_gym.validation import trace as trace_of
 
     states, damage = read_states(files)
-    rows: list[_Row] = []
+    rows: list[_ReplayRow] = []
     traces: list[str] = []
     for state in states:
         with env_for(state.environment, env, reward, limits)() as made:
@@ -57,11 +57,11 @@ def replay(
             if trace is not None:
                 traces.append(trace_of(made, state).to_line() + "\n")
     if trace is not None:
-        _write(trace, traces)
+        _write_traces(trace, traces)
     if json:
         print_json([row.to_json() for row in rows])
     elif rows or damage is None:
-        _show(rows)
+        _show_replays(rows)
     if damage is not None:
         exit_status_of(damage)
         raise typer.Exit(REFUSED)
@@ -70,14 +70,14 @@ def replay(
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """What was recorded, and what came of it here."""
+class _ReplayRow:
+    """A recorded state and its replay."""
 
     recorded: "CompilerEnvState"
     replayed: "CompilerEnvState | None"
     differences: tuple[str, ...]
     note: str = ""
-    """Why a difference means nothing, or what was not compared."""
+    """Why a difference is no failure, or what was not compared."""
 
     @property
     def differs(self) -> bool:
@@ -100,7 +100,7 @@ class _Row:
         }
 
 
-def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
+def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _ReplayRow:
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.validation import replay as replay_in
     from compiler_gym.validation import replay_differences
@@ -108,7 +108,7 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
     try:
         replayed = replay_in(env, state)
     except (CompilerGymError, ValueError) as error:
-        return _Row(state, None, (f"{type(error).__name__}: {error}",))
+        return _ReplayRow(state, None, (f"{type(error).__name__}: {error}",))
     differences = tuple(map(str, replay_differences(state, replayed, env.reward.spaces)))
     note = ""
     if state.compiler_version not in (None, replayed.compiler_version):
@@ -118,22 +118,21 @@ def _replayed(env: "CompilerEnv", state: "CompilerEnvState") -> _Row:
         )
     elif differences and replayed.varying_actions:
         names = ", ".join(replayed.varying_actions)
-        note = f"{names}: other results in other runs, no replay is promised"
+        note = f"{names}: results vary between runs, so the replay may differ"
     elif state.has_reward and not replayed.has_reward:
         note = "the reward is not compared: name its space with --reward"
-    return _Row(state, replayed, differences, note)
+    return _ReplayRow(state, replayed, differences, note)
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def _write_traces(path: Path, lines: list[str]) -> None:
     from compiler_gym.errors import CacheError
+    from compiler_gym.files import writing
 
-    try:
+    with writing(path, CacheError):
         path.write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
 
 
-def _show(rows: list[_Row]) -> None:
+def _show_replays(rows: list[_ReplayRow]) -> None:
     console = output()
     shown = table(
         "Program", "Actions", "Recorded", "Replayed", "Program reached", "",
@@ -146,10 +145,10 @@ def _show(rows: list[_Row]) -> None:
         shown.add_row(
             program_name(row.recorded.benchmark),
             row.recorded.action_space or "",
-            _number(row.recorded.reward),
-            _number(None if replayed is None else replayed.reward),
+            _reward_text(row.recorded.reward),
+            _reward_text(None if replayed is None else replayed.reward),
             same,
-            _verdict(row),
+            _replay_verdict(row),
         )
     show(shown, console)
     for row in rows:
@@ -158,11 +157,11 @@ def _show(rows: list[_Row]) -> None:
             console.print(f"{name}: {line}", soft_wrap=True)
 
 
-def _verdict(row: _Row) -> "Text":
+def _replay_verdict(row: _ReplayRow) -> "Text":
     if row.differs:
         return styled("differs", "red")
     return styled("see below", "yellow") if row.note else styled("ok", "")
 
 
-def _number(value: float | None) -> str:
+def _reward_text(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"

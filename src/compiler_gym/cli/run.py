@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym run``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from compiler_gym.cli._programs import (
     ProgramName,
     find_program,
 )
+from compiler_gym.options import option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,6 +28,19 @@ __all__ = ["run"]
 
 _TEXT_WIDTH = 18
 """The columns that a value which is no number gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """Where the program is written afterwards."""
+
+    write_ir: Path | None = option(None, "Write the program afterwards as text; - prints it")
+    write_bitcode: Path | None = option(None, "Write the program afterwards as bitcode")
+    write_marked: Path | None = option(
+        None,
+        "Write the program after the last mark as bitcode, and show the compiler's own command "
+        "for the passes since",
+    )
 
 
 @spread
@@ -45,19 +60,7 @@ def run(
     reward: Annotated[
         list[str] | None, typer.Option(help="A reward to show; may be repeated.")
     ] = None,
-    write_ir: Annotated[
-        Path | None, typer.Option(help="Write the program afterwards as text; - prints it.")
-    ] = None,
-    write_bitcode: Annotated[
-        Path | None, typer.Option(help="Write the program afterwards as bitcode.")
-    ] = None,
-    write_marked: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the program after the last mark as bitcode, and show the compiler's own "
-            "command for the passes since."
-        ),
-    ] = None,
+    written: _Written = _Written(),
     limits: LimitOptions = None,
     json: Json = False,
 ) -> None:
@@ -103,13 +106,13 @@ def run(
             "levels": levels,
             "rewards": dict(zip(rewards, earned, strict=True)),
         }
-        _write(made, write_ir, write_bitcode)
-        if write_marked is not None:
-            document["marked_commandline"] = _write_marked(made, write_marked)
+        _write(made, written.write_ir, written.write_bitcode)
+        if written.write_marked is not None:
+            document["marked_commandline"] = _write_marked(made, written.write_marked)
     if json:
         print_json(document)
     else:
-        _show(document, to_errors=str(write_ir) == "-")
+        _show(document, to_errors=str(written.write_ir) == "-")
 
 
 def _pipeline_parameter(env: str) -> str:
@@ -167,11 +170,11 @@ def _at_levels(
         if name in found or name not in observations:
             continue
         found[name] = {}
-        for option, level in levels_of(env, reward).items():
+        for flag, level in levels_of(env, reward).items():
             try:
-                found[name][option] = env.observation[level]
+                found[name][flag] = env.observation[level]
             except ObservationError:
-                found[name][option] = None
+                found[name][flag] = None
     return found
 
 
@@ -183,6 +186,7 @@ def _check(result: tuple[Any, ...]) -> None:
 
 def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
     from compiler_gym.errors import CacheError, UnknownNameError
+    from compiler_gym.files import writing
 
     for path, method in ((ir, "write_ir"), (bitcode, "write_bitcode")):
         if path is None:
@@ -192,22 +196,19 @@ def _write(env: "CompilerEnv", ir: Path | None, bitcode: Path | None) -> None:
         if str(path) == "-" and method == "write_ir":
             print(env.render("ansi"))
             continue
-        try:
+        with writing(path, CacheError):
             getattr(env, method)(path)
-        except OSError as error:
-            raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _write_marked(env: "CompilerEnv", path: Path) -> str:
     from compiler_gym.errors import CacheError, UnknownNameError
+    from compiler_gym.files import writing
 
     write = getattr(env, "write_marked", None)
     if write is None:
         raise UnknownNameError("this environment has no marks to write")
-    try:
+    with writing(path, CacheError):
         return write(path)
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _show(document: dict[str, Any], *, to_errors: bool) -> None:

@@ -20,10 +20,10 @@ def runs(
         typer.Argument(help="Run folders, or folders that hold some [default: the cache's]."),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Show in what they differ: settings and results.")
+        bool, typer.Option("--compare", help="Show the differences in settings and results.")
     ] = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the rewards along the way into this file.")
+        Path | None, typer.Option(help="Plot the rewards over time to this file.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -49,7 +49,7 @@ def runs(
             ]
         )  # fmt: skip
         return
-    _show(found)
+    _show_runs(found)
     if compare:
         rows = table("Setting", *distinct_names([run.path for run in found]), typed=("Setting",))
         for name, values in differences(found).items():
@@ -57,7 +57,7 @@ def runs(
         show(rows)
 
 
-def _show(found: "list[RunSummary]") -> None:
+def _show_runs(found: "list[RunSummary]") -> None:
     console = output()
     if not found:
         console.print("no runs here: a search or an evaluation with --run FOLDER makes one")

@@ -99,7 +99,7 @@ def search(
         }
         print_json(document)
     else:
-        _show(results, costs)
+        _show_results(results, costs)
     if any(result.is_interrupted for result in results):
         raise typer.Exit(INTERRUPTED)
 
@@ -107,7 +107,7 @@ def search(
 def _factory(
     env: str, reward: str | None, action_space: str | None, limits: Limits | None
 ) -> "Callable[[], CompilerEnv]":
-    """Return what makes the environment, with defaults where nothing was said."""
+    """Return what makes the environment, with the compiler's defaults for missing options."""
     from compiler_gym.registration import compiler_of, make
 
     compiler = compiler_of(env)
@@ -127,7 +127,7 @@ def _begun(
     limits: Limits | None,
     env: "CompilerEnv",
 ) -> "tuple[RunFolder | None, SearchOptions]":
-    """Return the folder of the run, if there is one, and where and how long the search goes on."""
+    """Return the run folder, if any, and the starts and the options of the search."""
     from compiler_gym.search import default_starts, kept_starts, starting_sequences, take_up
 
     given = starting_sequences(options.starts or (), env.action_space)
@@ -145,7 +145,7 @@ def _begun(
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """The programs, and what makes an environment for them."""
+    """The programs to search and the factory of their environments."""
 
     make_env: "Callable[[], CompilerEnv]"
     benchmarks: "Sequence[Benchmark]"
@@ -158,10 +158,10 @@ class _Searched:
         *,
         is_quiet: bool,
     ) -> "list[SearchResult]":
-        """Search, and keep what was found in the folder of the run."""
+        """Search, and write the results to the run folder."""
         from compiler_gym.search import KeepingWatcher, keep_results, run_search
 
-        watcher = _Watcher(log, is_quiet=is_quiet)
+        watcher = _ProgressLine(log, is_quiet=is_quiet)
         told = watcher if folder is None else KeepingWatcher(folder, watcher)
         try:
             results = run_search(self.make_env, self.benchmarks, options, watcher=told)
@@ -173,7 +173,7 @@ class _Searched:
         return results
 
     def costs(self, results: "Sequence[SearchResult]") -> "list[Costs | None]":
-        """Return what each result made of its program, in bytes, instructions or seconds."""
+        """Return the costs of each program, in bytes, instructions or seconds."""
         with self.make_env() as env:
             return [
                 costs_of_episode(env, benchmark, result.actions, result.reward_space)
@@ -187,8 +187,8 @@ def _log(path: Path | None) -> "ProgressLog | None":
     return None if path is None else ProgressLog(path.with_name(f"{path.name}.progress.jsonl"))
 
 
-class _Watcher:
-    """Shows one line of progress on standard error, where somebody looks at it."""
+class _ProgressLine:
+    """Shows one line of progress on standard error, if that is a terminal."""
 
     def __init__(self, log: "ProgressLog | None", *, is_quiet: bool) -> None:
         self._log = log
@@ -219,7 +219,7 @@ class _Watcher:
             self._log.close()
 
 
-def _show(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:
+def _show_results(results: "Sequence[SearchResult]", costs: "Sequence[Costs | None]") -> None:
     console = output()
     for rows in (_costs_table(results, costs), _work_table(results)):
         if rows is not None:
@@ -279,7 +279,7 @@ def _work_table(results: "Sequence[SearchResult]") -> "Table":
 
 
 def _show_failures(results: "Sequence[SearchResult]") -> None:
-    """Say of each program why sequences failed, what happened most first."""
+    """Print why sequences of each program failed, the most frequent reason first."""
     for result in results:
         for reason in result.failure_reasons[:_SHOWN_REASONS]:
             at = f" at {reason.action}" if reason.action else ""

@@ -90,7 +90,7 @@ def validate(
     if json:
         print_json(documents)
     elif documents or damage is None:
-        _show(documents)
+        _show_verdicts(documents)
     if damage is not None:
         exit_status_of(damage)
         raise typer.Exit(REFUSED)
@@ -102,7 +102,7 @@ def validate(
 
 
 def _asked(options: dict[str, Any], told: dict[str, Any]) -> str | list[str] | dict[str, Any]:
-    """Return what the file of results says of the checks, and of `told` where it was given."""
+    """Return the checks as the file of results records them, with `told` if it was given."""
     from compiler_gym.options import Limits, to_plain
 
     checks: Any = (options["rungs"] or "all") if "rungs" in options else "quick"
@@ -134,7 +134,7 @@ def _results(
 
 
 class _Log:
-    """The file of results, if there is one: read to go on, appended to at once.
+    """The file of results, if any: read to resume, and appended to at once.
 
     It may hold results of other states and of other checks: those do not count here.
     """
@@ -143,18 +143,18 @@ class _Log:
         self._path = path
         self._asked = asked
         self._known = {
-            _key(document["state"]): document
+            _state_key(document["state"]): document
             for document in (_lines_of(path) if path else ())
             if document.get("asked") == asked and not _is_untold(document)
         }
 
     def holds(self, state: "CompilerEnvState") -> bool:
-        """Return whether `state` was asked the same before."""
-        return _key(state.dict()) in self._known
+        """Return whether `state` was validated with the same checks before."""
+        return _state_key(state.dict()) in self._known
 
     def known_of(self, states: "Iterable[CompilerEnvState]") -> list[dict[str, Any]]:
         """Return the results that were there of those of `states` that have one."""
-        keys = dict.fromkeys(_key(state.dict()) for state in states)
+        keys = dict.fromkeys(_state_key(state.dict()) for state in states)
         return [self._known[key] for key in keys if key in self._known]
 
     def add(self, result: "ValidationResult") -> None:
@@ -171,13 +171,11 @@ class _Log:
 
     def _append(self, text: str) -> None:
         from compiler_gym.errors import CacheError
-        from compiler_gym.files import append
+        from compiler_gym.files import append, writing
 
         if self._path is not None:
-            try:
+            with writing(self._path, CacheError):
                 append(self._path, text.encode())
-            except OSError as error:
-                raise CacheError(f"cannot write {self._path}: {error.strerror}") from error
 
 
 def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
@@ -187,13 +185,13 @@ def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
     yield from (line for line in whole_lines(path) if isinstance(line.get("state"), dict))
 
 
-def _key(state: dict[str, Any]) -> tuple[Any, ...]:
+def _state_key(state: dict[str, Any]) -> tuple[Any, ...]:
     names = ("benchmark", "commandline", "reward", "action_space", "reward_space", "state_hash")
     return tuple(state.get(name) for name in names)
 
 
 class _Counter:
-    """One line on standard error that counts, where somebody looks at it."""
+    """A counter in one line on standard error, if that is a terminal."""
 
     def __init__(self, total: int, *, is_quiet: bool) -> None:
         self._total = total
@@ -203,7 +201,7 @@ class _Counter:
             self._status = console.status(f"validating {total} states")
 
     def show(self, results: "list[ValidationResult]") -> None:
-        """Show how far it is."""
+        """Show the progress."""
         if self._status is not None:
             wrong = sum(not result.okay() for result in results)
             self._status.update(f"{len(results)} of {self._total} states, {wrong} wrong")
@@ -218,7 +216,7 @@ class _Counter:
             self._status.stop()
 
 
-def _show(documents: list[dict[str, Any]]) -> None:
+def _show_verdicts(documents: list[dict[str, Any]]) -> None:
     console = output()
     names = list(dict.fromkeys(r["name"] for document in documents for r in document["rungs"]))
     shown = table(
@@ -231,7 +229,7 @@ def _show(documents: list[dict[str, Any]]) -> None:
         shown.add_row(
             program_name(state["benchmark"]),
             "-" if state["reward"] is None else f"{state['reward']:.4f}",
-            *(_coloured(verdicts.get(name, "")) for name in names),
+            *(_verdict_text(verdicts.get(name, "")) for name in names),
             f"{document['walltime']:.2f}",
             _summary(document),
         )
@@ -256,13 +254,13 @@ def _summary(document: dict[str, Any]) -> "Text":
 
 
 def _is_untold(document: dict[str, Any]) -> bool:
-    """Return whether it could not be told if the state replays: it is asked again next time."""
+    """Return whether the replay had no verdict, so that it is tried again next time."""
     verdicts = [r["verdict"] for r in document.get("rungs", ()) if r["name"] == "replay"]
     return "unknown" in verdicts
 
 
 def _show_unknown(documents: list[dict[str, Any]]) -> None:
-    """Say once for each reason what could not be told."""
+    """Print each reason for an unknown verdict once."""
     reasons: dict[tuple[str, str], int] = {}
     for document in documents:
         for rung in document["rungs"]:
@@ -274,5 +272,5 @@ def _show_unknown(documents: list[dict[str, Any]]) -> None:
         output().print(f"{name} unknown: {reason}{many}", soft_wrap=True)
 
 
-def _coloured(verdict: str) -> "Text":
+def _verdict_text(verdict: str) -> "Text":
     return styled(verdict, _COLOURS.get(verdict, ""))

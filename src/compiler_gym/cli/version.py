@@ -50,7 +50,7 @@ def _version_of(compiler: "Compiler") -> str:
 
 
 def _sandbox() -> str:
-    """Return what programs are run in here, and why in no stronger one."""
+    """Return the sandbox of programs on this machine, and why not a stronger one."""
     from compiler_gym.errors import CompilerGymError
     from compiler_gym.sandbox import Sandbox, chosen, way, why_not
 

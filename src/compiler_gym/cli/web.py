@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["web"]
 
-_LIMITS = Limits(step_seconds=60.0)
-_LOCAL = ("127.0.0.1", "localhost", "::1")
+_SESSION_LIMITS = Limits(step_seconds=60.0)
+_LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 
 
 @spread
@@ -41,9 +41,9 @@ def web(
         int, typer.Option(help="How many sessions may be open at a time.", min=1)
     ] = 8,
     idle_minutes: Annotated[
-        float, typer.Option(help="When a session is closed that nobody uses.", min=0.01)
+        float, typer.Option(help="Seconds without use after which a session is closed.", min=0.01)
     ] = 30.0,
-    limits: Limits = _LIMITS,
+    limits: Limits = _SESSION_LIMITS,
 ) -> None:
     """Open the web explorer: a tree of what passes do, with diffs, graphs and search.
 
@@ -58,19 +58,19 @@ def web(
         host=host,
         port=port,
         environment=env,
-        program=None if program is None or program == "-" else _whole(program),
-        source=_from_stdin() if program == "-" else None,
+        program=None if program is None or program == "-" else _absolute_program(program),
+        source=_pasted_from_stdin() if program == "-" else None,
         most_sessions=sessions,
         idle_seconds=60 * idle_minutes,
         limits={"limits": limits},
     )
     _require_library()
     if settings.program is not None:
-        _require_program(env, settings.program)
+        _require_known_program(env, settings.program)
     from compiler_gym.explorer.server import Server
 
     with Server(settings) as server:
-        if host not in _LOCAL:
+        if host not in _LOCAL_HOSTS:
             named = server.address_for(gethostname()) if host in ("", "0.0.0.0", "::") else host
             errors().print(f"others can reach {named}: whoever knows the address can use this")
 
@@ -78,7 +78,7 @@ def web(
             print(server.address, flush=True)
             errors().print("Ctrl-C stops it", style="dim")
             if browser:
-                _open(server.address)
+                _open_browser(server.address)
 
         server.run(ready)
 
@@ -95,8 +95,8 @@ def _require_library() -> None:
         raise EnvironmentNotSupported(f"{' and '.join(missing)} missing: {install_hint('web')}")
 
 
-def _require_program(env: str, program: str) -> None:
-    """Raise the typed error of a program that is not there, before a page would."""
+def _require_known_program(env: str, program: str) -> None:
+    """Raise the typed error of a missing program before the server starts."""
     from compiler_gym.cli._programs import find_program
     from compiler_gym.registration import make
 
@@ -104,7 +104,7 @@ def _require_program(env: str, program: str) -> None:
         find_program(made, program)
 
 
-def _open(address: str) -> None:
+def _open_browser(address: str) -> None:
     import threading
     import webbrowser
 
@@ -112,8 +112,8 @@ def _open(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _whole(program: str) -> str:
-    """Return a path as it is known from everywhere, and an address as it is."""
+def _absolute_program(program: str) -> str:
+    """Return a path as an absolute one, and a URI unchanged."""
     from compiler_gym.datasets import path_and_query
 
     path, query = path_and_query(program)
@@ -122,7 +122,7 @@ def _whole(program: str) -> str:
     return program
 
 
-def _from_stdin() -> "Source":
+def _pasted_from_stdin() -> "Source":
     from compiler_gym.errors import BenchmarkInitError
     from compiler_gym.explorer.records import Source
 

@@ -18,7 +18,7 @@ __all__ = [
 ]
 
 _VARIABLE = "COMPILER_GYM_DEBUG"
-_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
+_LOG_LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
 
 
 def get_debug_level() -> int:
@@ -29,7 +29,7 @@ def get_debug_level() -> int:
     text = os.environ.get(_VARIABLE) or "0"
     if not text.isdecimal():
         raise InvalidParameterError(f"{_VARIABLE} is {text!r}: expected a number from 0 to 3")
-    return min(int(text), len(_LEVELS) - 1)
+    return min(int(text), len(_LOG_LEVELS) - 1)
 
 
 def set_debug_level(level: int) -> None:
@@ -43,7 +43,7 @@ def set_debug_level(level: int) -> None:
 
 def get_logging_level() -> int:
     """Return the level for `logging` that the debug level stands for: 0 is ``logging.ERROR``."""
-    return _LEVELS[get_debug_level()]
+    return _LOG_LEVELS[get_debug_level()]
 
 
 def logging_level_to_debug_level(logging_level: int) -> int:
@@ -52,5 +52,5 @@ def logging_level_to_debug_level(logging_level: int) -> int:
     >>> logging_level_to_debug_level(logging.INFO)
     2
     """
-    shown = (debug for debug, level in enumerate(_LEVELS) if level <= logging_level)
-    return next(shown, len(_LEVELS) - 1)
+    shown = (debug for debug, level in enumerate(_LOG_LEVELS) if level <= logging_level)
+    return next(shown, len(_LOG_LEVELS) - 1)

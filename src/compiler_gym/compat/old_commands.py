@@ -92,7 +92,7 @@ def todays_command(name: str, given: Sequence[str]) -> tuple[list[str], list[str
     options: list[str] = []
     arguments: list[str] = []
     unknown: list[str] = []
-    for option, value in _options(given, command):
+    for option, value in _old_options(given, command):
         today = command.options.get(option)
         if not option:
             arguments.append(value)
@@ -107,7 +107,7 @@ def todays_command(name: str, given: Sequence[str]) -> tuple[list[str], list[str
     return [*command.words, *options, *arguments], unknown
 
 
-def _options(given: Sequence[str], command: _Command) -> Iterator[tuple[str, str]]:
+def _old_options(given: Sequence[str], command: _Command) -> Iterator[tuple[str, str]]:
     """Yield old options and their values; an argument is an option without a name."""
     words = iter(given)
     for word in words:

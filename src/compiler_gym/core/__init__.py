@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The one Gymnasium environment over a compiler session.
+"""The Gymnasium environment over a compiler session.
 
-``env`` is the environment as users see it, ``episode`` does what it does: it holds the
-session, that ``sessions`` opens, and the ``history`` of what was done. A step or a reset that
-was begun is ``pending``, whoever drives it; ``lockstep`` is many of them at once.
-``selection`` knows the spaces and which are chosen, ``plan`` what a request must observe for
-them, ``views`` what can be asked at any time, and ``specs`` turns a session's plain
-descriptions into Gymnasium's spaces. ``arguments`` are the records that wrappers get,
-``repeated_runs`` is an environment whose programs are run, and ``forking`` goes through
-wrappers of Gymnasium; ``kept_forks`` keeps a few to go on from. ``state`` is the record that
-replays an episode and ``state_files`` reads and writes many of them. ``description`` says what
-an environment offers, ``panes`` what people look at of a program. ``garbage`` is for building
-large values.
+``env`` is the environment as users see it, and ``episode`` does its work: it holds the connection
+to the session, which ``sessions`` opens, and the ``history`` of actions and rewards. A step or a
+reset that has begun is ``pending``; ``lockstep`` steps several episodes together. ``selection``
+has the spaces and which are chosen, ``plan`` the observations that a request asks for, ``views``
+the observations and rewards that are computed when read, and ``specs`` turns a session's plain
+descriptions into Gymnasium's spaces. ``programs`` chooses the program of the next episode, and
+``arguments`` are those of resets and steps, as records for wrappers. ``replaying`` applies a
+``state``, the record of an episode, and ``state_files`` reads and writes files of states.
+``repeated_runs`` is an environment that runs programs. ``forking`` forks wrappers of Gymnasium,
+and ``kept_forks`` keeps forks to continue from. ``rendering`` shows programs, ``panes`` describes
+what the explorer shows, and ``description`` lists what an environment offers. ``garbage`` is for
+building large values.
 """
 
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments, StepArguments
@@ -36,6 +37,7 @@ from compiler_gym.core.panes import (
 from compiler_gym.core.pending import Pending, ResetResult, StepPending, StepResult
 from compiler_gym.core.rendering import Listing, parts_by_function
 from compiler_gym.core.repeated_runs import RunnableEnv
+from compiler_gym.core.replaying import resume
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.core.state import CompilerEnvState, StateVersionWarning, require_state
 from compiler_gym.core.state_files import (
@@ -87,6 +89,7 @@ __all__ = [
     "parts_by_function",
     "plain_from_value",
     "require_state",
+    "resume",
     "space_from_spec",
     "state_from_fields",
     "uncollected",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a reset and a step are asked for, as records that wrappers can look at and change."""
+"""The arguments of a reset and of a step, as records that wrappers read and change."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ __all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments", "require_
 
 
 class OptionalArgumentValue(Enum):
-    """Tells "leave it as it is" from None, which takes a space away."""
+    """The default of an argument for which None means no space."""
 
     UNCHANGED = 1
 
@@ -24,16 +24,16 @@ _UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 @dataclass(frozen=True, slots=True)
 class ResetArguments:
-    """What `CompilerEnv.reset` is given."""
+    """The arguments of `CompilerEnv.reset`."""
 
     seed: int | None = None
     """Seeds the environment, its action space and the choice of random programs."""
     options: dict[str, Any] | None = None
-    """The fields below by name, as Gymnasium hands them on; they count more than the fields."""
+    """The other arguments by name, as Gymnasium passes them on; they take precedence."""
     benchmark: str | Benchmark | None = None
-    """The program: None is the one set for the next reset, or the last one again."""
+    """The program or its address; None is the one set for the next reset, or the last one."""
     action_space: Any = None
-    """The name of an action space, or a space that has one; None leaves it."""
+    """The action space or its name; None keeps the current one."""
     observation_space: Any = _UNCHANGED
     """What `CompilerEnv.observation_space` is to be set to."""
     reward_space: Any = _UNCHANGED
@@ -41,10 +41,10 @@ class ResetArguments:
     timeout: float | None = None
     """The seconds until the worker is given up; None is the environment's limit."""
     further: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What only some environment or wrapper below knows, by name."""
+    """Arguments of one environment or wrapper below, by name."""
 
     def given(self) -> dict[str, Any]:
-        """Return the fields that were given, by name, but for `seed`, `options` and `further`."""
+        """Return the arguments that were given, without `seed`, `options` and `further`."""
         named = {
             "benchmark": self.benchmark,
             "action_space": self.action_space,
@@ -56,7 +56,7 @@ class ResetArguments:
         }
 
     def settled(self) -> "ResetArguments":
-        """Return the same with the options in their fields.
+        """Return the same arguments with the options in their fields.
 
         >>> ResetArguments(options={"benchmark": "cbench-v1/sha"}).settled().benchmark
         'cbench-v1/sha'
@@ -72,10 +72,10 @@ _OPTIONS = ("benchmark", "action_space", "observation_space", "reward_space", "t
 
 @dataclass(frozen=True, slots=True)
 class StepArguments:
-    """What `CompilerEnv.multistep` is given."""
+    """The arguments of `CompilerEnv.multistep`."""
 
     actions: list[Any]
-    """The actions, in order; none is a pure observation."""
+    """The actions, in order; without any, the program is only observed."""
     observation_spaces: Any = None
     """What to observe instead of the environment's space: a name or a list of names."""
     reward_spaces: Any = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an environment offers, as plain values: for a terminal, for JSON and for a page."""
+"""The spaces and datasets of an environment as plain values, for a terminal, JSON and pages."""
 
 from typing import Any
 

@@ -1,44 +1,43 @@
 # SPDX-License-Identifier: MIT
-"""The one Gymnasium environment over a compiler session.
+"""The Gymnasium environment over a compiler session, as users see it.
 
-It names no compiler. A plug-in says which session to run and which rewards,
-derived observations and datasets to offer. What an environment does is done by its
-`Episode`; this is the face that users see of it.
+It names no compiler: a plug-in says which session to run, and which rewards, derived
+observations and datasets to offer. It delegates: an `Episode` steps and holds the session, its
+`Selection` holds the spaces, `Programs` the choice of programs.
 """
 
 import copy
 import logging
-import warnings
+from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, ClassVar, Self
 
 import gymnasium
 
 from compiler_gym.caching import TranspositionCache
+from compiler_gym.core import rendering, replaying
 from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.episode import Episode, EpisodeSnapshot
-from compiler_gym.core.history import History
 from compiler_gym.core.panes import Panes, panes_from_spaces
 from compiler_gym.core.pending import ResetPending, ResetResult, StepResult
-from compiler_gym.core.rendering import Listing, counted, difference, show, show_difference
+from compiler_gym.core.programs import Programs
+from compiler_gym.core.rendering import RENDER_MODES, Listing
 from compiler_gym.core.selection import Selection
 from compiler_gym.core.sessions import Isolation, Sessions
-from compiler_gym.core.state import CompilerEnvState, StateVersionWarning, require_state
+from compiler_gym.core.state import CompilerEnvState
 from compiler_gym.core.views import (
     DerivedObservation,
     ObservationSpaceSpec,
     ObservationView,
     RewardView,
 )
-from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, Datasets
+from compiler_gym.datasets import Benchmark, Dataset, Datasets
 from compiler_gym.errors import (
-    BenchmarkTypeError,
     CompilerGymWarning,
     InvalidActionError,
     InvalidParameterError,
-    RenderModeError,
     SessionNotFound,
     UnknownNameError,
     warn_of_the_caller,
@@ -47,51 +46,66 @@ from compiler_gym.lazy import named
 from compiler_gym.options import Limits
 from compiler_gym.sandbox import chosen
 from compiler_gym.service import Connection, SessionSource
-from compiler_gym.spaces import Reward, action_name, action_names
+from compiler_gym.spaces import Reward
 from compiler_gym.version import __version__
 
 __all__ = ["CompilerEnv"]
 
-_RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
 _log = logging.getLogger(__name__)
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
+_PICKLED = ("spec", "_np_random", "_np_random_seed", "renders_unasked")
+"""Attributes that a pickle keeps, besides the program that was chosen and the episode."""
 
 
-class CompilerEnv(gymnasium.Env[Any, Any]):
+class CompilerEnv(gymnasium.Env[Any, Any], ABC):
     """Optimise a program one action at a time.
 
     Actions, observations and rewards are those of the compiler's plug-in; see
-    ``compiler-gym describe ENV``. `step` never raises for a failure of the
-    compiler: the episode is truncated, the observation is the space's default,
-    the reward is the reward space's value on error, and ``info["error"]`` holds
-    the typed error. The next `reset` starts afresh.
+    ``compiler-gym describe ENV``. An environment is used by one thread at a time and belongs to
+    the process that made it; a forked child must call `reset` before anything else.
 
-    An environment is used by one thread at a time and belongs to the process
-    that made it; a forked child must call `reset` before anything else.
+    Args:
+        source: The session class to run.
+        benchmark: The program of the first reset, or its address.
+        observation_space: The observation that `step` returns: a name, a list of names, or None.
+        reward_space: The reward that `step` returns: a name, a `Reward`, a list, or None.
+        action_space: The name of the action space; None is the first one.
+        derived_observation_spaces: Observations that are functions of the session's.
+        rewards: The rewards that are offered.
+        datasets: The datasets that programs are looked up in.
+        isolation: ``"process"`` runs the session in a worker process, ``"in-process"`` here.
+        limits: The limits of time and memory of the worker.
+        cache: Remembers results of actions; None remembers nothing.
+        render_mode: The mode that `render` uses if it is given none.
+        connection_settings: Not supported: raises an error that explains what replaced it.
+
+    Raises:
+        InvalidParameterError: An argument has a value that is not allowed.
+        UnknownNameError: A space does not exist.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(_RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 - Gymnasium's own type
     command_line_styles: ClassVar[Mapping[str, Callable[..., gymnasium.Space[Any]]]] = {}
-    """How a plug-in's command lines are written, by the style its session names."""
+    """The action spaces that write command lines, by the style that the session names."""
     listing: ClassVar[Listing] = Listing()
-    """How the text that `render` shows is written."""
+    """The syntax of the text that `render` shows."""
     default_benchmark: ClassVar[str | None] = None
-    """The program of a reset that was given none."""
+    """The program of the first reset if none is given."""
     shown_rewards: ClassVar[tuple[str, ...] | None] = None
-    """The rewards that a report on one run shows by default; None for every sure one."""
+    """The rewards that a report on one run shows; None shows every deterministic one."""
     state_observation: ClassVar[str | None] = None
-    """An observation that is equal only where the program is, and all that can be done with it:
-    a hash."""
+    """An observation that identifies the state of the program, such as a hash: equal only where
+    the program and everything that can be done with it are equal."""
     uri_keys: ClassVar[tuple[str, ...] | None] = None
-    """The keys that a program's address may have after its ``?``, beside those that its dataset
-    reads; None allows any."""
+    """The keys that an address may have after its ``?``, besides those of its dataset; None
+    allows any."""
     _made_with: tuple[tuple[Any, ...], dict[str, Any]]
     """What the constructor was called with."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Remember the arguments, so that another process can make the same environment."""
+        """Remember the arguments of the constructor, for pickles."""
         self = super().__new__(cls)
-        self._made_with = (args, kwargs)
+        self._made_with = args, kwargs
         return self
 
     def __init__(
@@ -111,21 +125,17 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         render_mode: str | None = None,
         connection_settings: Any = None,
     ) -> None:
-        if connection_settings is not None:  # of 0.2.5's server: explained, and nothing else
+        if connection_settings is not None:
             named("compiler_gym.compat.connection_opts:explain")(connection_settings)
-        if isolation not in ("process", "in-process"):
-            raise InvalidParameterError(
-                f"isolation is {isolation!r}: expected 'process' or 'in-process'"
-            )
-        if render_mode not in (None, *_RENDER_MODES):
-            raise RenderModeError(
-                f"render_mode is {render_mode!r}: expected {_one_of(_RENDER_MODES)}"
-            )
+        if render_mode is not None:
+            rendering.require_mode(render_mode)
         self.render_mode = render_mode
         self.renders_unasked: bool | None = None
-        """Whether `render` prints where no mode was chosen, as CompilerGym 0.2.5 does and
-        Gymnasium's convention forbids; None: unless `gymnasium.make` made this."""
-        self._datasets = Datasets(datasets, self.uri_keys)
+        """Whether `render` prints if no mode was chosen, as CompilerGym 0.2.5 does and Gymnasium's
+        convention forbids; None prints unless `gymnasium.make` made this environment."""
+        self._programs = Programs(
+            Datasets(datasets, self.uri_keys), benchmark or self.default_benchmark
+        )
         sessions = Sessions(source, isolation, limits or Limits(), cache, self.state_observation)
         select = partial(
             Selection,
@@ -139,9 +149,6 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             raise InvalidParameterError(
                 f"{type(self).__name__} cannot use a cache: it names no hash of its program"
             )
-        self._next_benchmark = benchmark or self.default_benchmark
-        if isinstance(self._next_benchmark, str):
-            BenchmarkUri.from_string(self._next_benchmark)
         selection = self._episode.selection
         selection.choose_actions(action_space)
         selection.choose_observations(observation_space)
@@ -149,12 +156,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def episode(self) -> Episode:
-        """What is driven by all that steps this environment: the session and its history."""
+        """The session, what was done in it, and the spaces that are chosen."""
         return self._episode
 
     @property
     def service(self) -> Connection | None:
-        """The line to the worker: None before one was needed, and after `close`."""
+        """The connection to the session: None before the first reset and after `close`."""
         return self.episode.connection
 
     @property
@@ -170,7 +177,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     @property
     def datasets(self) -> Datasets:
         """The programs this environment can start from."""
-        return self._datasets
+        return self._programs.datasets
 
     @property
     def isolation(self) -> Isolation:
@@ -179,12 +186,12 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def cache(self) -> TranspositionCache | None:
-        """What is known of actions already, if anything is to be remembered."""
+        """The cache of results of actions, if there is one."""
         return self.episode.sessions.cache
 
     @property
     def limits(self) -> Limits:
-        """The bounds of this environment's worker. Setting them takes effect at the next one."""
+        """The limits of the worker. Setting them takes effect when the next worker starts."""
         return self.episode.sessions.limits
 
     @limits.setter
@@ -193,33 +200,34 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def sandbox(self) -> str:
-        """What programs are kept from that observations run: the name of a `Sandbox`."""
+        """The name of the `Sandbox` in which observations run programs."""
         return chosen(self.limits.sandbox).value
 
     @property
     def observation(self) -> ObservationView:
-        """Every observation, on demand: ``env.observation["Autophase"]``."""
+        """Every observation, computed when asked for: ``env.observation["Autophase"]``."""
         return self.episode.selection.observation
 
     @property
     def panes(self) -> Panes:
-        """What people look at of a program here; a plug-in says it, or it follows from spaces."""
+        """The texts, costs and graphs of a program that the explorer shows. Unless a plug-in lists
+        them, they follow from the observation spaces."""
         return panes_from_spaces(self.observation, self.reward.spaces.values())
 
     @property
     def reward(self) -> RewardView:
-        """Every reward since it was last asked for: ``env.reward["..."]``."""
+        """Every reward, earned since it was last asked for: ``env.reward["..."]``."""
         return self.episode.selection.reward
 
     @property
     def action_spaces(self) -> list[Any]:
-        """Every action space; set `action_space` to one of them or to its name."""
+        """Every action space. Set `action_space` to one of them, or to its name."""
         selection = self.episode.selection
         return [selection.action_space_named(name) for name in selection.action_specs]
 
     @property
     def action_space(self) -> Any:  # which space it is, and what it can do, is the compiler's
-        """The actions of the next `step`. Setting it takes effect at the next reset."""
+        """The actions that `step` takes. Setting it takes effect at the next reset."""
         return self.episode.selection.action_space
 
     @action_space.setter
@@ -230,7 +238,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def observation_space(self) -> gymnasium.Space[Any] | None:  # type: ignore[override]  # None: none is set
         """The space of the observation that `step` returns, or None.
 
-        Set it to a name, to a list of names (a dictionary of them) or to None.
+        Set it to a name, to a list of names for a dictionary of observations, or to None.
         """
         return self.episode.selection.observation_space
 
@@ -240,7 +248,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def observation_space_spec(self) -> ObservationSpaceSpec | None:
-        """The spec of the observation space, if one is set; setting it sets the space."""
+        """The spec of the observation space, if one is set. Setting it sets the space."""
         return self.episode.selection.observations.lone
 
     @observation_space_spec.setter
@@ -268,7 +276,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def reward_range(self) -> tuple[float, float]:
-        """The bounds of the reward space."""
+        """The lowest and the highest reward of a step."""
         space = self.reward_space
         return (float("-inf"), float("inf")) if space is None else space.range
 
@@ -280,13 +288,14 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     @property
     def benchmark(self) -> Benchmark | None:
         """The program of the episode, or of the next one. Setting it takes effect at reset."""
-        if self._next_benchmark is not None and not self.in_episode:
-            return self._resolve(self._next_benchmark)
+        programs = self._programs
+        if programs.upcoming is not None and not self.in_episode:
+            return programs.find(programs.upcoming)
         return self.episode.program
 
     @benchmark.setter
     def benchmark(self, value: str | Benchmark) -> None:
-        self._next_benchmark = self._resolve(value)
+        self._programs.upcoming = self._programs.find(value)
         if self.in_episode:
             warn_of_the_caller(
                 "Changing the benchmark has no effect until reset() is called: expected "
@@ -304,8 +313,8 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def episode_reward(self) -> float | None:
         """The sum of the episode's rewards, or None without a reward space.
 
-        It starts from 0 at a reset, and where another reward space is set in an episode. Setting
-        it raises `SessionNotFound` before the first reset.
+        It is 0 after a reset, and after another reward space is set during an episode. Setting it
+        before the first reset raises `SessionNotFound`.
         """
         history = self.episode.history
         return None if history is None else history.reward
@@ -325,7 +334,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
 
     @property
     def state(self) -> CompilerEnvState:
-        """The episode so far, as a record that replays it."""
+        """The episode so far, as a record that `apply` replays."""
         history = self.episode.require()
         return CompilerEnvState(
             benchmark=history.benchmark,
@@ -339,7 +348,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             version=self.version,
             compiler_version=self.compiler_version,
             state_hash=self._state_hash(),
-            varying_actions=self._varying_actions(history) or None,
+            varying_actions=self.episode.selection.varying_among(history.actions) or None,
         )
 
     def commandline(self) -> str:
@@ -361,11 +370,24 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         reward_space: Any = _UNCHANGED,
         timeout: float | None = None,
     ) -> ResetResult:
-        """Start an episode and return ``(observation, info)``.
+        """Start an episode.
 
-        `options` may hold any of the other arguments by name. `seed` also seeds
-        the action space and the choice of random programs. Raises
-        `BenchmarkInitError` when the program cannot be read.
+        Args:
+            seed: Seeds this environment, its action space and its choice of random programs.
+            options: Any of the other arguments by name, as Gymnasium passes them on.
+            benchmark: The program or its address; None takes the program that was set for the
+                next reset, or the last one again.
+            action_space: The action space to choose; None leaves it.
+            observation_space: What `observation_space` is set to.
+            reward_space: What `reward_space` is set to.
+            timeout: The seconds after which the worker is given up; None is ``limits``'.
+
+        Returns:
+            The observation and a dictionary with the ``benchmark``.
+
+        Raises:
+            BenchmarkInitError: The program cannot be read.
+            UnknownNameError: A program or a space does not exist.
         """
         return self.begin_reset(
             ResetArguments(
@@ -380,23 +402,13 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         ).result()
 
     def begin_reset(self, asked: ResetArguments) -> ResetPending:
-        """Choose what the next episode runs on and return what will be its start."""
+        """Choose the spaces and the program of the next episode and return its pending reset."""
         super().reset(seed=asked.seed)
-        selection = self.episode.selection
-        if asked.seed is not None:
-            selection.action_space.seed(asked.seed)
         asked = asked.settled()
-        self._datasets.generator = self.np_random
-        if asked.action_space is not None:
-            selection.choose_actions(asked.action_space)
-            if asked.seed is not None:
-                selection.action_space.seed(asked.seed)
-        if asked.observation_space is not _UNCHANGED:
-            selection.choose_observations(asked.observation_space)
-        if asked.reward_space is not _UNCHANGED:
-            selection.choose_rewards(asked.reward_space)
-        selection.restore_actions()
-        return self.episode.begin_reset(self._choose_benchmark(asked.benchmark), asked.timeout)
+        self.datasets.generator = self.np_random
+        self.episode.selection.choose(asked)
+        program = self._programs.take(asked.benchmark, self.episode.program)
+        return self.episode.begin_reset(program, asked.timeout)
 
     def step(
         self,
@@ -406,12 +418,25 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         *,
         timeout: float | None = None,
     ) -> StepResult:
-        """Apply `action` and return ``(observation, reward, terminated, truncated, info)``.
+        """Apply one action.
 
-        `observation_spaces` and `reward_spaces` replace the environment's own
-        for this step: a name gives a value, a list of names a list of values.
-        Raises `InvalidActionError` for an action outside the space and
-        `SessionNotFound` without an episode; never for a failing compiler.
+        A failure of the compiler is not raised: it truncates the episode, the observation is the
+        space's default, the reward is the reward space's value on error, and ``info["error"]``
+        holds the typed error. The next `reset` starts afresh.
+
+        Args:
+            action: One of `action_space`.
+            observation_spaces: What to observe at this step instead of `observation_space`: a
+                name gives a value, a list of names a list of values.
+            reward_spaces: What to earn at this step instead of `reward_space`, likewise.
+            timeout: The seconds after which the worker is given up; None is ``limits``'.
+
+        Returns:
+            ``(observation, reward, terminated, truncated, info)``.
+
+        Raises:
+            InvalidActionError: `action` is outside the action space.
+            SessionNotFound: No episode is under way.
         """
         result = self._episode.step(action, observation_spaces, reward_spaces, timeout)
         if result[1] is None and reward_spaces is None:
@@ -430,9 +455,14 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         *,
         timeout: float | None = None,
     ) -> StepResult:
-        """Apply `actions` in one request; the result is that of the last, as of `step`.
+        """Apply several actions in one request.
 
-        The reward is for all of them together. No actions is a pure observation.
+        Returns:
+            What `step` returns for the last one, with the reward of all together. With no
+            actions, the observation of the program as it is.
+
+        Raises:
+            InvalidActionError, SessionNotFound: As in `step`; then no action was applied.
         """
         if isinstance(actions, str) or not isinstance(actions, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # untyped callers
             raise InvalidActionError(
@@ -444,31 +474,39 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         ).result()
 
     def render(self, mode: str | None = None) -> str | None:
-        """Print the program as it is now, or return it as text in mode ``ansi``.
+        """Print the program as it is now, or return it as text.
 
-        A terminal shows it in colour, and one that is longer than the screen with the
-        bodies of its functions left out. Mode ``diff`` prints what the last action
-        changed, with counts and the reward; ``ansi_diff`` returns that as text. For it
-        the actions before the last are replayed in another session.
+        Made by `gymnasium.make` without a mode, it does nothing, as Gymnasium's convention says.
 
-        Made by `gymnasium.make` without a mode, it does nothing, as the convention says there.
+        Args:
+            mode: ``human`` prints the program; in a terminal it is coloured, and functions are
+                folded if it is longer than the screen. ``ansi`` returns it as text. ``diff``
+                prints what the last action changed, with its cost and reward, ``ansi_diff``
+                returns that; the actions before it are replayed in another session. None is
+                `render_mode`.
         """
-        unasked = self.spec is None if self.renders_unasked is None else self.renders_unasked
-        if mode is None and self.render_mode is None and not unasked:
-            return None
-        mode = mode or self.render_mode or "human"
-        if mode not in _RENDER_MODES:
-            raise RenderModeError(f"render mode is {mode!r}: expected {_one_of(_RENDER_MODES)}")
-        is_difference = mode.endswith("diff")
-        text = self._render_difference() if is_difference else self._render_text()
+        mode = mode or self.render_mode
+        if mode is None:
+            prints = self.spec is None if self.renders_unasked is None else self.renders_unasked
+            if not prints:
+                return None
+            mode = "human"
+        rendering.require_mode(mode)
+        if not mode.endswith("diff"):
+            text, show = self._render_text(), rendering.show
+        else:
+            with self._twin() as twin:
+                text, show = rendering.last_change(self, twin), rendering.show_difference
         if mode.startswith("ansi"):
             return text
-        (show_difference if is_difference else show)(text, self.listing)
+        show(text, self.listing)
         return None
 
     def close(self) -> None:
-        """End the session and its process, also in the middle of a step that another thread waits
-        for, which then raises `ServiceIsClosed`. Calling it twice is fine."""
+        """End the session and its process. Calling it twice is fine.
+
+        Another thread may call it during a step, which then raises `ServiceIsClosed`.
+        """
         self._episode.close()
 
     def __enter__(self) -> Self:
@@ -480,73 +518,48 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
     def apply(self, state: CompilerEnvState) -> None:
         """Reset to the program of `state` and apply its command line.
 
-        Without an action space in the state, the current one is tried first and
-        then the others. A state of another version of the compiler is replayed
-        with a `StateVersionWarning`. Raises `InvalidActionError` or
-        `UnknownNameError` when the command line belongs to no action space, and
-        the typed error when the compiler fails on the way.
+        A state of another version of the compiler is replayed with a `StateVersionWarning`.
+
+        Raises:
+            InvalidActionError, UnknownNameError: The command line belongs to no action space.
+            CompilerError, ServiceError: The compiler failed on the way.
         """
-        require_state(state)
-        self._warn_of_another_compiler(state)
-        actions = self.actions_of(state)
-        self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
-        if not actions:
-            return
-        _, _, _, truncated, info = self.multistep(actions)
-        if truncated and "error" in info:
-            raise info["error"]
+        replaying.apply(self, state, self._programs)
 
     def actions_of(self, state: CompilerEnvState) -> list[Any]:
-        """Choose the action space of `state` and return its actions."""
-        selection = self.episode.selection
-        current = selection.action_space_name
-        if state.action_space is not None:
-            if state.action_space != current:
-                selection.choose_actions(state.action_space)
-            return self.commandline_to_actions(state.commandline)
-        try:
-            return self.commandline_to_actions(state.commandline)
-        except (InvalidActionError, UnknownNameError) as refused:
-            for name in selection.action_specs:
-                selection.choose_actions(name)
-                try:
-                    return self.commandline_to_actions(state.commandline)
-                except (AttributeError, InvalidActionError, UnknownNameError):
-                    continue
-            selection.choose_actions(current)
-            raise refused
+        """Choose the action space of `state` and return its actions.
+
+        If it names no action space, the current one is tried first and then the others.
+        """
+        return replaying.read_actions(state, self.episode.selection, self.commandline_to_actions)
 
     def validate(self, state: CompilerEnvState | None = None) -> Any:
         """Replay `state` (default: the current one) and return a `ValidationResult`."""
         raise UnknownNameError(f"{type(self).__name__} has no validator")
 
     def send_param(self, key: str, value: str) -> str:
-        """Hand one parameter to the session and return its reply."""
+        """Send one parameter to the session and return its reply."""
         return self.send_params((key, value))[0]
 
     def send_params(self, *parameters: tuple[str, str]) -> list[str]:
-        """Hand parameters to the session, in order, and return its replies.
+        """Send parameters to the session, in order, and return its replies.
 
-        Raises `InvalidParameterError` for a key that the session does not know.
+        Raises:
+            InvalidParameterError: The session does not know one of the keys.
         """
-        replies: list[str] = []
-        for key, value in parameters:
-            reply = self.episode.send_parameter(str(key), str(value))
-            if reply is None:
-                raise InvalidParameterError(f"the session knows no parameter {key!r}")
-            replies.append(reply)
-        return replies
+        return [self.episode.send_parameter(str(key), str(value)) for key, value in parameters]
 
     def fork(self) -> Self:
         """Return an independent environment in exactly the same state.
 
-        Its process is a copy of this one's. It has its own random generators,
-        which continue as these would. Where no episode was begun, or after `close`, this
-        environment is reset first, and the actions before `close` are applied again. Raises
-        `ServiceError` if the worker is lost on the way; the next step then reports the end of the
-        episode.
+        Its worker is a copy of this one's process, and its random generators continue as these
+        would. If there is no episode, one is begun here first; if `close` ended it, with the
+        actions before.
+
+        Raises:
+            ServiceError: The worker was lost; the next step reports the end of the episode.
         """
-        self._resume()
+        replaying.resume(self)
         return self._copy(self._episode.fork)
 
     def __copy__(self) -> Self:
@@ -556,78 +569,58 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
         return self.fork()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what makes this environment and where its episode stands.
+        """Pickle the constructor's arguments and the episode, which unpickling replays.
 
-        Unpickling replays the episode in a new worker. Spaces that were added
-        after the environment was made are not part of it, but for rewards in use.
+        Spaces that were added later are left out, except for rewards in use.
         """
-        snapshot = _Snapshot(
-            spec=self.spec,
-            next_benchmark=self._next_benchmark,
-            np_random=self._np_random,
-            np_random_seed=self._np_random_seed,
-            program_random=self._datasets.generator,
-            renders_unasked=self.renders_unasked,
-            episode=self._episode.snapshot(),
-        )
-        return self._remake, (*self._made_with, snapshot)
+        facts = {name: getattr(self, name) for name in _PICKLED}
+        programs = self._programs.upcoming, self.datasets.generator
+        return self._unpickled, (self._made_with, facts, programs, self._episode.snapshot())
 
-    def _resume(self) -> None:
-        """Begin an episode if none was begun, and one that `close` ended anew, with its actions.
-
-        Nothing happens where there is an episode, or no program to begin one with.
-        """
-        if self.episode.history is not None or self.benchmark is None:
-            return
-        actions = self.actions if self.episode.closed_actions else []
-        self.reset(benchmark=self.benchmark)  # named, so that an order of programs waits
-        if actions:
-            self.multistep(actions)
+    @classmethod
+    def _unpickled(
+        cls,
+        made_with: tuple[tuple[Any, ...], dict[str, Any]],
+        facts: dict[str, Any],
+        programs: tuple[str | Benchmark | None, Any],
+        episode: EpisodeSnapshot,
+    ) -> Self:
+        args, kwargs = made_with
+        env = cls(*args, **kwargs)
+        vars(env).update(facts)
+        env._programs.upcoming, env.datasets.generator = programs
+        env._episode.restore(episode)
+        return env
 
     def _twin(self) -> Self:
         """Return a new environment with these spaces and no episode."""
         return self._copy(self._episode.restart)
 
     def _copy(self, copy_episode: Callable[[Callable[[], str]], Episode]) -> Self:
-        """Return a copy around the episode that `copy_episode` makes.
+        """Return a copy with the episode that `copy_episode` returns.
 
-        What the plug-in added to this environment is shared by both.
+        Both share what the plug-in added to this environment.
         """
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        twin._datasets = self._datasets.copy()
-        # Together: programs are drawn with the environment's own generator since a reset.
-        twin._np_random, twin._datasets.generator = copy.deepcopy(
-            (self._np_random, self._datasets.generator)
+        vars(twin).update(vars(self))
+        twin._programs = self._programs.copy()
+        # Together: after a reset, programs are drawn with the environment's own generator.
+        twin._np_random, twin.datasets.generator = copy.deepcopy(
+            (self._np_random, self.datasets.generator)
         )
         twin._episode = copy_episode(twin.commandline)
         return twin
 
-    @classmethod
-    def _remake(cls, args: tuple[Any, ...], kwargs: dict[str, Any], snapshot: "_Snapshot") -> Self:
-        env = cls(*args, **kwargs)
-        env.spec = snapshot.spec
-        env._next_benchmark = snapshot.next_benchmark
-        env._np_random, env._np_random_seed = snapshot.np_random, snapshot.np_random_seed
-        env._datasets.generator = snapshot.program_random
-        env.renders_unasked = snapshot.renders_unasked
-        env._episode.restore(snapshot.episode)
-        return env
-
     def _goal(self) -> str | None:
-        """Return what the program is optimised for, where the plug-in knows goals."""
+        """Return what the program is optimised for; plug-ins that know goals override this."""
         return None
 
-    def _varying_actions(self, history: History) -> tuple[str, ...]:
-        varying = self.episode.selection.varying_actions
-        found = [action for action in history.actions if varying and int(action) in varying]
-        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in found))
-
     def _state_hash(self) -> str | None:
-        """Return a hash of the program now; a plug-in with one says it."""
+        """Return a hash of the program as it is now; plug-ins that have one override this."""
         return None
 
     def _render_text(self) -> str:
+        """Return the program as text; plug-ins override this."""
         names = list(self.observation)
         history = self.episode.require()
         lines = [f"{history.benchmark} after {len(history.actions)} actions"]
@@ -636,113 +629,7 @@ class CompilerEnv(gymnasium.Env[Any, Any]):
             lines.append(spec.to_string(self.observation[names[0]]))
         return "\n".join(lines)
 
-    def _at_hand(self, uri: str) -> Benchmark | None:
-        """Return the program at `uri` if it was given to this environment: with its callbacks."""
-        for program in (self.episode.program, self._next_benchmark):
-            if isinstance(program, Benchmark) and str(program.uri) == uri:
-                return program
-        return None
-
-    def _render_difference(self) -> str:
-        """Return what the last action changed, after lines that say what it did."""
-        now, actions = self._render_text(), self.actions
-        note, where = self.listing.comment, self.episode.require().benchmark
-        if not actions:
-            return f"{note} {where}: no action yet"
-        with self._twin() as twin:
-            twin.reset(benchmark=self.episode.program, observation_space=None)
-            if actions[:-1]:
-                twin.multistep(actions[:-1])
-            before = twin._render_text()
-            costs = [twin._cost()]
-            name = twin._action_text(actions[-1])  # in the space of that step
-            earned = twin.multistep(actions[-1:])[1]
-        costs.append(self._cost())
-        # The first line says how many actions there were: it is no part of the program.
-        lines, added, removed = difference(
-            before.partition("\n")[2], now.partition("\n")[2], self.listing
-        )
-        head = [f"{note} {where}: action {len(actions):,}, {name}"]
-        rewards = self.episode.selection.rewards.rewards
-        values: list[Any] = earned if isinstance(earned, list) else [earned]  # pyright: ignore[reportUnknownVariableType]  # as a step gives it
-        for space, value in zip(rewards, values, strict=bool(rewards)):
-            again = "" if space.deterministic else ", measured again"
-            head.append(f"{note} reward {value:.6g} ({space.name}{again})")
-        if None not in costs:
-            cost = rewards[0].observation_spaces[0]
-            head.append(f"{note} {cost} {costs[0]} before, {costs[1]} after")
-        changed = f"{counted(added, 'line')} added, {counted(removed, 'line')} removed"
-        head.append(f"{note} {changed}" if lines else f"{note} nothing changed")
-        return "\n".join([*head, *lines])
-
-    def _action_text(self, action: Any) -> str:
-        """Return what `action` is called, in whichever space it is."""
-        space = self.action_space
-        return action_name(space, action) if action_names(space) else str(action)
-
-    def _cost(self) -> Any:
-        """Return the cost that the reward space lowers, or None."""
-        space = self.reward_space
-        if space is None or not space.deterministic or len(space.observation_spaces) != 1:
-            return None
-        value = self.observation[space.observation_spaces[0]]
-        return value if isinstance(value, (int, float)) else None
-
-    def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
-        if state.compiler_version in (None, self.compiler_version):
-            return
-        warnings.warn(
-            f"this state was recorded with version {state.compiler_version} of the compiler and is "
-            f"replayed with {self.compiler_version}: expect another program and another reward",
-            StateVersionWarning,
-            stacklevel=3,
-        )
-
-    def _choose_benchmark(self, benchmark: str | Benchmark | None) -> Benchmark:
-        if benchmark is not None:
-            program = self._resolve(benchmark)
-            self._next_benchmark = None
-            return program
-        if self._next_benchmark is not None:
-            program = self._resolve(self._next_benchmark)
-            self._next_benchmark = None
-            return program
-        if self.episode.program is not None:
-            return self.episode.program
-        raise BenchmarkTypeError(
-            "no benchmark is set: expected reset(benchmark=...) with a URI or a Benchmark"
-        )
-
-    def _resolve(self, benchmark: Any) -> Benchmark:
-        if isinstance(benchmark, Benchmark):
-            self._datasets.require_known_keys(benchmark.uri)
-            return benchmark
-        if isinstance(benchmark, (str, BenchmarkUri)):
-            return self.datasets.benchmark(str(benchmark))
-        raise BenchmarkTypeError(
-            f"a benchmark is a URI or a Benchmark, found {type(benchmark).__name__}"
-        )
-
 
 @cache
 def _say_once(text: str) -> None:
     _log.warning(text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Snapshot:
-    """What a pickle says beyond the constructor's arguments."""
-
-    spec: Any
-    next_benchmark: str | Benchmark | None
-    np_random: Any
-    np_random_seed: int | None
-    program_random: Any
-    """What random programs are drawn with: `np_random` since a reset."""
-    renders_unasked: bool | None
-    episode: EpisodeSnapshot
-
-
-def _one_of(names: Iterable[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} or {last}"

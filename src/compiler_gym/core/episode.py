@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""An episode is an object: a session, what was done in it, and the step or reset under way.
+"""An episode: a connection to a session, the chosen spaces, and the history since the reset.
 
-Everything that steps a program drives this one: a single environment, vectors, pools and
-wrappers. It turns every failure of a compiler into the result of a step.
+Single environments, vectors and pools all step programs through it. A failure of the compiler
+during a step becomes the result of the step.
 """
 
 import os
@@ -22,6 +22,7 @@ from compiler_gym.errors import (
     BenchmarkInitError,
     CompilerError,
     CompilerGymError,
+    InvalidParameterError,
     ObservationError,
     ServiceError,
     SessionNotFound,
@@ -48,7 +49,7 @@ __all__ = ["Episode", "EpisodeSnapshot"]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSnapshot:
-    """All of an episode but its session, which a replay brings back."""
+    """Everything about an episode except its session, which a replay restores."""
 
     program: Benchmark | None
     history: History | None
@@ -64,10 +65,16 @@ class EpisodeSnapshot:
 
 
 class Episode:
-    """What an environment does, from reset to reset.
+    """The episodes of an environment, one after the other.
 
-    `select` makes its spaces, given what asks for observations; `commandline` says how a
-    failed step is repeated outside. One thread uses it at a time, but for `close`.
+    It is used by one thread at a time; only `close` may be called by another. It owns its
+    connection, and closes it when the episode is garbage collected.
+
+    Args:
+        sessions: How sessions are opened.
+        select: Makes the spaces, given the function that asks the session for observations.
+        commandline: Returns the command that repeats the episode outside this library; it is
+            reported when a step fails.
     """
 
     def __init__(
@@ -77,20 +84,20 @@ class Episode:
         commandline: Callable[[], str],
     ) -> None:
         self.sessions = sessions
-        """How sessions are opened: the next one is."""
+        """How the next session is opened."""
         self.selection = select(self.ask)
-        """The spaces there are, and those in use."""
+        """The spaces that exist, and those that are chosen."""
         self.selection.reward.is_at_reset = self._is_at_reset
         self.program: Benchmark | None = None
         """The program of the last reset."""
         self.history: History | None = None
-        """What was done since; None before the first reset and after `close`."""
+        """The actions and the reward since; None before the first reset and after `close`."""
         self.connection: Connection | None = None
-        """The line to the session; None as long as none was needed, and after `close`."""
+        """The connection to the session; None before the first reset and after `close`."""
         self.closed_actions: tuple[Any, ...] = ()
-        """What was done in the episode that `close` ended; empty once another began."""
+        """The actions of the episode that `close` ended; empty after the next reset."""
         self.run_settings: dict[str, float] = {}
-        """How programs are run: what each session is told when it starts."""
+        """Settings for running programs, which are sent when a session starts."""
         self._commandline = commandline
         self._finalizer: weakref.finalize[..., Any] | None = None
 
@@ -107,7 +114,7 @@ class Episode:
 
     @property
     def has_program(self) -> bool:
-        """Whether there is a program to look at: also after the compiler ended the episode."""
+        """Whether there is a program to observe: also after the compiler ended the episode."""
         history, connection = self.history, self.connection
         return (
             history is not None
@@ -117,14 +124,18 @@ class Episode:
         )
 
     def require(self) -> History:
-        """Return the history of the program there is, or raise `SessionNotFound`."""
+        """Return the history, or raise `SessionNotFound` if there is no program to observe."""
         history = self.history
         if history is None or not self.has_program:
             raise self._refusal()
         return history
 
     def choose_rewards(self, value: Any) -> None:
-        """Choose what a step earns; the sum of an episode starts anew with another choice."""
+        """Choose the rewards of a step. Another choice restarts the episode's sum at 0.
+
+        Raises:
+            UnknownNameError: There is no such reward.
+        """
         selection, history = self.selection, self.history
         before = selection.rewards.rewards
         selection.choose_rewards(value)
@@ -132,34 +143,41 @@ class Episode:
         if history is not None and not _same_objects(before, chosen):
             history.reward = 0.0 if chosen else None
 
+    def can_enter(self, action: Any) -> bool:
+        """Return whether `action` can begin a step without being looked at any further.
+
+        That is so if the episode is under way and `action` is a plain number of the action space.
+        """
+        history = self.history
+        return (
+            type(action) is int
+            and 0 <= action < self.selection.action_count
+            and history is not None
+            and history.running
+        )
+
     def step(
         self, action: Any, observation_spaces: Any, reward_spaces: Any, timeout: float | None
     ) -> StepResult:
-        """Apply one action and return what came of it."""
-        history, selection, connection = self.history, self.selection, self.connection
+        """Apply one action and return the five values of a step."""
+        plan, connection = self.selection.plan, self.connection
         if (
-            selection.plan.is_bare
+            plan.is_bare
             and observation_spaces is None
             and reward_spaces is None
             and timeout is None
-            and type(action) is int
-            and 0 <= action < selection.action_count
-            and history is not None
-            and history.running
             and connection is not None
             and (apply := connection.apply) is not None
+            and self.can_enter(action)
         ):
-            # In this process, with nothing to be seen: a request and its reply, and every call
-            # on the way, would cost more than some passes.
-            history.actions.append(action)
+            # In this process, with nothing to observe: a request, its reply and a `StepPending`
+            # would take longer than some passes.
+            self.history.actions.append(action)  # type: ignore[union-attr]  # `can_enter` saw it
             try:
                 reply = apply(action)
             except (CompilerError, ServiceError) as error:
-                return self.fail(error, selection.plan)
-            if reply is True or reply is False:
-                info = {"action_had_no_effect": reply, "new_action_space": False}
-                return None, None, False, False, info
-            return self.conclude(reply, [action], selection.plan)
+                return self.fail(error, plan)
+            return self.conclude(reply, [action], plan)
         return self.begin([action], observation_spaces, reward_spaces, timeout).result()
 
     def begin(
@@ -169,10 +187,21 @@ class Episode:
         reward_spaces: Any = None,
         timeout: float | None = None,
     ) -> StepPending:
-        """Enter `actions` and return what will be the result of all of them together.
+        """Begin a step of several actions: add them to the history, and send nothing yet.
 
-        Raises `InvalidActionError` if one is not in the action space, `UnknownNameError` for
-        a space that does not exist and `SessionNotFound` without an episode.
+        Args:
+            actions: The actions, in order. Without any, the program is only observed.
+            observation_spaces: What to observe instead of the chosen space; None observes that.
+            reward_spaces: What to earn instead of the chosen rewards; None earns those.
+            timeout: The seconds after which the worker is given up; None is the limit.
+
+        Returns:
+            The pending step; its result is that of all actions together.
+
+        Raises:
+            InvalidActionError: An action is not in the action space.
+            UnknownNameError: A space does not exist.
+            SessionNotFound: No episode is under way.
         """
         require_seconds(timeout)
         history, connection, selection = self.history, self.connection, self.selection
@@ -187,7 +216,15 @@ class Episode:
         return StepPending(self, connection, Step(plain, plan.names), actions, plan, timeout)
 
     def begin_reset(self, program: Benchmark, timeout: float | None = None) -> ResetPending:
-        """Forget the last episode and return what will be the start of one on `program`."""
+        """End the last episode and begin a reset to `program`; nothing is sent yet.
+
+        Args:
+            program: The program of the next episode.
+            timeout: The seconds after which the worker is given up; None is the limit.
+
+        Returns:
+            The pending reset; its result is the observation and the info.
+        """
         require_seconds(timeout)
         self.history = None
         self.closed_actions = ()
@@ -195,7 +232,7 @@ class Episode:
         return self._starting(program, selection.action_space_name, selection.plan.names, timeout)
 
     def connect(self) -> tuple[Connection, bool]:
-        """Return a line to a session, and whether it was opened for this."""
+        """Return an open connection to a session, and whether it is new."""
         connection = self.connection
         if connection is not None and connection.is_open:
             return connection, False
@@ -206,7 +243,11 @@ class Episode:
         return connection, True
 
     def started(self, reply: Reply, program: Benchmark) -> ResetResult:
-        """Take the reply to the start of an episode on `program`, or raise what it says."""
+        """Begin the episode on `program` that the session replied to, and return the result.
+
+        Raises:
+            BenchmarkInitError, ObservationError, UnknownNameError: The reply is an error.
+        """
         selection, uri = self.selection, str(program.uri)
         self._require_started(reply, uri)
         assert isinstance(reply, Started)
@@ -221,8 +262,17 @@ class Episode:
             history.reward = 0.0
         return plan.observe(reply.observations), {"benchmark": uri}
 
-    def conclude(self, reply: Reply, actions: list[Any], plan: Plan) -> StepResult:
-        """Return what the reply to a step of `actions` means for the user."""
+    def conclude(self, reply: Reply | bool, actions: list[Any], plan: Plan) -> StepResult:
+        """Return the result of a step, given the session's reply to it.
+
+        Args:
+            reply: The reply. True or False says only whether the actions had no effect.
+            actions: The actions of the step, which are in the history.
+            plan: What the step was asked to observe and to earn.
+        """
+        if reply is True or reply is False:
+            info = {"action_had_no_effect": reply, "new_action_space": False}
+            return None, None, False, False, info
         if type(reply) is not Stepped:
             assert isinstance(reply, Failed)
             if self.history is not None:
@@ -232,7 +282,7 @@ class Episode:
         if reply.failure is not None:
             return self.fail(error_from_name(*reply.failure), plan)
         new_space, end = reply.action_space, reply.end
-        info: dict[str, Any] = {
+        info = {
             "action_had_no_effect": reply.no_effect,
             "new_action_space": new_space is not None,
         }
@@ -243,7 +293,7 @@ class Episode:
         return self._valued(reply, actions, plan, info)
 
     def fail(self, error: CompilerGymError, plan: Plan) -> StepResult:
-        """End the episode with `error` and return the result of the step that it struck."""
+        """End the episode and return the result of the step that failed with `error`."""
         history = self.history
         if history is None:  # closed by another thread
             raise error
@@ -263,24 +313,40 @@ class Episode:
         return plan.observations.defaults(), reward, False, True, info
 
     def ask(self, names: list[str]) -> list[Any]:
-        """Return plain observations, or raise the typed error."""
+        """Return observations as the session sends them.
+
+        Raises:
+            SessionNotFound: There is no program to observe.
+            CompilerError, ServiceError: The observation failed.
+        """
         reply = self._call(Step([], names))
         assert isinstance(reply, Stepped)
         if reply.failure is not None:
             raise error_from_name(*reply.failure)
         return reply.observations
 
-    def send_parameter(self, key: str, value: str) -> str | None:
-        """Hand a parameter to the session and return its reply; None if it knows no such key."""
+    def send_parameter(self, key: str, value: str) -> str:
+        """Send a parameter to the session and return its reply.
+
+        Raises:
+            InvalidParameterError: The session knows no parameter called `key`.
+        """
         reply = self._call(Parameter(key, value))
         assert isinstance(reply, ParameterReply)
+        if reply.value is None:
+            raise InvalidParameterError(f"the session knows no parameter {key!r}")
         return reply.value
 
     def fork(self, commandline: Callable[[], str]) -> "Episode":
         """Return an episode in exactly the same state, in a copy of the session's process.
 
-        Raises `ServiceError` if the worker is lost on the way; the next step then reports
-        the end of the episode.
+        A session that cannot be copied is replaced by a new one, which replays the actions.
+
+        Args:
+            commandline: As for the constructor.
+
+        Raises:
+            ServiceError: The worker was lost; the next step reports the end of the episode.
         """
         twin = self.restart(commandline)
         if self.has_program:
@@ -295,14 +361,14 @@ class Episode:
         return twin
 
     def restart(self, commandline: Callable[[], str]) -> "Episode":
-        """Return an episode with the same choices, and nothing begun."""
+        """Return an episode with the same spaces and settings, before its first reset."""
         twin = Episode(self.sessions, self.selection.copy, commandline)
         twin.program = self.program
         twin.run_settings = dict(self.run_settings)
         return twin
 
     def snapshot(self) -> EpisodeSnapshot:
-        """Return what brings another process to where this is."""
+        """Return what another process needs to continue this episode."""
         selection = self.selection
         return EpisodeSnapshot(
             program=self.program,
@@ -315,9 +381,9 @@ class Episode:
         )
 
     def restore(self, snapshot: EpisodeSnapshot) -> None:
-        """Go to where `snapshot` was taken: its actions are replayed.
+        """Continue the episode of `snapshot`: its actions are replayed in a new session.
 
-        Spaces that were added since the environment was made are lost, but for rewards in use.
+        Spaces that were added after the environment was made are lost, except for rewards in use.
         """
         selection = self.selection
         self.program = snapshot.program
@@ -335,7 +401,7 @@ class Episode:
             self._replay()
 
     def close(self) -> None:
-        """End the session, also in the middle of a request of another thread."""
+        """End the session, also during a request of another thread."""
         connection, self.connection = self.connection, None
         history, self.history = self.history, None
         if history is not None:
@@ -371,7 +437,7 @@ class Episode:
             raise BenchmarkInitError(f"cannot start on {uri}: {reply.message}") from error
 
     def _replay(self) -> None:
-        """Bring a new session to where the history says; its numbers stay as they are."""
+        """Start a session and apply the actions of the history, which is not changed."""
         history, program = self.history, self.program
         assert history is not None
         assert program is not None
@@ -388,7 +454,7 @@ class Episode:
             self.selection.replace_actions(listed)
 
     def _follow(self, reply: Stepped, count: int) -> None:
-        """Take over what a reply says of the episode, besides its observations."""
+        """Note which actions were applied, the new action space and the end of the episode."""
         history = self.history
         if history is None:  # closed by another thread
             return
@@ -429,7 +495,7 @@ class Episode:
         return reply
 
     def _hold(self, connection: Connection) -> None:
-        """Use `connection` from now on, and close it when nobody holds this episode any more."""
+        """Use `connection` from now on, and close it when this episode is garbage collected."""
         self.connection = connection
         if self._finalizer is not None:
             self._finalizer.detach()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Forks of environments with wrappers of Gymnasium around them, which know nothing of forks."""
+"""Forks of environments that have wrappers of Gymnasium around them, which cannot fork."""
 
 import copy
 from typing import Any, cast
@@ -13,7 +13,12 @@ __all__ = ["fork_of"]
 
 
 def fork_of(env: Any) -> Any:
-    """Return a fork of `env`; a wrapper of Gymnasium is copied around one of what is below."""
+    """Return a fork of `env`: copies of the wrappers of Gymnasium, around a fork of what is below.
+
+    Raises:
+        InvalidParameterError: `env` is neither a `CompilerEnv` nor a wrapper around one.
+        ServiceError: The worker was lost.
+    """
     if isinstance(env, CompilerEnv):
         return env.fork()
     if not isinstance(env, gymnasium.Wrapper):
@@ -28,10 +33,8 @@ def fork_of(env: Any) -> Any:
 
 
 def _known_copies(env: Any, fork: Any) -> dict[int, Any]:
-    """Return the memo that knows `fork` and all below it as the copies of `env` and its own.
-
-    A wrapper's own state is copied around them, whichever of them it holds.
-    """
+    """Return the memo for `copy.deepcopy` in which `fork`, and each layer below it, is the copy of
+    the same layer of `env`."""
     known = {id(env): fork}
     if isinstance(env, gymnasium.Wrapper):
         wrapper = cast("gymnasium.Wrapper[Any, Any, Any, Any]", env)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Building large values without the cyclic garbage collector looking on.
+"""Switch the cyclic garbage collector off while large values are built.
 
-It looks at everything each time so many objects more are alive. While a graph of a
-hundred thousand dictionaries is made nothing of it is garbage, and the looks take
-longer than the making.
+The collector runs whenever a number of new objects are alive. While a graph of a hundred thousand
+dictionaries is built none of it is garbage, and the collector takes longer than the building.
 """
 
 import gc
@@ -15,7 +14,7 @@ __all__ = ["uncollected"]
 
 @contextmanager
 def uncollected() -> Generator[None]:
-    """Leave the collector off inside, and as it was found after."""
+    """Switch the collector off in the ``with`` block, and restore it afterwards."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was done and earned since a reset: facts, with no session behind them."""
+"""The actions and the reward of an episode, without its session."""
 
 import time
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ class History:
     """The sum of the rewards of the environment's reward space."""
     started: float = field(default_factory=time.monotonic)
     running: bool = True
-    """False once the compiler ended the episode or failed."""
+    """False after the compiler ended the episode, or failed."""
     concluded: bool = False
-    """Whether the compiler ended it, with a program that can still be looked at."""
+    """Whether the compiler ended the episode: its program can still be observed."""
 
     @property
     def walltime(self) -> float:
@@ -32,13 +32,13 @@ class History:
         return time.monotonic() - self.started
 
     def earn(self, reward: float | list[float] | None) -> None:
-        """Add what a step of the environment's own reward space gave, if one is set."""
+        """Add the reward of a step, or the sum of several; None adds nothing."""
         if reward is not None:
             earned = sum(reward) if isinstance(reward, list) else reward
             self.reward = earned + (self.reward or 0.0)
 
     def copy(self) -> "History":
-        """Return a copy that goes its own way."""
+        """Return an independent copy."""
         return History(
             action_space=self.action_space,
             benchmark=self.benchmark,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Environments kept at states that somebody wants to stand at again, each a process of its own.
+"""Environments that are kept at states to continue from, each with a process of its own.
 
-A kept environment is looked at and forked, and never stepped. What was used longest ago is
-closed first, when there are too many or when they hold too much memory. One whose process
-was lost is forgotten: who wants to stand there replays from the nearest that is left.
+A kept environment is observed and forked, and never stepped. If there are too many, or they use
+too much memory, the least recently used is closed. One whose process was lost is dropped; its
+state can be reached by a replay from the nearest ancestor that is kept.
 """
 
 import threading
@@ -23,14 +23,14 @@ _WEIGHED_EVERY = 8
 
 
 class Weight:
-    """About what a kept process of one program holds: one in eight is weighed."""
+    """An estimate of the memory of a kept process of one program; one in eight is measured."""
 
     def __init__(self) -> None:
         self.bytes = 0
         self._kept = 0
 
     def note(self, env: Any) -> None:
-        """Weigh `env`, which has been kept for a while, if it is time."""
+        """Measure `env`, which has been kept for a while, if it is the eighth."""
         self._kept += 1
         if self._kept % _WEIGHED_EVERY == 1:
             self.bytes = _own_bytes(env)
@@ -45,12 +45,16 @@ class _Kept:
 
 
 class KeptForks(Mapping[_K, Any]):
-    """The kept environments, by the state that each stands at; for any number of threads.
+    """The kept environments by the key of their state. Safe to use from several threads.
 
-    To look at one is no use of it: call `used`, or `fork`, and it is kept for longer.
+    Reading an item does not count as use; `used` and `fork` do.
 
-    There are at most `capacity`, and together they hold about `memory_bytes` at most that
-    no other process shares. Raises `InvalidParameterError` for a bound below 0.
+    Args:
+        capacity: The most environments that are kept.
+        memory_bytes: About how much memory they may use that no other process shares.
+
+    Raises:
+        InvalidParameterError: A bound is below 0.
     """
 
     def __init__(self, capacity: int, memory_bytes: float = float("inf")) -> None:
@@ -79,11 +83,11 @@ class KeptForks(Mapping[_K, Any]):
 
     @property
     def has_room(self) -> bool:
-        """Whether it keeps anything."""
+        """Whether anything can be kept at all."""
         return self._capacity > 0 and self._memory_bytes > 0
 
     def keep(self, state: _K, env: Any, weight: Weight | None = None) -> None:
-        """Take over `env`, which stands at `state`."""
+        """Keep `env`, which is at `state`, and close it when it has to go."""
         weight = weight or Weight()
         superfluous: list[_Kept] = []
         with self._lock:
@@ -99,7 +103,7 @@ class KeptForks(Mapping[_K, Any]):
             _close(extra)
 
     def used(self, state: _K) -> Any | None:
-        """Return the environment at `state` to look at, or None if there is none any more."""
+        """Return the environment at `state`, to be observed; None if it is not kept any more."""
         entry = self._use(state)
         if entry is not None and not entry.env.episode.has_program:
             self.drop(state)
@@ -107,12 +111,12 @@ class KeptForks(Mapping[_K, Any]):
         return None if entry is None else entry.env
 
     def fork_nearest(self, states: Iterable[_K]) -> tuple[_K, Any] | None:
-        """Return a fork of the first of `states` that is kept and alive, and which it is."""
+        """Return the first of `states` that is kept and alive, with a fork of its environment."""
         found = ((state, env) for state in states if (env := self.fork(state)) is not None)
         return next(found, None)
 
     def fork(self, state: _K) -> Any | None:
-        """Return a new environment that stands at `state`, or None if there is none."""
+        """Return a fork of the environment at `state`; None if it is not kept or was lost."""
         entry = self._use(state)
         if entry is None:
             return None
@@ -126,7 +130,7 @@ class KeptForks(Mapping[_K, Any]):
         return None
 
     def drop(self, state: _K, entry: _Kept | None = None) -> None:
-        """Close what is kept at `state`, if there is something."""
+        """Close the environment at `state`, if one is kept."""
         with self._lock:
             if entry is None or self._kept.get(state) is entry:
                 entry = self._kept.pop(state, entry)
@@ -134,7 +138,7 @@ class KeptForks(Mapping[_K, Any]):
             _close(entry)
 
     def close(self) -> None:
-        """Close every kept environment; later ones are closed as they come."""
+        """Close every kept environment, and from now on every one that is given to `keep`."""
         with self._lock:
             self._closed = True
             kept = list(self._kept.values())
@@ -150,7 +154,7 @@ class KeptForks(Mapping[_K, Any]):
             return entry
 
     def _weigh(self, weight: Weight) -> None:
-        """Let `weight` look at a process that is kept: a new one still shares all it has."""
+        """Measure an environment that was kept before: a new process still shares its memory."""
         older = next((kept for kept in self._kept.values() if kept.weight is weight), None)
         if older is not None:
             weight.note(older.env)
@@ -167,7 +171,7 @@ def _close(kept: _Kept) -> None:
 
 
 def _own_bytes(env: Any) -> int:
-    """Return the memory that the worker of `env` shares with nobody; 0 where there is none."""
+    """Return the bytes of memory that only the worker of `env` uses; 0 if it has no worker."""
     pid = getattr(env.episode.connection, "pid", None)
     if pid is None:
         return 0

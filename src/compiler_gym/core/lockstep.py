@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One step of several episodes that all see one array and earn one reward, in workers each.
+"""Steps several episodes together, if each observes one array, earns one reward and has a worker.
 
-Nothing is called for each episode that need not be. After a pass little of the interpreter is
-in the caches, and all workers wait while this runs: what takes 2 µs by itself takes 10 here.
+As little as possible is called for each episode. After a pass little of the interpreter is in
+the caches, and all workers wait while this runs: what takes 2 µs by itself takes 10 here.
 """
 
 from collections.abc import Sequence
@@ -22,19 +22,26 @@ from compiler_gym.service.messages import Step, encode
 __all__ = ["Lockstep"]
 
 _MOST_PAYLOADS = 1 << 12
-"""How many requests are kept; there are spaces with more actions."""
+"""How many encoded requests are kept; some action spaces have more actions."""
 
 
 class Lockstep:
-    """Steps `episodes` and writes what they see into `observations`, with a row for each."""
+    """Steps `episodes` together.
+
+    Args:
+        episodes: The episodes, each with a worker of its own.
+        observations: The array that observations are written to, with a row for each episode.
+    """
 
     def __init__(self, episodes: Sequence[Episode], observations: NDArray[Any]) -> None:
         self._episodes = episodes
         self._observations = observations
         self.no_effects = np.zeros(len(episodes), dtype=np.bool_)
-        """Which actions changed nothing, [rows]."""
-        self.nowhere, self.everywhere = self.no_effects.copy(), ~self.no_effects
-        """What is true of no row, [rows], and what is of all."""
+        """Whether each action had no effect, bool[rows]."""
+        self.all_false = np.zeros(len(episodes), dtype=np.bool_)
+        """False for every row, bool[rows]."""
+        self.all_true = np.ones(len(episodes), dtype=np.bool_)
+        """True for every row, bool[rows]."""
         self._plans: list[Plan] = []
         self._values: list[RawValues] = []
         self._connections: list[WorkerConnection] = []
@@ -45,7 +52,10 @@ class Lockstep:
         self._actions: list[int] = []
 
     def begin(self, actions: Any) -> list[Channel] | None:
-        """Enter a step and return what holds its requests; None if each must do it by itself."""
+        """Begin a step of all episodes and return the channels that hold the requests.
+
+        Returns None, and begins nothing, if the episodes have to be stepped one by one.
+        """
         numbers = cast("list[Any]", actions)
         if type(actions) is not list or len(numbers) != len(self._episodes):
             return None
@@ -63,7 +73,7 @@ class Lockstep:
         return self._channels
 
     def _encoded(self, numbers: list[Any]) -> list[bytes] | None:
-        """Return the requests for these actions; None if one is not as usual."""
+        """Return an encoded request for each action; None if one cannot be stepped this way."""
         if (
             busy_workers.worker_may_look is not self._stay_awake
             or len(self._payloads) > _MOST_PAYLOADS
@@ -78,15 +88,11 @@ class Lockstep:
             self._channels,
             strict=False,
         ):
-            history, selection = episode.history, episode.selection
             if (
-                type(action) is not int
-                or not 0 <= action < selection.action_count
-                or selection.plan is not plan
+                episode.selection.plan is not plan
                 or episode.connection is not connection
                 or connection.channel is not channel
-                or history is None
-                or not history.running
+                or not episode.can_enter(action)
             ):
                 break
             payload = known.get(action)
@@ -96,7 +102,7 @@ class Lockstep:
         return payloads if len(payloads) == len(numbers) else None
 
     def _follow_workers(self) -> bool:
-        """Take over workers that were replaced at a reset; return whether there were any."""
+        """Use the workers that replaced others at a reset; return whether there were any."""
         channels = [connection.channel for connection in self._connections]
         if None in channels or channels == self._channels:
             return False
@@ -106,9 +112,14 @@ class Lockstep:
     def end(
         self, rewards: NDArray[np.float64], failures: dict[int, Exception]
     ) -> dict[int, StepResult]:
-        """Take in the replies, with the `rewards` of those that are as usual.
+        """Read the replies, and write observations and `rewards`.
 
-        Returns the results of the others; what the user's own code raises goes to `failures`.
+        Args:
+            rewards: Takes the reward of each episode, float64[rows].
+            failures: Takes what a reward of the user's raised, by row.
+
+        Returns:
+            The results of the rows whose step failed, ended the episode or changed its actions.
         """
         values, actions = self._values, self._actions
         seen_at, cost_at, cost_is_float, *_ = values[0]
@@ -133,7 +144,8 @@ class Lockstep:
         return others
 
     def results(self, rewards: NDArray[np.float64]) -> dict[int, StepResult]:
-        """Return the results of the step one by one, as if each row was as usual."""
+        """Return the result of each row, on the assumption that it is not among those that `end`
+        returned."""
         return {
             number: (
                 self._observations[number].copy(),
@@ -146,12 +158,12 @@ class Lockstep:
         }
 
     def _said_more(self, number: int, action: int) -> StepResult:
-        """Return the result of a step whose reply is not as usual."""
+        """Return the result of a step whose reply has more than an array and a number."""
         episode, connection = self._episodes[number], self._connections[number]
         return StepPending(episode, connection, None, [action], self._plans[number]).result()
 
     def _adopt(self) -> None:
-        """Take over what the episodes ask for, and whom, if they fit: the next step is for us."""
+        """Remember the plans and workers of the episodes, if they can be stepped together."""
         self._plans, self._connections, self._payloads = [], [], {}
         plans, connections, channels = list[Plan](), list[WorkerConnection](), list[Channel]()
         first = self._episodes[0].selection.plan

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a program: an environment names its texts, costs, vectors and graphs.
+"""Panes: the texts, costs, vectors and graphs of a program that the explorer shows.
 
-A table of observations and of functions that read them, so that whoever draws an environment
-names no compiler. It draws nothing.
+A pane names the observations it needs and a function that reads them, so that what draws an
+environment knows no compiler. Nothing is drawn here.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -32,16 +32,16 @@ __all__ = [
 ]
 
 _MOST_VALUES = 1000
-"""How many numbers an observation has at most that is drawn over time unasked."""
+"""The longest vector that is drawn over time by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaneText:
-    """A text as it is shown."""
+    """A text to show."""
 
     text: str
     lines: Mapping[int, int] = field(default_factory=dict[int, int])
-    """The line of the source that a line comes from, both from 1, where that is known."""
+    """The source line of each line of the text, where it is known; both count from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +50,24 @@ class TextPane:
 
     observation: str
     listing: Listing = Listing()  # noqa: RUF009 - it is frozen
-    """How it is written."""
+    """The syntax of the text."""
     read: Callable[[str], PaneText] = PaneText
-    """Makes what is shown of what was observed."""
+    """Turns the value of the observation into the text to show."""
     title: str = "Program"
-    """What people call it."""
+    """The heading of the pane."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostPane:
-    """An observation that is a number, and less is better."""
+    """An observation that is a number; lower is better."""
 
     observation: str
     title: str
     unit: str = ""
     at_once: bool = False
-    """Whether it is measured at every step: it takes no time to speak of."""
+    """Whether it is fast enough to be measured at every step."""
     baselines: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The observation of the same cost at each standard level, by what the level is called."""
+    """The observations of the same cost after each standard level, such as -Oz, by its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class PaneNode:
     kind: str = ""
     function: str = ""
     digest: str = ""
-    """Equal where what it stands for is the same in two states; empty: its label says it."""
+    """Equal in two states if the node stands for the same thing; if empty, labels are compared."""
     weight: float | None = None
 
 
@@ -95,7 +95,7 @@ class PaneEdge:
 
 @dataclass(frozen=True, slots=True)
 class PaneGraph:
-    """A graph to be drawn."""
+    """A graph to draw."""
 
     nodes: tuple[PaneNode, ...]
     edges: tuple[PaneEdge, ...]
@@ -103,44 +103,44 @@ class PaneGraph:
 
 @dataclass(frozen=True, slots=True)
 class GraphPane:
-    """A graph that can be made of observations."""
+    """A graph that is made from observations."""
 
     kind: str
-    """One word, for addresses."""
+    """One word that identifies the graph in URLs."""
     title: str
     read: Callable[[Sequence[Any], str], PaneGraph]
-    """Makes it of the values of the observations and of the name of a function, which is empty
-    where all are meant."""
+    """Makes the graph from the values of the observations and the name of a function; an empty name
+    means the whole program."""
     observations: tuple[str, ...] = ()
-    """Empty: `read` takes the text of the function."""
+    """The observations that `read` takes; if empty, it takes the text of the function."""
     of_function: bool = False
-    """Whether there is one for each function only."""
+    """Whether a graph is of one function, not of the whole program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panes:
-    """All that can be looked at."""
+    """Every pane of an environment."""
 
     text: TextPane | None = None
-    """The program as the compiler has it now."""
+    """The program as it is now."""
     assembly: TextPane | None = None
     source: TextPane | None = None
-    """What the program was written as; None where only its benchmark may know."""
+    """The source of the program; None if only the benchmark may have it."""
     costs: tuple[CostPane, ...] = ()
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Observations of many numbers, with the names of these or none."""
+    """Observations that are vectors, and the names of their elements if these have names."""
     graphs: tuple[GraphPane, ...] = ()
     running: frozenset[str] = frozenset()
     """Observations that run the program."""
     paste: Callable[[str, str, str], Benchmark] | None = None
-    """Makes a program of a stranger's text, the name of its format and its own name: boxed, as
-    nothing is known of it. None: it is read as a file."""
+    """Makes a program from untrusted text, the name of its format and a name for it, in a sandbox.
+    None reads the text as a file."""
 
 
 def cost_panes(
     costs: Iterable[Cost], titles: Mapping[str, str], *, at_once: Iterable[str] = ()
 ) -> tuple[CostPane, ...]:
-    """Return the panes of a table's costs, in the order of `titles`, which gives each its title."""
+    """Return the panes of `costs` that have one of `titles`, in the order of `titles`."""
     by_observation = {cost.observation: cost for cost in costs}
     return tuple(
         CostPane(
@@ -155,7 +155,7 @@ def cost_panes(
 
 
 def panes_from_spaces(observations: ObservationView, rewards: Iterable[Reward]) -> Panes:
-    """Return what can be looked at where an environment says nothing of it.
+    """Return the panes of an environment that lists none, derived from its spaces.
 
     The first text is the program, the numbers that rewards need are costs, and boxes of few
     numbers are vectors. What differs from time to time is taken for something that runs it.

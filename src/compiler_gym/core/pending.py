@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A step or a reset that was begun: one protocol for whoever drives episodes.
+"""A step or a reset that has begun and has no result yet.
 
-A single environment sends and waits at once, a vector sends many together, a pool takes
-whichever is done first; they all call the same few methods.
+A single environment sends the request and waits; a vector sends many together; a pool takes the
+result of whichever is done first. They all use the protocol `Pending`.
 """
 
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from compiler_gym.core.plan import Plan
 from compiler_gym.datasets import Benchmark
@@ -23,6 +23,9 @@ from compiler_gym.errors import (
 from compiler_gym.service import Channel, Connection
 from compiler_gym.service.messages import Reply, Start, Step
 
+if TYPE_CHECKING:
+    from compiler_gym.core.episode import Episode
+
 __all__ = ["Pending", "ResetPending", "ResetResult", "StepPending", "StepResult"]
 
 StepResult = tuple[Any, Any, bool, bool, dict[str, Any]]
@@ -33,66 +36,48 @@ _Result = TypeVar("_Result", covariant=True)
 
 
 class Pending(Protocol[_Result]):
-    """What was begun and has a result."""
+    """A step or a reset that has begun. `send`, then `result`; in between, others may be sent."""
 
     def send(self, *, later: bool = False) -> None:
-        """Ask the session; with `later` the request may be kept back in `channel`.
+        """Send the request to the session.
 
-        What the compiler or its worker does wrong is for `result`.
+        Failures of the compiler and of its worker are reported by `result`.
+
+        Args:
+            later: Whether the request may be held in `channel`, to be sent with others.
         """
         ...
 
     @property
     def channel(self) -> Channel | None:
-        """What a request that was kept back goes through; None if there is nothing to send."""
+        """The channel that holds the request; None if nothing is to be sent."""
         ...
 
     def fileno(self) -> int | None:
-        """What becomes readable when `advance` need not wait; None if it need not now."""
+        """Return the file descriptor that becomes readable when `advance` can be called without
+        waiting; None if it can be called now."""
         ...
 
     def advance(self) -> bool:
-        """Do what can be done before `result`; return False if that is to be called again."""
+        """Read what has arrived; return whether `result` can be called without waiting."""
         ...
 
     def result(self) -> _Result:
-        """Return the result. It sends what was not sent, and waits. Called once."""
-        ...
+        """Wait for the reply and return the result; send the request first if it was not sent.
 
-
-class Owner(Protocol):
-    """What steps and resets are of: it holds the session, and says what replies mean."""
-
-    @property
-    def connection(self) -> Connection | None:
-        """The line to the session, if there is one."""
-        ...
-
-    def connect(self) -> tuple[Connection, bool]:
-        """Return a line to a session, and whether it was opened for this."""
-        ...
-
-    def started(self, reply: Reply, program: Benchmark) -> ResetResult:
-        """Take the reply to a start on `program`, or raise what it says."""
-        ...
-
-    def conclude(self, reply: Reply, actions: list[Any], plan: Plan) -> StepResult:
-        """Return what the reply to a step of `actions` means."""
-        ...
-
-    def fail(self, error: CompilerGymError, plan: Plan) -> StepResult:
-        """Return the result of a step that `error` struck."""
+        To be called once.
+        """
         ...
 
 
 class StepPending:
-    """A step of `episode`: its actions are entered, its result is none before `result`."""
+    """A step that has begun: its actions are in the history of the episode."""
 
     __slots__ = ("_actions", "_connection", "_episode", "_error", "_plan", "_request", "_timeout")
 
     def __init__(
         self,
-        episode: Owner,
+        episode: "Episode",
         connection: Connection,
         request: Step | None,
         actions: list[Any],
@@ -130,10 +115,10 @@ class StepPending:
         return self._error is not None or self._connection.advance()
 
     def result(self, timeout: float | None = None) -> StepResult:
-        """Return the step's result; a failure of the compiler is one.
+        """Wait for the reply and return the result of the step, also of one that failed.
 
-        The reply is waited for until the deadline of the request; `timeout` seconds from
-        now if given.
+        Args:
+            timeout: The seconds to wait from now on; None waits until the request's deadline.
         """
         if self._request is not None:
             self.send()
@@ -146,15 +131,15 @@ class StepPending:
         return self._episode.conclude(reply, self._actions, self._plan)
 
     def abandon(self) -> None:
-        """End the session, also in the middle of the request; its environment can be reset."""
+        """End the session without waiting for the reply. The environment can be reset."""
         self._connection.abandon()
 
 
 class ResetPending:
-    """A reset of `episode` to `program`; a worker that was lost since is replaced once."""
+    """A reset of `episode` to `program`. If its worker was lost, another is started once."""
 
     def __init__(
-        self, episode: Owner, program: Benchmark, request: Start, timeout: float | None
+        self, episode: "Episode", program: Benchmark, request: Start, timeout: float | None
     ) -> None:
         self._episode = episode
         self._program = program
@@ -164,7 +149,7 @@ class ResetPending:
         self._error: ServiceError | None = None
 
     def send(self, *, later: bool = False) -> None:
-        """Ask the session, as `Pending` says. Raises where none can be opened."""
+        """Send the request, as `Pending` says. Raises `ServiceError` if no session opens."""
         self._is_sent, self._error = True, None
         connection, self._was_fresh = self._episode.connect()
         try:
@@ -193,7 +178,7 @@ class ResetPending:
         return self._episode.started(self.reply(), self._program)
 
     def reply(self) -> Reply:
-        """Return the session's reply, or raise `BenchmarkInitError`."""
+        """Wait for the reply and return it; raise `BenchmarkInitError` if no session can start."""
         if not self._is_sent:
             self.send()
         while True:

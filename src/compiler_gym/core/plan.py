@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What one request must observe to serve a choice of observations and rewards.
+"""Which observations a request asks for, given the chosen observations and rewards.
 
-A plan is made once and used on every step: it lists the session's observations
-to ask for, each once, and how the answers become the values the user sees.
+A plan is made once and used on every step: it lists the session's observations, each once, and
+how the values in the reply become those that the user gets.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ class ObservationChoice:
 
     @property
     def lone(self) -> ObservationSpaceSpec | None:
-        """The one space, where the choice is of one."""
+        """The spec, if exactly one observation is chosen."""
         return self.specs[0] if self.shape == "one" else None
 
     @property
@@ -61,7 +61,7 @@ class ObservationChoice:
         return DictSpace({spec.id: spec.space for spec in self.specs}, name="observations")
 
     def collect(self, values: Sequence[Any]) -> Any:
-        """Return what the user sees of one value per spec."""
+        """Return the observation of a step, given one value for each spec."""
         if self.shape == "one":
             return values[0]
         if self.shape == "dict":
@@ -69,7 +69,7 @@ class ObservationChoice:
         return list(values) if self.shape == "list" else None
 
     def defaults(self) -> Any:
-        """Return what stands for the observation after a failure."""
+        """Return the observation of a step that failed."""
         return self.collect([spec.default_value for spec in self.specs])
 
 
@@ -91,7 +91,7 @@ class RewardChoice:
         return cls([find(_name_of(names))], "one")
 
     def among(self, find: Callable[[str], Reward]) -> "RewardChoice":
-        """Return the same choice of the rewards that `find` returns by name."""
+        """Return the same choice of other reward objects, which `find` returns by name."""
         return RewardChoice([find(reward.name) for reward in self.rewards], self.shape)
 
     @property
@@ -101,28 +101,28 @@ class RewardChoice:
         return {"none": None, "one": names[0] if names else None}.get(self.shape, names)
 
     def collect(self, values: list[float]) -> Any:
-        """Return what the user sees of one number per reward."""
+        """Return the reward of a step, given one number for each reward."""
         if self.shape == "one":
             return values[0]
         return values if self.shape == "list" else None
 
 
 class RawValues(NamedTuple):
-    """Where the session's answers have an array's bytes, and the number of a reward."""
+    """Where a reply has the bytes of the observed array and the number that the reward needs."""
 
     seen_at: int
-    """The place of the one observation."""
+    """The index of the observation in the reply."""
     cost_at: int
-    """The place of what the one reward is made of."""
+    """The index of the reward's observation in the reply."""
     cost_is_float: bool
     dtype: str
-    """The numpy name of the array's."""
+    """The numpy name of the array's type."""
     shape: tuple[int, ...]
     reward: Reward
 
 
 class Plan:
-    """The session's observations that a choice needs, and where each value goes."""
+    """The observations that a choice of spaces needs, and what their values become."""
 
     def __init__(
         self, observations: ObservationChoice, rewards: RewardChoice, view: ObservationView
@@ -130,7 +130,7 @@ class Plan:
         self.observations = observations
         self.rewards = rewards
         self.names: list[str] = []
-        """What to ask the session for."""
+        """The names of the session's observations to ask for."""
         self._observed = [(self._slot(spec), spec.translate) for spec in observations.specs]
         self._rewarded = [
             (reward, [self._input(view.spec(name)) for name in reward.observation_spaces])
@@ -140,19 +140,19 @@ class Plan:
         is_lone = rewards.shape == "one" and len(self._rewarded[0][1]) == 1
         self._lone_rewarded = self._rewarded[0] if is_lone else None
         self.raw = self._raw(view)
-        """How the values of most steps can be read without translation, if they can."""
+        """Where native code finds the values; None unless they are one array and one number."""
         self.is_bare = not self.names and not rewards.rewards
         """Whether nothing is asked for."""
 
     def observe(self, plain: Sequence[Any]) -> Any:
-        """Return the observation from the session's answers."""
+        """Return the observation, given the values in the reply."""
         if self._lone_observed is not None:  # what most steps ask for
             slot, translate = self._lone_observed
             return translate(plain[slot])
         return self.observations.collect([f(plain[slot]) for slot, f in self._observed])
 
     def reward(self, actions: list[Any], plain: Sequence[Any], view: ObservationView) -> Any:
-        """Return the reward from the session's answers."""
+        """Return the reward, given the values in the reply."""
         if self._lone_rewarded is not None:
             reward, ((slot, translate),) = self._lone_rewarded
             return float(reward.update(actions, [translate(plain[slot])], view))
@@ -169,7 +169,7 @@ class Plan:
             reward.start([f(plain[slot]) for slot, f in inputs], view)
 
     def reward_on_error(self, episode_reward: float) -> Any:
-        """Return what stands for the reward after a failure."""
+        """Return the reward of a step that failed."""
         return self.rewards.collect(
             [float(reward.reward_on_error(episode_reward)) for reward in self.rewards.rewards]
         )
@@ -197,7 +197,7 @@ class Plan:
 
 
 def _spec_of(given: Any, view: ObservationView) -> ObservationSpaceSpec:
-    """Return the spec of a name, or one that was derived from one of `view` and is not in it."""
+    """Return the spec called `given`, or `given` itself if it was derived from one of `view`."""
     if isinstance(given, ObservationSpaceSpec) and given.sent_as is None:
         view.spec(given.base_id)
         return given

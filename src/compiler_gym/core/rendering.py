@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Programs as people look at them: in colour, folded to a screen, or what an action changed.
+"""Shows programs: in colour, folded to the screen, or as what the last action changed.
 
-It knows no compiler: an environment says by a `Listing` how its text is written. What is
-no terminal gets the text as it is.
+It knows no compiler: the `Listing` of an environment describes the syntax of its text. Output
+that is not a terminal gets the text unchanged.
 """
 
 import difflib
@@ -10,27 +10,39 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compiler_gym.errors import RenderModeError
+from compiler_gym.spaces import action_name, action_names
+
+if TYPE_CHECKING:
+    from compiler_gym.core.env import CompilerEnv
 
 __all__ = [
+    "RENDER_MODES",
     "Listing",
     "counted",
     "difference",
     "fold",
+    "last_change",
     "parts_by_function",
+    "require_mode",
     "show",
     "show_difference",
 ]
 
+RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
+"""The modes of `CompilerEnv.render`."""
 _TOP = 8
-"""The lines that are left of a long part outside functions."""
+"""How many lines are shown of a long part outside functions."""
 _SCREENS = 3
-"""The screens that a folded text may fill."""
+"""How many screens a folded text may fill."""
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """How the text of a program is written.
+    """The syntax of the text of a program.
 
     >>> llvm = Listing("llvm", ";", r"define .*@(\\S+)\\(", r"}")
     >>> re.match(llvm.begin, "define i32 @main() {")[1]
@@ -38,9 +50,9 @@ class Listing:
     """
 
     language: str = "text"
-    """What Pygments calls it."""
+    """The name of the language in Pygments."""
     comment: str = "#"
-    """What a comment begins with."""
+    """The beginning of a comment."""
     begin: str = r"(?!)"
     """The first line of a function, as a regular expression; its group is the name."""
     end: str = r"(?!)"
@@ -49,7 +61,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Lines of a text: a function, or what stands between two."""
+    """Lines of a text: a function, or the lines between two functions."""
 
     name: str
     """The function's; empty outside functions."""
@@ -57,7 +69,7 @@ class _Part:
 
 
 def show(text: str, listing: Listing) -> None:
-    """Print a program: coloured and folded to the screen in a terminal, whole elsewhere."""
+    """Print a program: in a terminal in colour and folded to the screen, otherwise unchanged."""
     if not sys.stdout.isatty():
         print(text)
         return
@@ -76,7 +88,7 @@ def show(text: str, listing: Listing) -> None:
 
 
 def show_difference(text: str, listing: Listing) -> None:
-    """Print what `difference` returned: coloured and cut to some screens in a terminal."""
+    """Print what `last_change` returned: in a terminal in colour and cut to a few screens."""
     if not sys.stdout.isatty():
         print(text)
         return
@@ -114,8 +126,50 @@ def fold(text: str, listing: Listing, height: int) -> str:
     return "\n".join(folded)
 
 
+def require_mode(mode: str) -> None:
+    """Raise `RenderModeError` unless `mode` is one of `RENDER_MODES`."""
+    if mode not in RENDER_MODES:
+        *others, last = RENDER_MODES
+        raise RenderModeError(f"render mode is {mode!r}: expected {', '.join(others)} or {last}")
+
+
+def last_change(now: "CompilerEnv", twin: "CompilerEnv") -> str:
+    """Return what the last action of an episode changed: a summary in comments, then a diff.
+
+    Args:
+        now: The environment. Nothing is done in it.
+        twin: Another environment with the same spaces, in which the actions are replayed.
+    """
+    text, actions, note = now.render("ansi") or "", now.actions, now.listing.comment
+    where = now.episode.require().benchmark
+    if not actions:
+        return f"{note} {where}: no action yet"
+    twin.reset(benchmark=now.episode.program, observation_space=None)
+    if actions[:-1]:
+        twin.multistep(actions[:-1])
+    before, cost = twin.render("ansi") or "", _cost(twin)
+    name = _action_text(twin.action_space, actions[-1])  # in the space of that step
+    earned = twin.multistep(actions[-1:])[1]
+    # The first line says how many actions there were: it is not part of the program.
+    lines, added, removed = difference(
+        before.partition("\n")[2], text.partition("\n")[2], now.listing
+    )
+    head = [f"{note} {where}: action {len(actions):,}, {name}"]
+    rewards = now.episode.selection.rewards.rewards
+    values: list[Any] = earned if isinstance(earned, list) else [earned]  # pyright: ignore[reportUnknownVariableType]  # as a step gives it
+    for space, value in zip(rewards, values, strict=bool(rewards)):
+        again = "" if space.deterministic else ", measured again"
+        head.append(f"{note} reward {value:.6g} ({space.name}{again})")
+    after = _cost(now)
+    if cost is not None and after is not None:
+        head.append(f"{note} {rewards[0].observation_spaces[0]} {cost} before, {after} after")
+    changed = f"{counted(added, 'line')} added, {counted(removed, 'line')} removed"
+    head.append(f"{note} {changed}" if lines else f"{note} nothing changed")
+    return "\n".join([*head, *lines])
+
+
 def difference(before: str, after: str, listing: Listing) -> tuple[list[str], int, int]:
-    """Return the lines of a unified diff, function by function, and how many come and go."""
+    """Return the lines of a unified diff by function, and how many were added and removed."""
     old = {part.name: part for part in _merged(_parts(before, listing))}
     new = {part.name: part for part in _merged(_parts(after, listing))}
     lines: list[str] = []
@@ -131,7 +185,7 @@ def difference(before: str, after: str, listing: Listing) -> tuple[list[str], in
 
 
 def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
-    """Return the text of each function by its name, and what stands outside under an empty one.
+    """Return the text of each function by its name; the name of what is outside them is empty.
 
     >>> listing = Listing(begin=r"def (\\w+)", end=r"end")
     >>> parts_by_function("x = 1\\ndef f\\nend\\ny = 2", listing)
@@ -141,12 +195,26 @@ def parts_by_function(text: str, listing: Listing) -> dict[str, str]:
 
 
 def counted(number: int, what: str) -> str:
-    """Return a number of things in words.
+    """Return a number and a noun, with an s if it is not 1.
 
     >>> counted(1, "action"), counted(1200, "line")
     ('1 action', '1,200 lines')
     """
     return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _action_text(space: Any, action: Any) -> str:
+    """Return the name of `action`, or its value in a space without names."""
+    return action_name(space, action) if action_names(space) else str(action)
+
+
+def _cost(env: "CompilerEnv") -> Any:
+    """Return the cost that the reward space lowers, if it is one observation of a number."""
+    space = env.reward_space
+    if space is None or not space.deterministic or len(space.observation_spaces) != 1:
+        return None
+    value = env.observation[space.observation_spaces[0]]
+    return value if isinstance(value, (int, float)) else None
 
 
 def _parts(text: str, listing: Listing) -> Iterator[_Part]:
@@ -166,7 +234,7 @@ def _parts(text: str, listing: Listing) -> Iterator[_Part]:
 
 
 def _merged(parts: Iterable[_Part]) -> Iterator[_Part]:
-    """Yield every function, and then all that stands outside them as one."""
+    """Yield every function, then everything outside functions as one part."""
     outside: list[str] = []
     for part in parts:
         if part.name:

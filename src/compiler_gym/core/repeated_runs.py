@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An environment whose programs are also run: how often is told to its sessions."""
+"""An environment whose observations run the program, with the numbers of runs."""
 
 import operator
 from typing import SupportsIndex
@@ -11,11 +11,15 @@ __all__ = ["RunnableEnv"]
 
 
 class RunnableEnv(CompilerEnv):
-    """A `CompilerEnv` whose session takes ``limits.runtime_observation_count`` and its like."""
+    """A `CompilerEnv` whose session runs the program a number of times.
+
+    The numbers are sent as the parameters ``limits.runtime_observation_count`` and
+    ``limits.runtime_warmup_runs_count``.
+    """
 
     @property
     def runtime_observation_count(self) -> int:
-        """How many times an observation of the run time holds; it lasts over resets."""
+        """How many runs an observation of the run time has. Resets keep it."""
         return int(self.episode.run_settings.get("runtime_observation_count", 1))
 
     @runtime_observation_count.setter
@@ -24,7 +28,7 @@ class RunnableEnv(CompilerEnv):
 
     @property
     def runtime_warmup_runs_count(self) -> int:
-        """How many runs come before those that are measured; it lasts over resets."""
+        """How many runs come before those that are measured. Resets keep it."""
         return int(self.episode.run_settings.get("runtime_warmup_runs_count", 0))
 
     @runtime_warmup_runs_count.setter

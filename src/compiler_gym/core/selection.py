@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The spaces of an environment: which there are, which are chosen, what a request must observe.
+"""The spaces that an environment has, and those that are chosen.
 
-It turns names into spaces and plans. It makes no request to a session.
+It turns names into spaces and plans, and makes no request to a session.
 """
 
 import copy
@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.core.arguments import OptionalArgumentValue, ResetArguments
 from compiler_gym.core.plan import ObservationChoice, Plan, RewardChoice
 from compiler_gym.core.specs import plain_from_value, space_from_spec
 from compiler_gym.core.views import (
@@ -29,6 +30,7 @@ from compiler_gym.spaces import (
     NamedDiscrete,
     Reward,
     action_flags,
+    action_name,
     action_names,
     space_name,
 )
@@ -36,14 +38,19 @@ from compiler_gym.spaces import (
 __all__ = ["Ask", "Selection"]
 
 Ask = Callable[[list[str]], list[Any]]
-"""Returns plain observations of the running episode by their names, or raises."""
+"""Returns the values of observations, given their names, as the session sends them."""
 _Space = gymnasium.Space[Any]
 
 
 class Selection:
-    """What an environment offers, and what of it is chosen; nothing is at first but actions.
+    """The spaces of an environment, and those that are chosen: at first an action space alone.
 
-    `styles` says how command lines are written, by the style that the session names.
+    Args:
+        description: What the session offers.
+        derived: Observations that are functions of the session's.
+        rewards: The rewards that are offered.
+        styles: Makes the action spaces that write command lines, by the style the session names.
+        ask: Asks the session for observations.
     """
 
     def __init__(
@@ -61,21 +68,21 @@ class Selection:
         self.observation = ObservationView(
             ask, map(ObservationSpaceSpec.from_plain, description.observation_spaces)
         )
-        """Every observation, on demand."""
+        """Every observation, computed when asked for."""
         for item in derived:
             self.observation.spaces[item.id] = self.observation.spec(item.base_id).derive(item)
         self.reward = RewardView(rewards, self.observation)
-        """Every reward, on demand."""
+        """Every reward, computed when asked for."""
         self.observations = ObservationChoice.named(None, self.observation)
         """The observations that a step returns."""
         self.rewards = RewardChoice.named(None, self.reward.spec)
         """The rewards that a step returns."""
         self.plan = Plan(self.observations, self.rewards, self.observation)
-        """What a step must observe for that."""
+        """Which observations a step asks for."""
         self.choose_actions(None)
 
     def choose_actions(self, value: Any) -> None:
-        """Choose an action space: a name or a space that has one; None is the first."""
+        """Choose an action space by its name or as the space itself; None is the first."""
         name = next(iter(self.action_specs)) if value is None else space_name(value) or value
         space = self.action_space_named(name)
         self.action_space_name: str = name
@@ -84,13 +91,31 @@ class Selection:
 
     @property
     def observation_space(self) -> _Space | None:
-        """The space of what a step returns, or None: what its specs say now."""
+        """The space of the observation that a step returns, or None."""
         return self.observations.space()
 
-    @property
-    def varying_actions(self) -> frozenset[int]:
-        """The numbers of the actions in use that give other results in other runs."""
-        return frozenset(self.action_spec.varying)
+    def varying_among(self, actions: Iterable[Any]) -> tuple[str, ...]:
+        """Return the names of those of `actions` whose results vary from run to run, each once."""
+        varying = frozenset(self.action_spec.varying)
+        found = [action for action in actions if varying and int(action) in varying]
+        return tuple(dict.fromkeys(action_name(self.action_space, action) for action in found))
+
+    def choose(self, asked: ResetArguments) -> None:
+        """Choose the spaces of the next episode, as a reset asks for them.
+
+        A seed seeds the action space.
+        """
+        if asked.seed is not None:
+            self.action_space.seed(asked.seed)
+        if asked.action_space is not None:
+            self.choose_actions(asked.action_space)
+            if asked.seed is not None:
+                self.action_space.seed(asked.seed)
+        if asked.observation_space is not OptionalArgumentValue.UNCHANGED:
+            self.choose_observations(asked.observation_space)
+        if asked.reward_space is not OptionalArgumentValue.UNCHANGED:
+            self.choose_rewards(asked.reward_space)
+        self.restore_actions()
 
     def choose_observations(self, value: Any) -> None:
         """Choose what a step returns: a name, a list of names (a dictionary of them) or None."""
@@ -116,7 +141,7 @@ class Selection:
         return self._built[name]
 
     def replace_actions(self, spec: ActionSpaceSpec) -> None:
-        """Use the actions of `spec` for the rest of the episode: its session says so."""
+        """Use the actions of `spec` for the rest of the episode, as the session asks."""
         self._use(_drawing_on(self._build(spec), self.action_space), spec)
 
     def restore_actions(self) -> None:
@@ -128,7 +153,7 @@ class Selection:
 
     @contextmanager
     def actions_of(self, name: str) -> Generator[None]:
-        """Take actions of the space `name` inside; the chosen one stays chosen."""
+        """Use the action space `name` inside the ``with`` block."""
         kept = self.action_space, self.action_spec
         self._use(self.action_space_named(name), self.action_specs[name])
         try:
@@ -143,7 +168,7 @@ class Selection:
         return self.action_space.contains(action)
 
     def plain(self, actions: list[Any]) -> list[Any]:
-        """Return `actions` as a session takes them, or raise `InvalidActionError`."""
+        """Return `actions` as plain values for the session, or raise `InvalidActionError`."""
         count, space = self.action_count, self.action_space
         check = getattr(space, "check_sequence", None)
         for action in actions:
@@ -162,7 +187,7 @@ class Selection:
         return [plain_from_value(space, action) for action in actions]
 
     def _advice(self, action: Any) -> str:
-        """Return what to write instead, where `action` is a list of actions."""
+        """Return advice for a message about `action`, if it is a list of actions."""
         if isinstance(action, np.ndarray):
             action = cast("NDArray[Any]", action).tolist()
         several = cast("list[Any]", action) if isinstance(action, (list, tuple)) else []
@@ -171,7 +196,7 @@ class Selection:
         return ""
 
     def plan_for(self, observation_spaces: Any, reward_spaces: Any) -> Plan:
-        """Return the plan of one step that asks for other spaces; None leaves what is chosen."""
+        """Return the plan of a step that asks for other spaces; None keeps the chosen ones."""
         observations, rewards = self.observations, self.rewards
         if observation_spaces is not None:
             observations = ObservationChoice.requested(observation_spaces, self.observation)
@@ -180,7 +205,7 @@ class Selection:
         return Plan(observations, rewards, self.observation)
 
     def copy(self, ask: Ask) -> "Selection":
-        """Return a selection of the same spaces with random generators and numbers of its own."""
+        """Return a copy with its own random generators and its own copies of the rewards."""
         twin = copy.copy(self)
         # Together: the space in use is one of those built, unless an action replaced it.
         twin._built, twin.action_space = copy.deepcopy((self._built, self.action_space))
@@ -194,11 +219,11 @@ class Selection:
         self.action_space = space
         """The actions of the next step."""
         self.action_spec = spec
-        """What their session says of them."""
+        """The session's description of `action_space`."""
         numbers = space if isinstance(space, gymnasium.spaces.Discrete) else None
         count = 0 if numbers is None else int(getattr(numbers, "dense", numbers.n))
         self.action_count = count if numbers is not None and numbers.start == 0 else 0
-        """How many numbers from 0 on are actions, whatever was done; 0 of other spaces."""
+        """How many integers, from 0 on, are always actions; 0 in a space of other actions."""
 
     def _build(self, spec: ActionSpaceSpec) -> _Space:
         space = space_from_spec(spec.space, spec.name, styles=self._styles)
@@ -211,9 +236,9 @@ class Selection:
 
 
 def _drawing_on(space: _Space, before: _Space) -> _Space:
-    """Let `space` draw with the random generator of the space that it replaces.
+    """Give `space` the random generator of the space that it replaces, and return it.
 
-    Otherwise what was seeded at a reset would be drawn anew from nowhere at each change.
+    Otherwise a change of the actions during an episode would undo the seed of its reset.
     """
     if type(space) is type(before):
         space.__dict__["_np_random"] = before.__dict__.get("_np_random")
@@ -221,7 +246,7 @@ def _drawing_on(space: _Space, before: _Space) -> _Space:
 
 
 def _why_refused(space: _Space, action: Any) -> str:
-    """Return what is wrong with `action`, and what to write for one that is given by name."""
+    """Return why `action` was refused, with the number to write for an action given by name."""
     explain: Callable[[Any], str] | None = getattr(space, "why_refused", None)
     if explain is not None:
         return explain(action)

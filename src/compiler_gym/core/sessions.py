@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How an environment opens its sessions: where they run, within which limits, over which cache."""
+"""How an environment opens its sessions: in which process, with which limits and cache."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,18 +26,27 @@ Isolation = Literal["process", "in-process"]
 
 @dataclass(frozen=True)
 class Sessions:
-    """Sessions of one compiler, as one environment wants them."""
+    """The settings with which an environment opens sessions.
+
+    Raises `InvalidParameterError` for an isolation that does not exist.
+    """
 
     source: SessionSource
-    """Where the sessions' class is."""
+    """Where the class of the sessions is."""
     isolation: Isolation
-    """Whether each has a process of its own."""
+    """Whether each session has a process of its own."""
     limits: Limits
-    """The bounds of a worker."""
+    """The limits of a worker."""
     cache: TranspositionCache | None = None
-    """What is known of actions already, if anything is to be remembered."""
+    """The cache of results of actions, if there is one."""
     key: str | None = None
-    """The observation that tells states apart; a cache needs it."""
+    """The observation that identifies a state; a cache needs it."""
+
+    def __post_init__(self) -> None:
+        if self.isolation not in ("process", "in-process"):
+            raise InvalidParameterError(
+                f"isolation is {self.isolation!r}: expected 'process' or 'in-process'"
+            )
 
     @cached_property
     def description(self) -> Description:

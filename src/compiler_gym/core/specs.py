@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From the plain records of a session to Gymnasium's spaces, and values both ways.
+"""Converts a session's plain descriptions to Gymnasium's spaces, and values both ways.
 
 A session knows nothing of Gymnasium and sends plain values. `_KINDS` has a row for each
 record of `compiler_gym.session` that describes a space: what space it becomes, and what
@@ -42,7 +42,7 @@ __all__ = ["plain_from_value", "space_from_spec", "value_from_plain"]
 
 Space = gymnasium.Space[Any]
 Styles = Mapping[str, Callable[..., Space]]
-"""How a command line is written: by style, what makes a space of ``(flags, name)``."""
+"""Makes the space of a command line from ``(flags, name)``, by the name of a style."""
 Decoder = Callable[[Any], Any]
 
 _TYPES: dict[str, type] = {"bytes": bytes, "str": str, "int": int, "float": float, "bool": bool}
@@ -234,7 +234,7 @@ def _array_decoder(shape: tuple[int, ...], dtype_name: str) -> Decoder:
 
 
 def _free_array(plain: bytes, shape: tuple[int, ...], wire: np.dtype[Any]) -> NDArray[Any]:
-    """Return the bytes as an array whose one free axis takes what there is."""
+    """Return the bytes as an array whose one free axis is as long as they need."""
     try:
         return np.frombuffer(plain, wire).reshape(shape)
     except ValueError as error:
@@ -303,7 +303,7 @@ def _refuse(plain: Any, expected: str) -> NoReturn:
 
 
 def _short(plain: Any) -> str:
-    """Return a value for a message: its type, and its size or its beginning."""
+    """Return text about a value, for a message: its type, and its size or its beginning."""
     kind = type(plain).__name__
     if isinstance(plain, (bytes, bytearray, memoryview)):
         return f"{len(_bytes(plain))} bytes"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What an episode is known by: enough to replay it, and nothing it could lie about.
+"""The record of an episode that is enough to replay it.
 
-A state names the program, the command line and the versions it was made with.
-It holds no program and no compiler.
+A state names the program, the command line and the versions of the library and of the compiler.
+It contains neither the program nor the compiler.
 """
 
 import math
@@ -19,7 +19,7 @@ _SAME_REWARD = 1e-5
 
 
 class StateVersionWarning(UserWarning):
-    """A state is replayed with another compiler than the one it was recorded with."""
+    """A state is replayed with another version of the compiler than it was recorded with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +49,16 @@ class CompilerEnvState(Record):
     environment: str | None = None
     """The id that makes the environment, for example ``llvm-v0``."""
     goal: str | None = None
-    """What the program was optimised for, where the compiler knows goals."""
+    """What the program was optimised for, if the compiler has goals."""
     version: str | None = None
-    """The version of this library, whose engine runs the compiler."""
+    """The version of this library."""
     compiler_version: str | None = None
     """The version of the compiler."""
     state_hash: str | None = None
-    """A hash of the program as it is now, where the compiler provides one."""
+    """A hash of the program at this state, if the compiler provides one."""
     varying_actions: tuple[str, ...] | None = None
-    """The names of its actions that make other programs of the same one in other runs, each
-    once; None if none is known to. With one of them, a replay is not promised to lead here."""
+    """The names of the actions whose results vary from run to run, each once; None if there are
+    none. With one of them, a replay may lead to another program."""
 
     def __post_init__(self) -> None:
         from compiler_gym.datasets import BenchmarkUri
@@ -82,7 +82,7 @@ class CompilerEnvState(Record):
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether a replay is promised to lead to the same program: no action in it varies."""
+        """Whether a replay leads to the same program: the results of no action vary."""
         return not self.varying_actions
 
     def __eq__(self, other: object) -> bool:
@@ -99,7 +99,7 @@ class CompilerEnvState(Record):
 
 
 def require_state(value: object) -> None:
-    """Raise `InvalidParameterError` unless `value` is a state: a text is to be read first."""
+    """Raise `InvalidParameterError` unless `value` is a `CompilerEnvState`."""
     if not isinstance(value, CompilerEnvState):
         raise InvalidParameterError(
             f"{value!r:.80} is no state: expected a CompilerEnvState, as env.state is and "

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Files of states: CSV as CompilerGym 0.2.5 has it, and JSON lines with every field.
 
-CSV holds the program, the reward, the time and the command line and nothing else,
-so that old tools read it. A reader takes either, and says at which line a file is
-damaged or cut short; what stands before that line has been handed out by then. What
-``compiler-gym search --output`` writes is read too: the state that each result is.
+CSV holds the program, the reward, the time and the command line alone, so that tools for 0.2.5
+read it. A reader takes either, and names the line at which a file is damaged or cut short, after
+it has yielded the states before that line. It also reads the results that
+``compiler-gym search --output`` writes.
 """
 
 import csv
@@ -32,7 +32,7 @@ _URL = re.compile(r"^https?://", re.IGNORECASE)
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 _SHOWN = 300
 _MOST_CSV_BYTES = (1 << 31) - 1
-"""Of one field: a command line of thousands of passes is longer than `csv` takes by itself."""
+"""The longest field: a command line of thousands of passes exceeds the default of `csv`."""
 
 
 class CompilerEnvStateWriter:
@@ -51,10 +51,10 @@ class CompilerEnvStateWriter:
     def __init__(
         self, f: TextIO, header: bool = True, *, format: Literal["csv", "jsonl"] | None = None
     ) -> None:
-        """Write to `f`; a name that ends in ``.jsonl`` asks for JSON lines by itself."""
+        """Write to `f`. Without `format`, a file name that ends in ``.jsonl`` means JSON lines."""
         self.f = f
         self.header = header
-        """Whether a CSV file still gets its first line."""
+        """Whether the line with the names of the columns is still to be written."""
         named = str(getattr(f, "name", "")).lower()
         self.format = format or ("jsonl" if named.endswith(_JSON_SUFFIXES) else "csv")
         """``csv`` or ``jsonl``."""
@@ -83,7 +83,7 @@ class CompilerEnvStateWriter:
 
 
 class CompilerEnvStateReader:
-    """Read states from an open file of CSV or JSON lines, or of what a search wrote.
+    """Read states from an open file: CSV, JSON lines, or the results of a search.
 
     Raises `StateFileError` at the first line that holds no state.
 
@@ -177,7 +177,7 @@ def _json_lines(text: str, name: str) -> Iterator[CompilerEnvState]:
 
 
 def _search_results(text: str, name: str) -> Iterator[CompilerEnvState]:
-    """Yield the states that the results of a search are; its seconds are none of an episode's."""
+    """Yield the states of the results of a search, without its times."""
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -235,7 +235,7 @@ def _next_row(rows: Iterator[list[str]]) -> list[str] | None:
 
 
 def _columns_of(row: list[str], where: str) -> tuple[str, ...]:
-    """Return the names in the first line, or the usual ones where it is a state already."""
+    """Return the columns that the first line names; the usual ones if it is a state."""
     if "benchmark" in row:
         if "commandline" not in row:
             raise StateFileError(f"{where} names no column commandline: found {', '.join(row)}")
@@ -258,10 +258,10 @@ def _state(values: dict[str, Any], where: str) -> CompilerEnvState:
 
 
 def state_from_fields(values: Mapping[str, Any]) -> CompilerEnvState:
-    """Return the state of plain values that somebody else wrote, by the names of its fields.
+    """Return the state with the given fields, which come from a file.
 
-    Numbers may be text, as CSV has them, and what is empty counts as missing. Raises
-    `ValueError` for a field that is no state's, lacks, or holds what it cannot.
+    Numbers may be text, as in CSV, and an empty value counts as missing. Raises `ValueError` for a
+    field that a state does not have, or that has a wrong value, and without a benchmark.
 
         >>> state_from_fields({"benchmark": "cbench-v1/qsort", "reward": "0.5"}).reward
         0.5
@@ -305,4 +305,4 @@ def _text(key: str, value: Any) -> str:
 
 
 _READERS = {"reward": _number, "walltime": _number, "varying_actions": _names}
-"""How a field that is no text is read."""
+"""Reads a field that is not text."""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""On-demand access to what can be seen and earned: ``env.observation`` and ``env.reward``.
+"""``env.observation`` and ``env.reward``: observations and rewards that are computed when read.
 
-A view knows the names; the environment does the asking. Derived observations
-are functions of another observation, computed on the client.
+A view knows the names, and asks the session through the environment. A derived observation is
+a function of another one, computed by the client.
 """
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import gymnasium
 import numpy as np
@@ -21,6 +21,9 @@ from compiler_gym.session import ObservationSpec, SpaceSpec
 from compiler_gym.spaces import Reward
 
 __all__ = ["DerivedObservation", "ObservationSpaceSpec", "ObservationView", "RewardView"]
+
+
+_Spec = TypeVar("_Spec")
 
 
 def _as_is(value: Any) -> Any:
@@ -35,10 +38,10 @@ class DerivedObservation:
     base_id: str
     translate: Callable[[Any], Any]
     make_space: Callable[[], gymnasium.Space[Any]] | None = None
-    """Builds the space; None keeps the base's."""
+    """Makes the space; None takes that of the base."""
     description: str = ""
     default_value: Any = None
-    """The value after a failure; None translates the base's default."""
+    """The value after a failure; None is `translate` of the base's default."""
     deterministic: bool | None = None
     platform_dependent: bool | None = None
     to_string: Callable[[Any], str] | None = None
@@ -100,7 +103,7 @@ class ObservationSpaceSpec:
         self.description = description
         self.to_string = to_string
         self.sent_as = sent_as
-        """What the session says of the values that it sends; None where others follow from them."""
+        """The session's description of the values it sends; None for a derived observation."""
         self._make_space = make_space
         self._default = default
 
@@ -111,7 +114,7 @@ class ObservationSpaceSpec:
 
     @property
     def default_value(self) -> Any:
-        """A fresh copy of the value that stands for a failure."""
+        """The value after a failure, as a new object."""
         return self._default()
 
     @classmethod
@@ -167,7 +170,7 @@ class ObservationSpaceSpec:
         return self.derive(DerivedObservation(id, self.id, translate, make_space, **properties))
 
     def zero(self) -> Any:
-        """Return a value of the space for observations whose session names no default."""
+        """Return the simplest value of the space, for a session that names no default."""
         space = self.space
         if isinstance(space, gymnasium.spaces.Box):
             box = cast("gymnasium.spaces.Box[Any]", space)
@@ -195,28 +198,17 @@ class ObservationSpaceSpec:
         )
 
 
-class ObservationView(Mapping[str, Any]):
-    """``env.observation["Autophase"]`` or ``env.observation.Autophase()``."""
+class _View(Mapping[str, Any], Generic[_Spec]):
+    """Values by the name of their space, as items and as methods, computed when read."""
 
-    def __init__(
-        self, ask: Callable[[list[str]], list[Any]], specs: Iterable[ObservationSpaceSpec]
-    ) -> None:
-        self._ask = ask
-        self.spaces: dict[str, ObservationSpaceSpec] = {spec.id: spec for spec in specs}
-
-    def copy(self, ask: Callable[[list[str]], list[Any]]) -> "ObservationView":
-        """Return a view of the same observations, of whom `ask` asks."""
-        twin = ObservationView(ask, ())
-        twin.spaces.update(self.spaces)
-        return twin
-
-    def __getitem__(self, name: str) -> Any:
-        spec = self.spec(name)
-        return spec.translate(self._ask([spec.base_id])[0])
+    kind: ClassVar[str]
+    """What the spaces are called in messages."""
+    spaces: dict[str, _Spec]
+    """Every space by its name."""
 
     def __getattr__(self, name: str) -> Callable[[], Any]:
         if name.startswith("_") or name not in self.spaces:
-            raise AttributeError(unknown_name("observation space", name, self.spaces))
+            raise AttributeError(unknown_name(f"{self.kind} space", name, self.spaces))
         return lambda: self[name]
 
     def __contains__(self, name: object) -> bool:
@@ -234,12 +226,33 @@ class ObservationView(Mapping[str, Any]):
     def __hash__(self) -> int:
         return id(self)
 
-    def spec(self, name: str) -> ObservationSpaceSpec:
-        """Return the spec called `name`, or raise `UnknownNameError`."""
+    def spec(self, name: str) -> _Spec:
+        """Return the space called `name`, or raise `UnknownNameError`."""
         try:
             return self.spaces[name]
         except (KeyError, TypeError):
-            raise _unknown("observation", name, self.spaces) from None
+            known = unknown_name(f"{self.kind} space", name, self.spaces)
+            raise UnknownNameError(known) from None
+
+
+class ObservationView(_View[ObservationSpaceSpec]):
+    """``env.observation["Autophase"]`` or ``env.observation.Autophase()``."""
+
+    kind = "observation"
+
+    def __init__(
+        self, ask: Callable[[list[str]], list[Any]], specs: Iterable[ObservationSpaceSpec]
+    ) -> None:
+        self._ask = ask
+        self.spaces = {spec.id: spec for spec in specs}
+
+    def copy(self, ask: Callable[[list[str]], list[Any]]) -> "ObservationView":
+        """Return a view of the same observations, with another session to `ask`."""
+        return ObservationView(ask, self.spaces.values())
+
+    def __getitem__(self, name: str) -> Any:
+        spec = self.spec(name)
+        return spec.translate(self._ask([spec.base_id])[0])
 
     def add_derived_space(
         self,
@@ -258,15 +271,17 @@ class ObservationView(Mapping[str, Any]):
         self.spaces[id] = self.spec(base_id).make_derived_space(id, translate, space, **properties)
 
 
-class RewardView:
+class RewardView(_View[Reward]):
     """``env.reward["IrInstructionCountOz"]``: the reward since the last time it was asked."""
 
+    kind = "reward"
+
     def __init__(self, rewards: Iterable[Reward], observation_view: ObservationView) -> None:
-        self.spaces: dict[str, Reward] = {reward.name: reward for reward in rewards}
+        self.spaces = {reward.name: reward for reward in rewards}
         self._view = observation_view
         self._actions: list[Any] = []
         self.is_at_reset: Callable[[], bool] = lambda: False
-        """Whether the program is as it was at reset, because nothing was done."""
+        """Returns whether no action has been applied since the reset."""
 
     def __getitem__(self, name: str) -> float:
         reward = self.spec(name)
@@ -274,24 +289,6 @@ class RewardView:
         if self.is_at_reset():
             reward.start(values, self._view)
         return float(reward.update(self._actions, values, self._view))
-
-    def __getattr__(self, name: str) -> Callable[[], float]:
-        if name.startswith("_") or name not in self.spaces:
-            raise AttributeError(unknown_name("reward space", name, self.spaces))
-        return lambda: self[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.spaces
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.spaces)
-
-    def spec(self, name: str) -> Reward:
-        """Return the reward called `name`, or raise `UnknownNameError`."""
-        try:
-            return self.spaces[name]
-        except (KeyError, TypeError):
-            raise _unknown("reward", name, self.spaces) from None
 
     def reset(self, benchmark: Any, observation_view: ObservationView) -> None:
         """Tell every reward that an episode begins."""
@@ -304,9 +301,5 @@ class RewardView:
         self.spaces[space.name] = space
 
     def copy(self, observation_view: ObservationView) -> "RewardView":
-        """Return a view with its own copy of every reward's numbers."""
+        """Return a view with its own copies of the rewards."""
         return RewardView(copy.deepcopy(list(self.spaces.values())), observation_view)
-
-
-def _unknown(kind: str, name: object, known: Iterable[str]) -> UnknownNameError:
-    return UnknownNameError(unknown_name(f"{kind} space", name, known))

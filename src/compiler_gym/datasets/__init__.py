@@ -30,7 +30,6 @@ from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.fetching.download import DownloadOptions, download
 from compiler_gym.datasets.fetching.export import export_parquet
 from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
-from compiler_gym.datasets.fetching.readers import ReadOptions
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
@@ -47,6 +46,7 @@ from compiler_gym.datasets.tar import TarDataset, TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri, path_and_query, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError
 from compiler_gym.lazy import door
+from compiler_gym.options import ReadOptions
 
 if TYPE_CHECKING:
     from compiler_gym.compat import activate, deactivate, delete, require

@@ -28,7 +28,7 @@ __all__ = ["SIZES", "BundledPrograms", "bundled_folder", "known_run", "run_spec_
 
 SIZES = ("test", "small", "ref")
 """The size classes of cases, shortest first."""
-_NAME = "benchmark://cbench-v1"
+_DATASET_URI = "benchmark://cbench-v1"
 
 
 class BundledPrograms(Dataset):
@@ -47,7 +47,7 @@ class BundledPrograms(Dataset):
 
     def __init__(self, *, sort_order: int = -1) -> None:
         super().__init__(
-            _NAME,
+            _DATASET_URI,
             "Runnable C programs with the names and jobs of cBench's, written anew",
             "MIT",
             references={"cBench (the jobs)": "https://ctuning.org/wiki/index.php/CTools:CBench"},
@@ -58,18 +58,18 @@ class BundledPrograms(Dataset):
     @property
     def size(self) -> int:
         """The number of programs."""
-        return len(_names())
+        return len(_bundled_names())
 
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the address of every program, in the order of their names."""
-        for name in _names():
+        for name in _bundled_names():
             yield f"{self.name}/{name}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> "BundledProgram":
         """Return the program at `uri`."""
         name = uri.path.strip("/")
-        if name not in _names():
-            raise UnknownNameError(unknown_name("program", name, _names(), where=self.name))
+        if name not in _bundled_names():
+            raise UnknownNameError(unknown_name("program", name, _bundled_names(), where=self.name))
         return BundledProgram(uri, name)
 
     def benchmark(self, uri: str | BenchmarkUri) -> Benchmark:
@@ -114,13 +114,13 @@ class BundledProgram(Benchmark):
     def units(self) -> tuple[Path, ...]:
         """The C files that are compiled, on disk."""
         folder = bundled_folder() / self._name
-        return tuple((folder / source).resolve() for source in _program(self._name).sources)
+        return tuple((folder / source).resolve() for source in _bundled_program(self._name).sources)
 
     @property
     def sources(self) -> tuple[BenchmarkSource, ...]:  # type: ignore[override]  # read when asked for
         """The C files and headers, named so that they find each other in one directory."""
         folder = (bundled_folder() / self._name).resolve()
-        listed = [(folder / source).resolve() for source in _program(self._name).sources]
+        listed = [(folder / source).resolve() for source in _bundled_program(self._name).sources]
         shared = sorted({path.parent for path in listed if path.parent != folder})
         paths = [path for place in (folder, *shared) for path in sorted(place.iterdir())]
         files = [path for path in paths if path.suffix in (".c", ".h")]
@@ -148,7 +148,7 @@ def known_run(uri: str, packed: bytes) -> RunSpec | None:
     if packed:
         return unpack_run(packed)
     parsed = BenchmarkUri.from_string(uri)
-    if parsed.dataset_name != _NAME:
+    if parsed.dataset_name != _DATASET_URI:
         return None
     try:
         return run_spec_of(parsed.path.strip("/"))
@@ -158,7 +158,7 @@ def known_run(uri: str, packed: bytes) -> RunSpec | None:
 
 def run_spec_of(name: str) -> RunSpec:
     """Return how to run the bundled program `name`; a case is made when it is looked at."""
-    program = _program(name)
+    program = _bundled_program(name)
     keys = [(size, i) for size in SIZES for i in range(program.counts[size])]
     return RunSpec(
         GeneratedCases(keys, partial(_case, name)), link=program.link, more=partial(_further, name)
@@ -186,7 +186,7 @@ def _kept_case(name: str, size: str, index: int) -> RunCase:
 
 
 def _made_case(name: str, size: str, index: int) -> RunCase:
-    case, want = _program(name).case(size, index), _expected(name, size)[index]
+    case, want = _bundled_program(name).case(size, index), _expected(name, size)[index]
     return RunCase(
         argv=tuple(case.argv),
         files=dict(case.files),
@@ -200,7 +200,7 @@ def _made_case(name: str, size: str, index: int) -> RunCase:
 
 def _further(name: str, number: int) -> RunCase:
     """Return a test case of the same kind as a recorded one, with other contents."""
-    program = _program(name)
+    program = _bundled_program(name)
     generator = _cases_module().Random.named(f"{name}/more/{number}")
     case = program.make("test", number % program.counts["test"], generator)
     return RunCase(
@@ -210,17 +210,17 @@ def _further(name: str, number: int) -> RunCase:
 
 @cache
 def _expected(name: str, size: str) -> list[Any]:
-    return _program(name).expected(size)
+    return _bundled_program(name).expected(size)
 
 
 @cache
-def _names() -> tuple[str, ...]:
+def _bundled_names() -> tuple[str, ...]:
     folder = bundled_folder()
     found = (path.parent.name for path in folder.glob("*/program.toml"))
     return tuple(sorted(name for name in found if (folder / name / f"{name}.bc").is_file()))
 
 
-def _program(name: str) -> Any:
+def _bundled_program(name: str) -> Any:
     with _loading:
         return _loaded_program(name)
 

@@ -39,7 +39,7 @@ __all__ = ["CorpusDataset", "CorpusProgram", "find_corpora"]
 
 FORMAT = 1
 FILE_NAME = "corpus.sqlite"
-_BATCH = 32
+_ROWS_PER_READ = 32
 _MOST_ORIGINS = 4096
 _CACHE_KIB = 8192
 _SUGGEST_UP_TO = 10_000
@@ -49,8 +49,8 @@ _SELECT = f"SELECT {_COLUMNS} FROM program JOIN content USING (id)"
 _ORIGIN = "SELECT license, source, license_files, language FROM origin WHERE id = ?"
 _BY_KEY = f"{_SELECT} WHERE program.key = ?"
 _BY_ID = f"{_SELECT} WHERE program.id = ?"
-_AFTER_ID = f"{_SELECT} WHERE program.id > ? ORDER BY program.id LIMIT {_BATCH}"
-_KEYS_AFTER_ID = f"SELECT id, key FROM program WHERE id > ? ORDER BY id LIMIT {_BATCH}"
+_AFTER_ID = f"{_SELECT} WHERE program.id > ? ORDER BY program.id LIMIT {_ROWS_PER_READ}"
+_KEYS_AFTER_ID = f"SELECT id, key FROM program WHERE id > ? ORDER BY id LIMIT {_ROWS_PER_READ}"
 
 _T = TypeVar("_T")
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The facts of published archives of source: addresses, hashes, counts and licences.
 
-Each stands here once, whichever compilers read it; how they do is theirs to say.
-Nothing of an archive is part of this library, and nothing is fetched here.
+Each stands here once, whichever compilers read it and in whatever form. No archive is
+part of this library, and nothing is fetched here.
 """
 
 from collections.abc import Mapping

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The web explorer: an API over environments as trees of states, and the page that shows it.
 
-``records`` and ``routes`` say what is asked and answered, ``schema`` writes that down for the
-front end. ``tree`` is the states of one program, ``explored`` a session with one, ``registry`` all
-sessions, ``tasks`` what goes on by itself and ``log`` what streams tell of it. ``texts``,
+``records`` and ``routes`` define requests and answers, and ``schema`` exports them for the front
+end. ``tree`` holds the states of one program, ``explored`` a session with a tree, ``registry`` all
+sessions, ``tasks`` the background work and ``log`` the events that streams send. ``texts``,
 ``pictures``, ``describing``, ``shapes``, ``programs`` and ``porting`` make answers; ``api`` has a
 method for each route. ``app`` speaks HTTP, behind the checks of ``guard`` and with the errors of
 ``problems``, and ``server`` listens as ``settings`` say; both need the extra ``web``.
 
-It names no compiler: what can be looked at of a program is told by the environment's
-`compiler_gym.core.Panes`.
+It names no compiler: the environment's `compiler_gym.core.Panes` list the views of a program.
 """
 
 from typing import TYPE_CHECKING

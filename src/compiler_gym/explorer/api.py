@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each route does: a method for every row of the table, in plain calls and records.
+"""The implementation of every route, as a method that takes and returns records.
 
 Methods run in threads and raise the library's own errors; HTTP is not known here.
 """
@@ -40,14 +40,14 @@ __all__ = ["Api", "Asked"]
 
 _MOST_TASKS = 4
 _MOST_KEPT = 16
-"""Tasks of a session that go on at a time, and that are over and can still be asked for."""
+"""The most running tasks of a session, and the most finished ones that are kept."""
 _MOST_SECONDS = 24 * 3600.0
 _MOST_LISTED = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request, read and checked."""
+    """One request, parsed and checked."""
 
     path: Mapping[str, Any] = field(default_factory=dict[str, Any])
     query: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -69,7 +69,7 @@ class Api:
     # -- what there is ------------------------------------------------------------------------
 
     def server(self, asked: Asked) -> records.Server:
-        """Say what is served."""
+        """Describe the server."""
         settings = self.settings
         return records.Server(
             version=__version__,
@@ -162,7 +162,7 @@ class Api:
         return self._session(asked).work(lambda tree, _: tree.node(tree.state(id)))
 
     def remove_node(self, asked: Asked) -> None:
-        """Take a node out."""
+        """Remove a node."""
         self._session(asked).remove(asked.path["node"])
 
     def actions(self, asked: Asked) -> records.ActionSpace:
@@ -191,7 +191,7 @@ class Api:
         return session.measure(body.nodes, body.names)
 
     def baselines(self, asked: Asked) -> dict[str, float | None]:
-        """Return the costs of the standard levels, by what these are called."""
+        """Return the costs of the standard levels, by level name."""
         session, name = self._session(asked), asked.query["cost"]
 
         def found(tree: Tree, _: Listings) -> dict[str, str]:
@@ -225,7 +225,7 @@ class Api:
         return self._text(asked, "assembly")
 
     def source(self, asked: Asked) -> records.Text:
-        """Return the program's source: as it was pasted, as its benchmark or environment has it."""
+        """Return the program's source: the pasted text, or that of its benchmark or environment."""
         session = self._session(asked)
         text, language = source_of(session.program), ""
         if session.source is not None:
@@ -240,7 +240,7 @@ class Api:
         text = text or session.work(observed)
         if not text:
             raise ExplorerError(
-                f"nobody kept the source of {session.program.uri}: it came compiled", status=404
+                f"{session.program.uri} has no source: it was imported in compiled form", status=404
             )
         return records.Text(node=None, language=language, text=text, line_map=None)
 
@@ -268,7 +268,7 @@ class Api:
         return self._session(asked).work(drawn)
 
     def observation(self, asked: Asked) -> records.ObservationValue:
-        """Look at a state."""
+        """Return an observation of a state."""
         session, id, name = self._session(asked), asked.path["node"], asked.path["name"]
         session.require_allowed([name], run=asked.query["run"])
 
@@ -277,7 +277,9 @@ class Api:
             return value, env.observation.spec(name).to_string(value)
 
         value, text = session.work(lambda tree, _: tree.use(tree.state(id), seen))
-        return records.ObservationValue(node=id, name=name, value=_json(name, value), text=text)
+        return records.ObservationValue(
+            node=id, name=name, value=_observation_json(name, value), text=text
+        )
 
     def export(self, asked: Asked) -> records.Export:
         """Return a state in every form."""
@@ -289,20 +291,20 @@ class Api:
     # -- tasks ------------------------------------------------------------------------------
 
     def try_all(self, asked: Asked) -> records.Task:
-        """Begin to try every action."""
+        """Start to try every action."""
         session, body = self._session(asked), asked.body
         session.require_allowed(body.costs, run=False)
         return _started(session, partial(TryingAll, session, body))
 
     def search(self, asked: Asked) -> records.Task:
-        """Begin a search."""
+        """Start a search."""
         session, body = self._session(asked), asked.body
         if not 0 < body.seconds <= _MOST_SECONDS:
             raise ExplorerError(f"seconds is {body.seconds:g}: expected above 0, at most a day")
         return _started(session, partial(Searching, session, body))
 
     def task(self, asked: Asked) -> records.AllTried:
-        """Say how far a task is."""
+        """Return the progress of a task."""
         task = self._task(asked)
         return records.AllTried(task=task.record(), tried=list(task.tried))
 
@@ -314,11 +316,11 @@ class Api:
         return task.record()
 
     def task_events(self, asked: Asked) -> tuple[Log, int]:
-        """Return the log of a task, from its beginning."""
+        """Return the log of a task, from its start."""
         return self._task(asked).log, 0
 
     def read_import(self, asked: Asked) -> records.Episodes:
-        """Read something recorded."""
+        """Read recorded episodes."""
         return imported(asked.body)
 
     # -- helpers ----------------------------------------------------------------------------
@@ -332,22 +334,22 @@ class Api:
         return make(id, **self.settings.limits, **chosen)
 
     def _opened(self, id: str, env: CompilerEnv, new: records.NewSession) -> Explored:
-        if new.source is not None:  # from now on it says how it is written
+        if new.source is not None:  # the record now names its language
             language = format_of(compiler_of(id), new.source).name
             source = msgspec.structs.replace(new.source, language=language)
             new = msgspec.structs.replace(new, source=source)
-        program = _program(id, env, new)
+        program = _requested_program(id, env, new)
         reward = new.reward or first_reward(id, env)
         if reward is not None:
             env.reward_space = reward
             unasked = [one for one in env.reward.spec(reward).observation_spaces if runs(env, one)]
             if unasked and not new.run:
                 raise ExplorerError(
-                    f"{reward} runs the program: expected to be told that it may",
+                    f"{reward} runs the program: expected run=true, which permits that",
                     status=403,
                     next="open the session with run=true",
                 )
-        actions = _actions(env, new, program)
+        actions = _episode_actions(env, new, program)
         space = env.episode.selection.action_space_name
         make_another = partial(
             self._make, id, action_space=space, **({"reward_space": reward} if reward else {})
@@ -380,7 +382,7 @@ class Api:
 
 
 def _completed(new: records.NewSession) -> records.NewSession:
-    """Return the request with what it leaves out taken from its episode."""
+    """Return the request with missing fields filled in from its episode."""
     episode = new.episode
     if episode is None:
         return new
@@ -395,7 +397,7 @@ def _completed(new: records.NewSession) -> records.NewSession:
     )
 
 
-def _program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
+def _requested_program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     if new.source is not None and new.benchmark is not None:
         raise ExplorerError("expected a benchmark or a source, found both")
     if new.source is not None:
@@ -407,8 +409,8 @@ def _program(id: str, env: CompilerEnv, new: records.NewSession) -> Any:
     return env.datasets.benchmark(env.default_benchmark)
 
 
-def _actions(env: CompilerEnv, new: records.NewSession, program: Any) -> list[Any]:
-    """Return the actions of the episode that was given, in the space that they belong to."""
+def _episode_actions(env: CompilerEnv, new: records.NewSession, program: Any) -> list[Any]:
+    """Return the actions of the given episode, as members of its action space."""
     episode = new.episode
     if episode is None:
         return []
@@ -436,8 +438,8 @@ def _started(session: Explored, make_task: Callable[[], Working]) -> records.Tas
     return task.record()
 
 
-def _json(name: str, value: Any) -> Any:
-    """Return an observation as JSON holds it; raise `ObservationError` where it does not."""
+def _observation_json(name: str, value: Any) -> Any:
+    """Return an observation as JSON; raise `ObservationError` if it has no JSON form."""
     try:
         plain = to_plain(value)
         msgspec.json.encode(plain)

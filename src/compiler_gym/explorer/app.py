@@ -31,7 +31,7 @@ from compiler_gym.explorer.routes import ROUTES, Parameter, Route
 __all__ = ["STATIC", "make_app"]
 
 STATIC = Path(__file__).with_name("static")
-"""The built page."""
+"""The folder of the built front end."""
 _log = logging.getLogger(__name__)
 _THREADS = 24
 _MOST_DIGITS = 15
@@ -55,7 +55,7 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
     """Return the application; it closes `api` when it ends."""
     settings = api.settings
     guard = Guard(settings.token, [settings.host])
-    # Threads of its own that stay: a worker ends with the thread that started it.
+    # Threads that stay alive: a worker ends with the thread that started it.
     pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="explorer")
 
     @asynccontextmanager
@@ -87,7 +87,7 @@ def make_app(api: Api, static: Path = STATIC) -> Starlette:
 
 
 class _UnreadBodies:
-    """Ends a connection whose request was answered before its body was read: it may never end."""
+    """Closes a connection whose request was answered before its body was read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -118,8 +118,8 @@ def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> S
         guard.check_names(request.headers)
         guard.check_token(request.headers, request.query_params.get("token"))
         asked = Asked(
-            path=_path(request),
-            query={one.name: _value(one, request) for one in route.query},
+            path=_path_value(request),
+            query={one.name: _query_value(one, request) for one in route.query},
             body=await _body(request, route, api.settings.most_body_bytes),
         )
         loop = asyncio.get_running_loop()
@@ -129,12 +129,12 @@ def _served(route: Route, api: Api, guard: Guard, pool: ThreadPoolExecutor) -> S
             return _stream(log, _first(request, first))
         if route.answer is None:
             return Response(status_code=route.status, headers=_SECURITY)
-        return _json(answer, route.status)
+        return _json_response(answer, route.status)
 
     return StarletteRoute(route.path, serve, methods=[route.method])
 
 
-def _path(request: Request) -> dict[str, Any]:
+def _path_value(request: Request) -> dict[str, Any]:
     found = dict(request.path_params)
     if "node" in found:
         if not re.fullmatch(r"\d{1,9}", found["node"]):
@@ -143,7 +143,7 @@ def _path(request: Request) -> dict[str, Any]:
     return found
 
 
-def _value(parameter: Parameter, request: Request) -> Any:
+def _query_value(parameter: Parameter, request: Request) -> Any:
     text = request.query_params.get(parameter.name)
     if text is None:
         if parameter.required:
@@ -157,7 +157,7 @@ def _value(parameter: Parameter, request: Request) -> Any:
 
 
 async def _body(request: Request, route: Route, most: int) -> Any:
-    """Return the body as a record; what is too long is not read to its end."""
+    """Return the body as a record; stop reading a body that is too long."""
     if route.body is None:
         return None
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -186,7 +186,7 @@ def _too_long(most: int) -> ExplorerError:
 
 
 def _first(request: Request, first: int) -> int:
-    """Return the number of the first event that a stream tells: after the last that was seen."""
+    """Return the number of the first event to send: the one after the last that the client saw."""
     seen = request.headers.get("last-event-id", "")
     return int(seen) + 1 if re.fullmatch(r"\d{1,12}", seen) else first
 
@@ -207,7 +207,7 @@ def _stream(log: Log, first: int) -> StreamingResponse:
     return StreamingResponse(lines(), media_type="text/event-stream", headers=headers)
 
 
-def _json(answer: Any, status: int) -> Response:
+def _json_response(answer: Any, status: int) -> Response:
     headers = {**_SECURITY, "Cache-Control": "no-store"}
     data = msgspec.json.encode(answer)
     return Response(data, status, headers, media_type="application/json")
@@ -216,7 +216,7 @@ def _json(answer: Any, status: int) -> Response:
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
-    return _json(problem_of(error), status_of(error))
+    return _json_response(problem_of(error), status_of(error))
 
 
 def _file(static: Path, path: str) -> Response:
@@ -227,13 +227,13 @@ def _file(static: Path, path: str) -> Response:
         if path:
             return PlainTextResponse("no such file\n", 404, _SECURITY)
         return PlainTextResponse(f"{_NO_PAGE}\n", 404, _SECURITY)
-    # What is built has a digest in its name; the page itself has not.
+    # Built files have a digest in their names, index.html has not.
     kept = "max-age=31536000, immutable" if "/assets/" in f"/{path}" else "no-cache"
     return FileResponse(found, headers={**_SECURITY, "Cache-Control": kept})
 
 
 def _built(root: Path, path: str) -> Path | None:
-    """Return a file of the built page, or None where there is none of that name."""
+    """Return a file of the built front end, or None if there is none of that name."""
     try:
         found = (root / path).resolve()
         return found if found.is_relative_to(root) and found.is_file() else None
@@ -246,5 +246,5 @@ async def _close_idle(api: Api) -> None:
         await asyncio.sleep(_LOOK_SECONDS)
         try:
             await asyncio.to_thread(api.registry.close_idle)
-        except Exception:  # the next look may find what this one did not
+        except Exception:  # the next round may succeed
             _log.exception("idle sessions were not closed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a page is told of an environment before it has a program."""
+"""Descriptions of environments, before a session is opened."""
 
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ def environment_names() -> list[records.EnvironmentName]:
 
 
 def format_names(id: str) -> list[records.Format]:
-    """Return how programs can be written that are pasted into the environment `id`: as text."""
+    """Return the text formats that the environment `id` reads."""
     compiler = compiler_of(id)
     formats = () if compiler is None else compiler.formats
     return [
@@ -41,7 +41,7 @@ def format_names(id: str) -> list[records.Format]:
 
 
 def environment_of(id: str, env: CompilerEnv) -> records.Environment:
-    """Return all that the environment called `id` offers."""
+    """Return the description of the environment `id`: its spaces, datasets, costs and views."""
     plain = describe(id, env)
     panes, offered = env.panes, set(env.observation)
     running = panes.running
@@ -76,7 +76,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
         assembly_title=panes.assembly.title if panes.assembly else "",
         has_text=panes.text is not None and panes.text.observation in offered,
         has_assembly=panes.assembly is not None and panes.assembly.observation in offered,
-        costs=_costs(panes, offered, running),
+        costs=_cost_records(panes, offered, running),
         vectors=[
             records.Vector(name=name, labels=list(labels))
             for name, labels in panes.vectors.items()
@@ -91,7 +91,7 @@ def environment_of(id: str, env: CompilerEnv) -> records.Environment:
 
 
 def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> records.ActionSpace:
-    """Return what `describe` says of an action space, as a record."""
+    """Return an action space as `describe` gives it, as a record."""
     is_several = isinstance(space, gymnasium.spaces.MultiDiscrete)
     shape: list[int] = to_plain(cast(Any, space).nvec.ravel()) if is_several else []
     return records.ActionSpace(
@@ -106,14 +106,14 @@ def action_space_of(env: CompilerEnv, space: Any, plain: dict[str, Any]) -> reco
 
 
 def runs(env: CompilerEnv, name: str) -> bool:
-    """Return whether the observation `name` runs the program, itself or what it is made of."""
+    """Return whether the observation `name`, or one that it is derived from, runs the program."""
     spec = env.observation.spaces.get(name)
     base = name if spec is None else spec.base_id
     return not env.panes.running.isdisjoint((name, base))
 
 
 def first_reward(id: str, env: CompilerEnv) -> str | None:
-    """Return the reward that the environment is made with, else one that is known to be good.
+    """Return the reward that the environment is made with, or else its recommended one.
 
     One that runs the program is chosen by whom it concerns only.
     """
@@ -143,7 +143,7 @@ def _has_settings(env: CompilerEnv, name: str) -> bool:
     return spec is not None and bool(spec.sets)
 
 
-def _costs(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
+def _cost_records(panes: Panes, offered: set[str], running: frozenset[str]) -> list[records.Cost]:
     return [
         records.Cost(
             name=one.observation,

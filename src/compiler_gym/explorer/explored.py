@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One session: a tree over one environment, its texts, its events and the tasks that go on.
+"""One session: a tree over one environment, its texts, its events and its running tasks.
 
-Requests come from several threads; one at a time gets at the tree. Tasks work on forks of
-their own and take the tree only to add what they found.
+Requests come from several threads; one at a time has access to the tree. Tasks work on their
+own forks and lock the tree only to add results.
 """
 
 import secrets
@@ -42,7 +42,7 @@ class Explored:
         self.id = secrets.token_urlsafe(9)
         self.environment = environment
         self.make_env = make_env
-        """Makes another environment like this one, for a search."""
+        """Makes another environment with the same arguments, for a search."""
         self.program = program
         self.source = source
         self.may_run = may_run
@@ -60,7 +60,7 @@ class Explored:
     # -- the tree ---------------------------------------------------------------------------
 
     def start(self, actions: Sequence[Any] = ()) -> None:
-        """Reset the environment and apply the actions of an episode that was given."""
+        """Reset the environment and apply the actions of the given episode."""
         with self._lock:
             state = self._tree.start()
             for action in actions:
@@ -70,7 +70,7 @@ class Explored:
             self.at = state.id
 
     def work(self, call: Callable[[Tree, Listings], _T]) -> _T:
-        """Return what `call` makes of the tree, alone with it."""
+        """Return the result of `call` on the tree, with exclusive access."""
         with self._lock:
             if self.is_closed:
                 raise ExplorerError("this session is closed", status=404, next="open another")
@@ -86,7 +86,7 @@ class Explored:
                 self.touch()
 
     def record(self, *, whole: bool = True) -> records.Session:
-        """Return what clients are told of the session."""
+        """Return the description of the session for clients."""
 
         def told(tree: Tree, _: Listings) -> records.Session:
             reward = tree.env.reward_space
@@ -105,7 +105,7 @@ class Explored:
 
         idle = self.idle_seconds
         found = self.work(told)
-        if not whole:  # to list sessions is no use of them
+        if not whole:  # listing sessions does not count as using them
             self._used = time.monotonic() - idle
         return found
 
@@ -132,7 +132,7 @@ class Explored:
                 self.log.add(records.Event(kind="nodes", nodes=fresh))
 
     def remove(self, node: int) -> None:
-        """Take a node and all that follows it out."""
+        """Remove a node and its descendants."""
 
         def removed(tree: Tree, listings: Listings) -> None:
             for gone in tree.remove(tree.state(node)):
@@ -142,11 +142,11 @@ class Explored:
         self.work(removed)
 
     def measure(self, ids: Sequence[int], names: Sequence[str]) -> list[records.CostValues]:
-        """Return costs of nodes; those that are known are not measured again."""
+        """Return costs of nodes; known ones are not measured again."""
         return [self._measured(id, names) for id in ids]
 
     def text_pane(self, which: str) -> TextPane:
-        """Return how the ``text`` or ``assembly`` of a state is made; raise `ExplorerError`."""
+        """Return the pane of a state's ``text`` or ``assembly``; or raise `ExplorerError`."""
 
         def found(tree: Tree, _: Listings) -> TextPane:
             pane: TextPane | None = getattr(tree.panes, which)
@@ -157,14 +157,14 @@ class Explored:
         return self.work(found)
 
     def require_allowed(self, names: Sequence[str], *, run: bool) -> None:
-        """Raise `ExplorerError` where an observation would run the program unasked."""
+        """Raise `ExplorerError` if an observation runs the program without permission."""
 
         def check(tree: Tree, _: Listings) -> None:
             for name in names:
                 tree.env.observation.spec(name)
                 if not (run or self.may_run) and runs(tree.env, name):
                     raise ExplorerError(
-                        f"{name} runs the program: expected to be told that it may",
+                        f"{name} runs the program: expected run=true, which permits that",
                         status=403,
                         next="ask again with run=true",
                     )
@@ -175,16 +175,16 @@ class Explored:
 
     @property
     def idle_seconds(self) -> float:
-        """How long nobody has used it; 0 while something is done in it."""
+        """The seconds since its last use; 0 while a request is served."""
         is_used = self._busy or any(task.is_running for task in self.tasks.values())
         return 0.0 if is_used else time.monotonic() - self._used
 
     def touch(self) -> None:
-        """Note that it is used."""
+        """Note a use."""
         self._used = time.monotonic()
 
     def close(self) -> None:
-        """End its tasks and processes; whoever is in the middle of something gets an error."""
+        """End its tasks and processes; requests under way get an error."""
         if self.is_closed:
             return
         self.is_closed = True

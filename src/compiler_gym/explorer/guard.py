@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Who may ask: whoever knows the token, from this server's own page, by this server's own name.
+"""Checks who may send requests: the token, the origin and the host name of each request.
 
-A page elsewhere can make a browser send requests here; it cannot read the address that the
-token is in, and it says where it comes from. A name that leads here and is not ours is refused
-too: it is how such a page would pass for ours. Where other machines were let in, a number is
-believed, since no page can make a number lead elsewhere, and so is the name of this machine.
+A foreign web page can make a browser send requests here, but it cannot read the token, and the
+browser names its origin. A host name other than ours is refused too, against DNS rebinding. If
+the server is open to other machines, numeric addresses are accepted, since no page can redirect
+one, and so is the name of this machine.
 """
 
 import secrets
@@ -17,8 +17,8 @@ from compiler_gym.errors import ExplorerError
 __all__ = ["EVERYWHERE", "Guard"]
 
 EVERYWHERE = frozenset({"", "0.0.0.0", "[::]"})
-"""What a host is called that stands for every address of a machine."""
-_LOCAL = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""Host values that stand for every address of a machine."""
+_LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class Guard:
@@ -26,16 +26,16 @@ class Guard:
 
     def __init__(self, token: str, hosts: Iterable[str]) -> None:
         self._token = token.encode()
-        self._hosts = _LOCAL | {_bracketed(host) for host in hosts}
+        self._hosts = _LOOPBACK_HOSTS | {_bracketed(host) for host in hosts}
         self._by_address = not self._hosts.isdisjoint(EVERYWHERE)
-        if self._hosts != _LOCAL:  # others may ask, by the name of this machine
+        if self._hosts != _LOOPBACK_HOSTS:  # open to other machines, by the name of this one
             name = socket.gethostname().lower().partition(".")[0]
             self._hosts |= {socket.gethostname().lower(), name, f"{name}.local"}
 
     def check_names(self, headers: Mapping[str, str]) -> None:
-        """Raise `ExplorerError` for another host or another origin than ours."""
+        """Raise `ExplorerError` unless host and origin are this server's."""
         host = headers.get("host", "")
-        name = _name_of(host)
+        name = _host_name(host)
         if not name or (name not in self._hosts and not (self._by_address and _is_address(name))):
             raise ExplorerError(
                 f"host is {host!r:.100}: expected the address that was printed, or with --host the "
@@ -50,10 +50,12 @@ class Guard:
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not (
             headers.get("sec-fetch-mode") == "navigate"
         ):
-            raise ExplorerError("another site asks: expected this page", status=403)
+            raise ExplorerError(
+                "the request comes from another site: expected this page", status=403
+            )
 
     def check_token(self, headers: Mapping[str, str], in_query: str | None) -> None:
-        """Raise `ExplorerError` unless the request knows the token."""
+        """Raise `ExplorerError` unless the request has the token."""
         scheme, _, word = headers.get("authorization", "").partition(" ")
         given = word.strip() if scheme.lower() == "bearer" else in_query
         if given is None or not secrets.compare_digest(given.encode(), self._token):
@@ -64,7 +66,7 @@ class Guard:
             )
 
 
-def _name_of(host: str) -> str:
+def _host_name(host: str) -> str:
     """Return a host without its port."""
     if host.startswith("["):
         return host.partition("]")[0].lower() + "]"
@@ -72,7 +74,7 @@ def _name_of(host: str) -> str:
 
 
 def _is_address(name: str) -> bool:
-    """Return whether a host is an address: no page can have one that leads elsewhere."""
+    """Return whether a host is a numeric address, which DNS cannot redirect."""
     try:
         ip_address(name.removeprefix("[").removesuffix("]"))
     except ValueError:

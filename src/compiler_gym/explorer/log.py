@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Events in their order, written by any thread and read by streams in the loop of the server."""
+"""A log of events, written by any thread and read by streams in the server's event loop."""
 
 import asyncio
 import threading
@@ -9,12 +9,12 @@ from compiler_gym.explorer.records import Event
 
 __all__ = ["Log"]
 
-_KEPT = 4096
+_KEPT_EVENTS = 4096
 _ALIVE_SECONDS = 15.0
 
 
 class Log:
-    """What happened. Who comes late is told what is kept; who was here says what he has seen."""
+    """Numbered events. A new reader gets those that are kept; a returning one names the next."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,18 +24,18 @@ class Log:
         self._readers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     def add(self, event: Event) -> None:
-        """Note an event. After `end` it is passed over."""
+        """Append an event; ignored after `end`."""
         with self._lock:
             if self._is_over:
                 return
             self._events.append(event)
-            if len(self._events) > _KEPT:
-                del self._events[: _KEPT // 2]
-                self._dropped += _KEPT // 2
+            if len(self._events) > _KEPT_EVENTS:
+                del self._events[: _KEPT_EVENTS // 2]
+                self._dropped += _KEPT_EVENTS // 2
             self._wake()
 
     def end(self) -> None:
-        """Say that nothing more will happen: streams end."""
+        """Close the log, which ends its streams."""
         with self._lock:
             self._is_over = True
             self._wake()
@@ -47,7 +47,7 @@ class Log:
             return self._dropped + len(self._events)
 
     async def read(self, number: int = 0) -> AsyncGenerator[tuple[int, Event] | None]:
-        """Yield each event from `number` on with its number, and None in silence: still here."""
+        """Yield each event from `number` on with its number, and None as a keep-alive."""
         woken = asyncio.Event()
         with self._lock:
             self._readers[woken] = asyncio.get_running_loop()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs of states, with what differs from another state marked."""
+"""Graphs of states, with the differences to another state marked."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,11 +29,11 @@ def graph_of(
     tree: Tree, listings: Listings, state: State, pane: GraphPane, function: str | None,
     against: State | None,
 ) -> Graph:  # fmt: skip
-    """Return a picture of `state`, marked with what differs from `against`."""
+    """Return a graph of `state`, with the differences to `against` marked."""
     if pane.of_function and not function:
         raise ExplorerError(f"{pane.kind} is drawn of a function: expected ?function=NAME")
     name = function or ""
-    graph = _read(tree, listings, state, pane, name)
+    graph = _graph_at(tree, listings, state, pane, name)
     if len(graph.nodes) > _MOST_NODES:
         raise ExplorerError(
             f"this graph has {len(graph.nodes):,} nodes: expected at most {_MOST_NODES:,}",
@@ -42,19 +42,21 @@ def graph_of(
         )
     other = None
     if against is not None:
-        other = _other(tree, listings, against, pane, name)
+        other = _other_end(tree, listings, against, pane, name)
     status = _statuses(graph, other)
     return Graph(
         node=state.id,
         kind=pane.kind,
         function=name,
-        nodes=[_node(node, status.get(node.id, "")) for node in graph.nodes],
+        nodes=[_graph_node(node, status.get(node.id, "")) for node in graph.nodes],
         edges=_edges(graph, other, status),
-        removed_nodes=[_node(node, "removed") for node in _removed(graph, other)],
+        removed_nodes=[_graph_node(node, "removed") for node in _removed(graph, other)],
     )
 
 
-def _read(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
+def _graph_at(
+    tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str
+) -> PaneGraph:
     if pane.observations:
         values: Sequence[Any] = tree.use(
             state, lambda env: [env.observation[one] for one in pane.observations]
@@ -66,9 +68,11 @@ def _read(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: s
     return pane.read([text_of(listed, tree.panes.text, state.id, name).text], name)
 
 
-def _other(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str) -> PaneGraph:
+def _other_end(
+    tree: Tree, listings: Listings, state: State, pane: GraphPane, name: str
+) -> PaneGraph:
     try:
-        return _read(tree, listings, state, pane, name)
+        return _graph_at(tree, listings, state, pane, name)
     except ExplorerError as error:  # the function is not there
         if error.status != 404:
             raise
@@ -76,15 +80,15 @@ def _other(tree: Tree, listings: Listings, state: State, pane: GraphPane, name: 
 
 
 def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
-    """Return of each node whether the other state has it, by what it is and then by its name."""
+    """Return the status of each node in the other state, matched by content, then by name."""
     if other is None:
         return {}
-    equal = Counter(map(_digest, other.nodes))
+    equal = Counter(map(_content_of_node, other.nodes))
     names = {node.id for node in other.nodes}
     found: dict[str, str] = {}
     for node in graph.nodes:
-        if equal[_digest(node)] > 0:
-            equal[_digest(node)] -= 1
+        if equal[_content_of_node(node)] > 0:
+            equal[_content_of_node(node)] -= 1
             found[node.id] = "same"
         else:
             found[node.id] = "changed" if node.id in names else "added"
@@ -94,21 +98,21 @@ def _statuses(graph: PaneGraph, other: PaneGraph | None) -> dict[str, str]:
 def _removed(graph: PaneGraph, other: PaneGraph | None) -> list[PaneNode]:
     if other is None:
         return []
-    equal = Counter(map(_digest, graph.nodes))
+    equal = Counter(map(_content_of_node, graph.nodes))
     names = {node.id for node in graph.nodes}
     gone: list[PaneNode] = []
     for node in other.nodes:
-        if equal[_digest(node)] > 0:
-            equal[_digest(node)] -= 1
+        if equal[_content_of_node(node)] > 0:
+            equal[_content_of_node(node)] -= 1
         elif node.id not in names:
             gone.append(node)
     return gone
 
 
 def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) -> list[Edge]:
-    """Return the edges, each the same where it joins equal nodes, or those of the same names."""
+    """Return the edges; one is the same if it joins equal nodes, or nodes of the same names."""
     equal, named = _ends(other)
-    digests = {node.id: _digest(node) for node in graph.nodes}
+    digests = {node.id: _content_of_node(node) for node in graph.nodes}
     found: list[Edge] = []
     for edge in graph.edges:
         mark = ""
@@ -116,7 +120,7 @@ def _edges(graph: PaneGraph, other: PaneGraph | None, status: dict[str, str]) ->
             by_digest = digests[edge.source], digests[edge.target], edge.kind
             by_name = edge.source, edge.target, edge.kind
             has_changed = "changed" in (status[edge.source], status[edge.target])
-            is_same = _taken(equal, by_digest) or (has_changed and _taken(named, by_name))
+            is_same = _take_one(equal, by_digest) or (has_changed and _take_one(named, by_name))
             mark = "same" if is_same else "added"
         found.append(
             Edge(
@@ -134,29 +138,29 @@ _Ends = Counter[tuple[str, str, str]]
 
 
 def _ends(graph: PaneGraph | None) -> tuple[_Ends, _Ends]:
-    """Return what edges join: what their nodes are, and what these are called."""
+    """Return the ends of the edges, as the contents and as the names of their nodes."""
     if graph is None:
         return Counter(), Counter()
-    digests = {node.id: _digest(node) for node in graph.nodes}
+    digests = {node.id: _content_of_node(node) for node in graph.nodes}
     return (
         Counter((digests[one.source], digests[one.target], one.kind) for one in graph.edges),
         Counter((one.source, one.target, one.kind) for one in graph.edges),
     )
 
 
-def _taken(left: _Ends, key: tuple[str, str, str]) -> bool:
-    """Take one out, if there is one left."""
+def _take_one(left: _Ends, key: tuple[str, str, str]) -> bool:
+    """Remove one and return whether there was one."""
     if left[key] <= 0:
         return False
     left[key] -= 1
     return True
 
 
-def _digest(node: PaneNode) -> str:
+def _content_of_node(node: PaneNode) -> str:
     return f"{node.function}\n{node.digest or node.label}"
 
 
-def _node(node: PaneNode, status: str) -> GraphNode:
+def _graph_node(node: PaneNode, status: str) -> GraphNode:
     return GraphNode(
         id=node.id,
         label=node.label,

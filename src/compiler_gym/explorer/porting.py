@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""States out of the explorer and into it: JSON, fragments, command lines, Python, and files.
+"""Exports states as JSON, fragments, command lines and Python, and imports them from files.
 
-What comes in is what other commands wrote: states, search results, runs, entries of a
-leaderboard, reports of tuned projects. Nothing in it is run.
+Imports read what other commands wrote: states, search results, runs, entries of a leaderboard,
+reports of tuned projects. Nothing in them is executed.
 """
 
 import base64
@@ -28,22 +28,22 @@ from compiler_gym.tuning import PLAN_FILE, read_plan
 
 __all__ = ["exported", "fragment_of", "imported", "read_fragment"]
 
-_MARK = "s1."
-"""What a fragment begins with: its version."""
+_FRAGMENT_PREFIX = "s1."
+"""The prefix of a fragment: its version."""
 _MOST_BYTES = 8 << 20
 _MOST_FILE_BYTES = 64 << 20
 _MOST_EPISODES = 2000
 
 
 class _Binary(msgspec.Struct):
-    """What the report of a tuned project says of a binary, as far as it is read here."""
+    """A binary in the report of a tuned project; only the fields that are read here."""
 
     name: str
     passes: str
 
 
 class _Report(msgspec.Struct):
-    """What such a report says."""
+    """The report of a tuned project."""
 
     compiler: str
     binaries: list[_Binary]
@@ -75,28 +75,28 @@ def exported(tree: Tree, state: State, environment: str, source: Source | None) 
 
 
 def _is_named(state: State) -> bool:
-    """Return whether the action that led to a state has a name, not only a value."""
+    """Return whether the action that led to a state has a name."""
     return isinstance(state.action, int) and state.name != str(state.action)
 
 
 def _text_of(source: Source | None) -> dict[str, Any]:
-    """Return what a state says of a pasted program: no address leads to its text."""
+    """Return the text of a pasted program, which has no URI to load it from."""
     return {} if source is None else {"source": msgspec.to_builtins(source)}
 
 
 def fragment_of(episode: Episode) -> str:
-    """Return an episode as text that an address can hold."""
-    packed = zlib.compress(msgspec.json.encode(_dense(episode)), 9)
-    return _MARK + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    """Return an episode as text for the fragment of a URL."""
+    packed = zlib.compress(msgspec.json.encode(_without_empty(episode)), 9)
+    return _FRAGMENT_PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def read_fragment(text: str) -> Episode:
-    """Return the episode of a fragment; raise `StateFileError` where it is damaged.
+    """Return the episode of a fragment; raise `StateFileError` if it is damaged.
 
-    What stands after an ``&`` is the page's: which step it shows, and how.
+    Text after an ``&`` is ignored: it holds the settings of the page.
     """
     try:
-        packed, _, _ = text.removeprefix("#").removeprefix(_MARK).partition("&")
+        packed, _, _ = text.removeprefix("#").removeprefix(_FRAGMENT_PREFIX).partition("&")
         data = base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(data, _MOST_BYTES)
@@ -108,7 +108,7 @@ def read_fragment(text: str) -> Episode:
 
 
 def imported(asked: ImportRequest) -> Episodes:
-    """Return the episodes that a text or a path holds; raise `StateFileError` where none does."""
+    """Return the episodes in a text or a file; raise `StateFileError` if there are none."""
     if (asked.text is None) == (asked.path is None):
         raise ExplorerError("expected a text or a path to read, and not both")
     if asked.text is not None:
@@ -125,12 +125,12 @@ def imported(asked: ImportRequest) -> Episodes:
         if text.lstrip().startswith("{") and len(text) <= _MOST_BYTES:
             return _from_text(text)
         return _of_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
-    except StateFileError as error:  # what was found may be a file that is none of ours
+    except StateFileError as error:  # the file may have another format
         raise StateFileError(f"{path}: {str(error).partition('; found ')[0]}") from None
 
 
 def _text_in(path: Path) -> str:
-    """Return the text of a file that a client names; raise `StateFileError` without quoting it."""
+    """Return the text of a file that a client names; errors do not quote it."""
     try:
         return read_regular(path, most=_MOST_FILE_BYTES).decode()
     except OSError as error:
@@ -143,7 +143,7 @@ def _text_in(path: Path) -> str:
 
 def _from_text(text: str) -> Episodes:
     begin = text.strip()
-    if begin.removeprefix("#").startswith(_MARK):
+    if begin.removeprefix("#").startswith(_FRAGMENT_PREFIX):
         return Episodes(kind="fragment", episodes=[read_fragment(begin)])
     if not begin:
         raise StateFileError("there is nothing to read: expected states, results or a link")
@@ -168,13 +168,13 @@ def _from_folder(path: Path) -> Episodes:
     if os.path.isfile(path / PLAN_FILE):
         return _from_plan(path / PLAN_FILE)
     raise StateFileError(
-        f"{path} is no run, no entry of a leaderboard and no tuned project: expected a folder "
+        f"{path} is not a run, a leaderboard entry or a tuned project: expected a folder "
         f"with states.jsonl, submission.toml or {PLAN_FILE}"
     )
 
 
 def _from_plan(path: Path) -> Episodes:
-    """Return the passes of each binary of a tuned project, for a program of the reader's choice."""
+    """Return the passes of each binary of a tuned project, to apply to any program."""
     plan = read_plan(path)
     return Episodes(
         kind="tuning",
@@ -190,7 +190,7 @@ def _from_plan(path: Path) -> Episodes:
 
 
 def _plan_in(text: str) -> Episodes | None:
-    """Return what the report of a tuned project names, or None where the text is none."""
+    """Return the report of a tuned project, or None if the text is not one."""
     try:
         report = msgspec.json.decode(text, type=_Report)
     except msgspec.MsgspecError:
@@ -236,13 +236,13 @@ def _environment_for(compiler: str) -> str | None:
 
 
 class _Sourced(msgspec.Struct):
-    """What a state of a pasted program has beside it."""
+    """The source beside a state of a pasted program."""
 
     source: Source | None = None
 
 
 def _with_sources(found: Episodes, text: str) -> Episodes:
-    """Return the episodes with the texts of pasted programs that their lines hold."""
+    """Return the episodes with the sources of pasted programs from their lines."""
     lines = [line for line in text.split("\n") if line.strip()]
     if not text.startswith("{") or len(lines) < len(found.episodes):
         return found
@@ -260,7 +260,7 @@ def _with_sources(found: Episodes, text: str) -> Episodes:
 
 
 def _in_one_line(text: str) -> str:
-    """Return a state that is laid out over lines as the line that states are read from."""
+    """Return a state that spans several lines as one line, as states are read."""
     if text.startswith("{\n"):
         try:
             document = json.loads(text)
@@ -272,7 +272,7 @@ def _in_one_line(text: str) -> str:
 
 
 class _Published(msgspec.Struct):
-    """What an entry of a leaderboard has beside its state."""
+    """The fields beside the state in a leaderboard entry."""
 
     published: Any
 
@@ -293,13 +293,13 @@ def _list_of(text: str) -> list[Any]:
     return list(found)
 
 
-def _dense(episode: Episode) -> dict[str, Any]:
+def _without_empty(episode: Episode) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(episode)
     return {key: value for key, value in plain.items() if value not in (None, "")}
 
 
 def _python(episode: Episode, path: list[State]) -> str:
-    """Return a program that goes where the episode is, and prints the state."""
+    """Return a Python program that replays the episode and prints its state."""
     chosen = {
         key: value
         for key, value in (

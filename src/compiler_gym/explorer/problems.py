@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Turns errors into what a client is told: a status and a `Problem`."""
+"""Turns errors into answers: an HTTP status and a `Problem`."""
 
 import re
 
@@ -29,11 +29,11 @@ _STATUS: tuple[tuple[type[CompilerGymError], int], ...] = (
     (WorkerTimeoutError, 504),
     (ServiceError, 502),
 )
-"""The first class that fits says whose fault it is: the client's, the program's, the worker's."""
+"""The status by error class; the first class that matches counts."""
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return what a client is told of `error`."""
+    """Return the `Problem` for `error`."""
     message = str(error)[:_MOST_LETTERS] or type(error).__name__
     found = {key: text.strip() for key, text in _FACTS.findall(message)}
     return Problem(
@@ -46,7 +46,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def status_of(error: Exception) -> int:
-    """Return the status of an answer that is `error`; 500 where it is a mistake of ours."""
+    """Return the HTTP status for `error`; 500 if it is a defect of the server."""
     if isinstance(error, ExplorerError):
         return error.status
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds programs: an address, a path on this machine, or a text that somebody pasted."""
+"""Finds programs: a URI, a path on this machine, or pasted text."""
 
 import os
 from pathlib import Path
@@ -13,19 +13,19 @@ from compiler_gym.registration import Compiler, ProgramFormat
 
 __all__ = ["format_of", "local_path", "named_program", "pasted_program", "source_of"]
 
-_SHOWN = 300
+_MOST_QUOTED_PATH = 300
 _PASTED = "benchmark://pasted-v0/"
-"""Where environments put what was pasted."""
+"""The dataset of pasted programs."""
 
 
 def named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None) -> Benchmark:
-    """Return the program at an address or a path; a path may carry a query as an address does.
+    """Return the program at a URI or a path; a path may have a query as a URI does.
 
-    A file is read only if its name says that it is a program: compilers quote what they refuse.
+    A file is read only if its name has a program's suffix: a compiler's errors quote the file.
     """
     if name.startswith(_PASTED):
         raise BenchmarkNotFoundError(
-            f"{name} was pasted, and its text is not here: expected the source, as a link holds it"
+            f"{name} was pasted elsewhere: expected its source, which a permanent link holds"
         )
     path, query = path_and_query(name)
     _require_suffix(compiler, name, path)
@@ -33,7 +33,7 @@ def named_program(env: CompilerEnv, name: str, compiler: Compiler | None = None)
         return env.datasets.benchmark(name)
     file = local_path(path)
     if not os.path.exists(file):
-        raise BenchmarkNotFoundError(f"no such file: {path[:_SHOWN]!r}")
+        raise BenchmarkNotFoundError(f"no such file: {path[:_MOST_QUOTED_PATH]!r}")
     return env.datasets.benchmark(f"file://{quote_path(str(file))}{query}")
 
 
@@ -46,19 +46,19 @@ def _require_suffix(compiler: Compiler | None, name: str, path: str) -> None:
     if suffixes and not path.endswith(tuple(suffixes)):
         known = ", ".join(suffixes)
         raise BenchmarkInitError(
-            f"cannot tell what {path[:_SHOWN]!r} is: expected a name ending in {known}"
+            f"cannot tell what {path[:_MOST_QUOTED_PATH]!r} is: expected a name ending in {known}"
         )
 
 
 def local_path(text: str) -> Path:
-    """Return where a path leads on this machine, whether something is there or not."""
+    """Return the absolute path, whether it exists or not."""
     if "\0" in text:
-        raise ExplorerError(f"path is {text[:_SHOWN]!r}: expected one without a NUL")
+        raise ExplorerError(f"path is {text[:_MOST_QUOTED_PATH]!r}: expected one without a NUL")
     return Path(os.path.abspath(os.path.expanduser(text)))
 
 
 def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) -> Benchmark:
-    """Return the program that `source` is; raise `BenchmarkInitError` where it is none."""
+    """Return the program in `source`; raise `BenchmarkInitError` if it is not one."""
     if not source.text.strip():
         raise BenchmarkInitError("the program is empty: expected its text")
     known = format_of(compiler, source)
@@ -72,7 +72,7 @@ def pasted_program(env: CompilerEnv, compiler: Compiler | None, source: Source) 
 
 
 def format_of(compiler: Compiler | None, source: Source) -> ProgramFormat:
-    """Return how `source` is written: as it says, or as its text looks."""
+    """Return the format of `source`: the one that it names, or one detected from its text."""
     formats = () if compiler is None else compiler.formats
     names = ", ".join(one.name for one in formats) or "a program of the environment's datasets"
     if source.language is not None:
@@ -90,7 +90,7 @@ def format_of(compiler: Compiler | None, source: Source) -> ProgramFormat:
 
 
 def source_of(program: Benchmark) -> str:
-    """Return the text that the program was written as, its files one after another; or nothing."""
+    """Return the source text of a program, its files joined; empty if it has none."""
     texts = [(one.filename, one.contents.decode(errors="replace")) for one in program.sources]
     if len(texts) == 1:
         return texts[0][1]

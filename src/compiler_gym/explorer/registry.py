@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The open sessions: at most so many, closed when nobody has used them for a while."""
+"""The open sessions: a bounded number, closed after a time without use."""
 
 import logging
 import threading
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class Registry:
-    """Sessions by id. Any thread."""
+    """The open sessions by id; thread-safe."""
 
     def __init__(self, most: int, idle_seconds: float) -> None:
         self.most = most
@@ -27,7 +27,7 @@ class Registry:
 
     @contextmanager
     def place(self) -> Generator[None]:
-        """Keep a place for a session that is being opened; raise `ExplorerError` for none."""
+        """Reserve a place for a session that is being opened; raise `ExplorerError` if full."""
         self.close_idle()
         with self._lock:
             if self._is_closed:
@@ -46,7 +46,7 @@ class Registry:
                 self._opening -= 1
 
     def add(self, session: Explored) -> None:
-        """Note a session that has its place."""
+        """Add a session for which a place was reserved."""
         with self._lock:
             is_late = self._is_closed
             if not is_late:
@@ -77,13 +77,13 @@ class Registry:
         self._end(self.session(id))
 
     def close_idle(self) -> None:
-        """Close what nobody uses."""
+        """Close sessions that were idle too long."""
         for session in self.all():
             if session.is_closed or session.idle_seconds > self.idle_seconds:
                 self._end(session)
 
     def close(self) -> None:
-        """Close all, for good."""
+        """Close every session, and accept no new one."""
         with self._lock:
             self._is_closed = True
             left = list(self._sessions.values())
@@ -95,7 +95,7 @@ class Registry:
                 task.join(10.0)
 
     def _end(self, session: Explored) -> None:
-        """Close a session and forget it. What goes wrong is of that session and ends no other."""
+        """Close and remove a session; an error while closing affects no other session."""
         try:
             session.close()
         except Exception:

@@ -47,7 +47,7 @@ class Route:
 _SESSION = "/api/sessions/{session}"
 _NODE = f"{_SESSION}/nodes/{{node}}"
 _TASK = f"{_SESSION}/tasks/{{task}}"
-_RUN = Parameter("run", bool, "Whether the program may be run for it.", default=False)
+_RUN_QUERY = Parameter("run", bool, "Whether the program may be run for it.", default=False)
 _FUNCTION = Parameter("function", str, "The name of a function; left out: all.")
 _AGAINST = Parameter("against", int, "Another node: what differs from it is marked.")
 
@@ -102,7 +102,8 @@ ROUTES: tuple[Route, ...] = (
         "GET", f"{_SESSION}/baselines", "baselines",
         "Return the costs of the standard levels, by observation.", dict[str, float | None],
         query=(
-            Parameter("cost", str, "The cost whose baselines are asked for.", required=True), _RUN,
+            Parameter("cost", str, "The cost whose baselines are asked for.", required=True),
+            _RUN_QUERY,
         ),
     ),
     Route(
@@ -132,7 +133,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         "GET", f"{_NODE}/observations/{{name}}", "observation",
-        "Return an observation of a state.", records.ObservationValue, query=(_RUN,),
+        "Return an observation of a state.", records.ObservationValue, query=(_RUN_QUERY,),
     ),
     Route(
         "GET", f"{_NODE}/export", "export",

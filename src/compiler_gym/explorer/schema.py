@@ -20,7 +20,7 @@ __all__ = ["SCHEMA_FILE", "schema", "schema_text"]
 SCHEMA_FILE = Path(__file__).with_name("schema.json")
 """What is committed."""
 _REFERENCES = "#/components/schemas/{name}"
-_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
+_JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean", float: "number"}
 _PATH_TYPES = {"node": "integer"}
 
 
@@ -95,7 +95,7 @@ def _in_path(name: str) -> dict[str, Any]:
 
 
 def _in_query(parameter: Parameter) -> dict[str, Any]:
-    kind: dict[str, Any] = {"type": _TYPES[parameter.type]}
+    kind: dict[str, Any] = {"type": _JSON_TYPES[parameter.type]}
     if parameter.default is not None:
         kind["default"] = parameter.default
     return {

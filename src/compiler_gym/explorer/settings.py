@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the explorer is served: a record that the command line fills in."""
+"""The settings of the server, which the command line fills in."""
 
 import secrets
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be chosen."""
+    """The settings of the server."""
 
     host: str = "127.0.0.1"
-    """The address that is listened at; others than this machine's own only if asked for."""
+    """The address to listen on; by default only this machine can reach it."""
     port: int = 0
-    """0: any that is free."""
+    """The port; 0 chooses a free one."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    """What every request of the API must know."""
+    """The token that every request to the API must carry."""
     environment: str | None = None
-    """The environment that is chosen first; None: the first that serves commands."""
+    """The environment selected at the start; None for the default of commands."""
     program: str | None = None
     source: Source | None = None
     most_sessions: int = 8
     idle_seconds: float = 1800.0
     most_body_bytes: int = 4 << 20
     limits: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What environments are made with besides: ``limits``."""
+    """Further arguments of environments: ``limits``."""

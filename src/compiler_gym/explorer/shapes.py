@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What actions without names are made of, so that a page can ask for each part.
+"""Describes actions without names part by part, so that a page can show a form for them.
 
-A shape tells of any space of Gymnasium and of ours; its values are the JSON that
-`value_from_json` reads, or what a space takes by name.
+A shape describes any space of Gymnasium and of this library; its values are the JSON that
+`value_from_json` reads, or names that the space accepts.
 """
 
 import math
@@ -24,7 +24,7 @@ _MOST_OPTIONS = 1000
 
 
 def shape_of(space: Any) -> Shape | None:
-    """Return how an action is put together; None where actions have names to choose from."""
+    """Return the shape of an action; None if actions have names to choose from."""
     if action_names(space):
         return None
     cases: Mapping[str, Mapping[str, Sequence[Any]]] | None = getattr(space, "cases", None)
@@ -100,7 +100,7 @@ def _of_part(place: int, part: ActionPart | None, first: int, count: int) -> Sha
     if part is None:
         return _of_numbers(str(place), [], first, count)
     names = part.values.split(", ")
-    if len(names) == count - 1:  # the values that there are, and none of them
+    if len(names) == count - 1:  # every value, or none
         names = ["", *names]
     return _of_numbers(part.name, names, first, count, part.description)
 

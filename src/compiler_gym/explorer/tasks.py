@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What goes on by itself: to try every action at a node, and searches.
+"""Background tasks: trying every action at a node, and searches.
 
-A task has a thread, a fork or environments of its own, and a log that streams read.
+A task has its own thread, its own fork or environments, and a log that streams read.
 """
 
 import secrets
@@ -29,11 +29,11 @@ METHODS = tuple(
     )
     for name, maker in ALGORITHMS.items()
 )
-"""The searches that there are."""
+"""Every search method."""
 
 
 class Working(ABC):
-    """A task. It is started once, and may be cancelled by any thread."""
+    """A background task: started once, cancelled by any thread."""
 
     kind = ""
 
@@ -52,11 +52,11 @@ class Working(ABC):
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on."""
+        """Whether the task is running."""
         return self.status == "running"
 
     def record(self) -> records.Task:
-        """Return what clients are told of it."""
+        """Return the description of the task for clients."""
         return records.Task(
             id=self.id, kind=self.kind, node=self.node, total=self.total, done=self.done,
             status=self.status,
@@ -68,7 +68,7 @@ class Working(ABC):
         self._thread.start()
 
     def cancel(self) -> None:
-        """Ask it to end soon."""
+        """Ask the task to end."""
         self.cancelled.set()
 
     def join(self, seconds: float) -> None:
@@ -77,7 +77,7 @@ class Working(ABC):
 
     @abstractmethod
     def work(self) -> None:
-        """Do it, looking at `cancelled` often."""
+        """Do the work, and check `cancelled` often."""
 
     def _run(self) -> None:
         try:
@@ -103,7 +103,7 @@ class Working(ABC):
 
 
 class TryingAll(Working):
-    """Tries actions at a node, each on a fork, and says what each earns."""
+    """Tries actions at a node, each on a fork, and reports the reward of each."""
 
     kind = "try-all"
 
@@ -117,7 +117,7 @@ class TryingAll(Working):
 
         self._env, _ = session.work(begun)
         try:
-            self._actions = _actions(self._env.action_space, asked.actions)
+            self._actions = _actions_to_try(self._env.action_space, asked.actions)
             for name in self._costs:
                 self._env.observation.spec(name)
         except CompilerGymError:
@@ -148,7 +148,7 @@ class TryingAll(Working):
             name=name,
             reward=None if failure is not None or reward is None else float(reward),
             changed=failure is None and not info["action_had_no_effect"],
-            costs={} if failure is not None else _costs(self._costs, values),
+            costs={} if failure is not None else _costs_by_name(self._costs, values),
             error=None if failure is None else problem_of(failure),
         )
 
@@ -172,10 +172,10 @@ class Searching(Working):
         )
         self._starts = _starts(path)
         if session.record(whole=False).reward is None:
-            raise ExplorerError("this session has no reward: a search would not know what to do")
+            raise ExplorerError("this session has no reward, which a search needs")
 
     def work(self) -> None:
-        """Search until the time is over or it is cancelled."""
+        """Search until the time is used or the task is cancelled."""
         (result,) = run_search(
             self.session.make_env,
             [self.session.program],
@@ -201,7 +201,7 @@ class Searching(Working):
         )
 
     def improved(self, improvement: Improvement) -> None:
-        """Tell of a better sequence."""
+        """Report a better sequence."""
         self.log.add(
             records.Event(
                 kind="improved",
@@ -214,7 +214,7 @@ class Searching(Working):
         )
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
-        """Tell how far it is, once a second, and end it where that was asked."""
+        """Report progress once a second, and end the search if the task was cancelled."""
         if self.cancelled.is_set():
             raise KeyboardInterrupt
         if int(seconds) > self.done:
@@ -235,8 +235,8 @@ class Searching(Working):
         return [names[move] if move < len(names) else str(move) for move in moves]
 
 
-def _actions(space: Any, asked: list[Any] | None) -> list[Any]:
-    """Return the actions that were asked for, or all that there are."""
+def _actions_to_try(space: Any, asked: list[Any] | None) -> list[Any]:
+    """Return the requested actions, or all actions."""
     if asked is not None:
         return [action_of(space, one) for one in asked]
     count = getattr(space, "n", None)
@@ -250,9 +250,9 @@ def _actions(space: Any, asked: list[Any] | None) -> list[Any]:
 
 
 def _starts(path: list[Any]) -> list[list[int]] | None:
-    """Return the sequence that a search begins with, if there is one that it can begin with."""
+    """Return the sequence that the search starts from, if it can start from it."""
     return [path] if path and all(isinstance(action, int) for action in path) else None
 
 
-def _costs(names: Sequence[str], values: Sequence[Any]) -> dict[str, float]:
+def _costs_by_name(names: Sequence[str], values: Sequence[Any]) -> dict[str, float]:
     return {name: float(value) for name, value in zip(names, values, strict=True)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Texts of states, function by function, and what differs between two of them."""
+"""Texts of states, function by function, and the differences between two of them."""
 
 import difflib
 import hashlib
@@ -24,11 +24,11 @@ __all__ = ["Listings", "difference", "functions_of", "text_of"]
 
 _KEPT_LETTERS = 32 << 20
 _MOST_COMPARED = 4_000
-"""Lines of a function whose difference is counted exactly."""
+"""The most lines of a function whose difference is counted exactly."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _Listing:
     """A text and its functions."""
 
     whole: PaneText
@@ -36,25 +36,25 @@ class _Listed:
 
 
 class Listings:
-    """Texts that were asked for, the last of them kept. One thread at a time."""
+    """A cache of the last requested texts; used by one thread at a time."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._kept: OrderedDict[tuple[int, str], _Listed] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, str], _Listing] = OrderedDict()
 
-    def of(self, state: State, pane: TextPane) -> _Listed:
+    def of(self, state: State, pane: TextPane) -> _Listing:
         """Return the text of a state by a pane."""
         key = state.id, pane.observation
         if key not in self._kept:
             raw = self._tree.use(state, lambda env: env.observation[pane.observation])
             whole = pane.read(str(raw))
-            self._kept[key] = _Listed(whole, parts_by_function(whole.text, pane.listing))
+            self._kept[key] = _Listing(whole, parts_by_function(whole.text, pane.listing))
             self._make_room()
         self._kept.move_to_end(key)
         return self._kept[key]
 
     def forget(self, id: int) -> None:
-        """Forget the texts of a node that is gone."""
+        """Drop the texts of a removed node."""
         for key in [key for key in self._kept if key[0] == id]:
             del self._kept[key]
 
@@ -65,8 +65,8 @@ class Listings:
             held -= len(oldest.whole.text)
 
 
-def text_of(listed: _Listed, pane: TextPane, node: int, function: str | None) -> Text:
-    """Return a whole text or the part that is one function; raise `ExplorerError` for none."""
+def text_of(listed: _Listing, pane: TextPane, node: int, function: str | None) -> Text:
+    """Return a text, or one function of it; raise `ExplorerError` if it has no such function."""
     lines = listed.whole.lines
     text, first = listed.whole.text, 0
     if function is not None:
@@ -83,24 +83,24 @@ def text_of(listed: _Listed, pane: TextPane, node: int, function: str | None) ->
     return Text(node=node, language=pane.listing.language, text=text, line_map=found)
 
 
-def functions_of(listed: _Listed, node: int) -> Functions:
+def functions_of(listed: _Listing, node: int) -> Functions:
     """Return the functions of a text."""
     facts = {name: _fact(name, text) for name, text in listed.parts.items()}
     outside = facts.pop("", _fact("", ""))
     return Functions(node=node, functions=list(facts.values()), outside=outside)
 
 
-def difference(a: int, before: _Listed, b: int, after: _Listed) -> Difference:
-    """Return which functions differ and by how many lines, the most first."""
+def difference(a: int, before: _Listing, b: int, after: _Listing) -> Difference:
+    """Return the functions that differ and by how many lines, the most first."""
     rows = [
-        _compared(name, before.parts.get(name), after.parts.get(name))
+        _function_difference(name, before.parts.get(name), after.parts.get(name))
         for name in dict.fromkeys([*after.parts, *before.parts])
     ]
     rows.sort(key=lambda row: (row.status == "same", not row.name, -(row.added + row.removed)))
     return Difference(a=a, b=b, functions=rows)
 
 
-def _compared(name: str, before: str | None, after: str | None) -> FunctionDifference:
+def _function_difference(name: str, before: str | None, after: str | None) -> FunctionDifference:
     def row(status: str, added: int, removed: int) -> FunctionDifference:
         return FunctionDifference(name=name, status=status, added=added, removed=removed)
 
@@ -110,11 +110,11 @@ def _compared(name: str, before: str | None, after: str | None) -> FunctionDiffe
     new = after.split("\n") if after is not None else []
     if before is None or after is None:
         return row("added" if before is None else "removed", len(new), len(old))
-    return row("changed", *_counted(old, new))
+    return row("changed", *_changed_lines(old, new))
 
 
-def _counted(old: list[str], new: list[str]) -> tuple[int, int]:
-    """Return how many lines came and went; of long functions, how many have no equal line."""
+def _changed_lines(old: list[str], new: list[str]) -> tuple[int, int]:
+    """Return the numbers of added and removed lines; of long functions, of unmatched lines."""
     if len(old) + len(new) > _MOST_COMPARED:
         return _without_equal(new, old), _without_equal(old, new)
     same = sum(

@@ -26,7 +26,7 @@ from compiler_gym.spaces import action_name, action_names, find_action, to_plain
 __all__ = ["State", "Tree", "action_of"]
 
 _T = TypeVar("_T")
-_KEPT = 10
+_KEPT_PROCESSES = 10
 """How many states are kept as processes beside the root."""
 _MOST_NODES = 20_000
 
@@ -75,7 +75,7 @@ class Tree:
         self._recovered = recovered
         self._states: dict[int, State] = {}
         self._next = 0
-        self._live = KeptForks[int](_KEPT)
+        self._live = KeptForks[int](_KEPT_PROCESSES)
         self._by_hash: dict[Any, int] = {}
         self._stepping: CompilerEnv | None = None
         """What has an action of its own under way."""
@@ -242,7 +242,7 @@ class Tree:
             parent=parent,
             action=plain,
             name=name,
-            reward=_number(reward),
+            reward=_reward_or_none(reward),
             total=None,
             costs={},
             ended=terminated or truncated,
@@ -321,7 +321,7 @@ class Tree:
             self._by_hash.setdefault(state.hash, state.id)
 
 
-def _number(reward: Any) -> float | None:
+def _reward_or_none(reward: Any) -> float | None:
     return None if reward is None else float(reward)
 
 

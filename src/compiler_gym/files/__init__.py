@@ -2,9 +2,9 @@
 """Files that survive a kill and a full disk, locks between processes, and temporary directories.
 
 ``appending`` adds lines to a file, ``replacing`` writes a file or a folder whole, ``reading``
-reads what a stranger names, ``locks`` keeps other processes out, ``temporary`` makes directories
-that are removed with their process. All raise `OSError` where the system refuses; whoever calls
-says in a typed error what the user can do.
+reads files with untrusted names, ``locks`` excludes other processes, ``temporary`` makes
+directories that are removed with their process. All raise the `OSError` of the system; callers
+turn it into a typed error with advice, with ``writing`` where a place could not be written.
 """
 
 from compiler_gym.files.appending import (
@@ -27,6 +27,7 @@ from compiler_gym.files.replacing import (
     write_whole,
 )
 from compiler_gym.files.temporary import KeptDirectory, new_scratch, scratch_directory
+from compiler_gym.files.writing import writing
 
 __all__ = [
     "FolderLock",
@@ -49,4 +50,5 @@ __all__ = [
     "whole_lines",
     "write_all",
     "write_whole",
+    "writing",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files whose names a stranger gave: regular ones alone, and no more of them than is allowed."""
+"""Reads files whose names are untrusted: only regular files, and only up to a size limit."""
 
 import errno
 import os

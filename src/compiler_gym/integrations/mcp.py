@@ -96,7 +96,7 @@ class AgentSession:
         text = plain if isinstance(plain, str) else self._json(name, plain)
         if len(text) <= _LONGEST_TEXT:
             return plain
-        return f"{_cut(text, _LONGEST_TEXT)}; shorter observations are {self._short_ones()}"
+        return f"{_shortened(text, _LONGEST_TEXT)}; shorter observations are {self._short_ones()}"
 
     def submit(self) -> dict[str, Any]:
         """End the episode; return its result and the command that repeats it."""
@@ -155,11 +155,11 @@ def make_server(session: AgentSession) -> Any:
         try:
             answer = json.dumps(call(*arguments))
         except CompilerGymError as error:
-            text = _cut(f"{type(error).__name__}: {error}", _LONGEST_TEXT)
+            text = _shortened(f"{type(error).__name__}: {error}", _LONGEST_TEXT)
             raise errors.ToolError(text) from error
         if len(answer) <= _LONGEST_ANSWER:
             return answer
-        return json.dumps(_cut(answer, _LONGEST_TEXT))
+        return json.dumps(_shortened(answer, _LONGEST_TEXT))
 
     # Coroutines, so that all of them run in one thread: an environment is used by one.
     async def describe() -> str:
@@ -186,7 +186,7 @@ def make_server(session: AgentSession) -> Any:
     return server
 
 
-def _cut(text: str, most: int) -> str:
+def _shortened(text: str, most: int) -> str:
     """Return the beginning of a long text, and how much of it is missing."""
     left = len(text) - most
     return text if left <= 0 else f"{text[:most]}\n... cut: {left} more characters"

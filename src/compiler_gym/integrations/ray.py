@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.errors import InvalidParameterError, RecordingError
-from compiler_gym.files import append_line, whole_lines
+from compiler_gym.files import append_line, whole_lines, writing
 from compiler_gym.integrations._library import library
 from compiler_gym.registration import Use, default_environment
 
@@ -70,10 +70,8 @@ class Store:
 
     def add(self, outcome: Outcome) -> None:
         """Append an outcome and make sure that it lasts."""
-        try:
+        with writing(self.path, RecordingError):
             append_line(self.path, asdict(outcome))
-        except OSError as error:
-            raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
 
 
 def run_jobs(

@@ -47,7 +47,7 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
             seeds = None if all(seed is None for seed in self._seeds) else list(self._seeds)
             options = next((o for o in self._options if o), None)
             observations, infos = vector.reset(seed=seeds, options=options)
-            self.reset_infos = [_row(infos, row) for row in range(vector.num_envs)]
+            self.reset_infos = [_infos_of_row(infos, row) for row in range(vector.num_envs)]
             self._reset_seeds()
             self._reset_options()
             return observations
@@ -57,7 +57,7 @@ def as_sb3(vector: CompilerVectorEnv) -> Any:
 
         def step_wait(self) -> Any:
             observations, rewards, terminations, truncations, infos = vector.step(self._actions)
-            rows = [_row(infos, row) for row in range(vector.num_envs)]
+            rows = [_infos_of_row(infos, row) for row in range(vector.num_envs)]
             for row, info in enumerate(rows):
                 if terminations[row] or truncations[row]:
                     last = info.pop("final_obs")
@@ -102,7 +102,7 @@ def _plain_actions(vector: CompilerVectorEnv) -> Any:
     return space
 
 
-def _row(infos: dict[str, Any], row: int) -> dict[str, Any]:
+def _infos_of_row(infos: dict[str, Any], row: int) -> dict[str, Any]:
     """Return the infos of one row."""
     found: dict[str, Any] = {}
     for key, value in infos.items():
@@ -110,7 +110,9 @@ def _row(infos: dict[str, Any], row: int) -> dict[str, Any]:
         if mask is None or not mask[row]:
             continue
         found[key] = (
-            _row(cast("dict[str, Any]", value), row) if isinstance(value, dict) else value[row]
+            _infos_of_row(cast("dict[str, Any]", value), row)
+            if isinstance(value, dict)
+            else value[row]
         )
     return found
 

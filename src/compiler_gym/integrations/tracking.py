@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, cast
 import gymnasium
 
 from compiler_gym.errors import RecordingError
-from compiler_gym.files import append_line
+from compiler_gym.files import append_line, writing
 from compiler_gym.integrations._library import library
 from compiler_gym.runs import open_scalars
 from compiler_gym.wrappers import EpisodeStream, Lasting, StepRecord
@@ -66,10 +66,8 @@ class JsonLinesTracker(_Closing):
         self._write({"step": step, **{name: float(value) for name, value in values.items()}})
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        try:
+        with writing(self.path, RecordingError):
             append_line(self.path, line, sync=False)
-        except OSError as error:
-            raise RecordingError(f"cannot write {self.path}: {error.strerror}") from error
 
 
 class TensorBoardTracker(_Closing):

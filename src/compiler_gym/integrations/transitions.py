@@ -19,6 +19,7 @@ import numpy as np
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
+from compiler_gym.files import writing
 from compiler_gym.integrations._library import library
 from compiler_gym.spaces import action_names
 
@@ -99,13 +100,11 @@ def write_transitions(
         if identity not in seen:
             seen.add(identity)
             rows.append({name: getattr(item, name) for name in schema.names})
-    try:
+    with writing(path, RecordingError):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         # An open file: given a path, the library deletes what is there when it fails.
         with Path(path).open("wb") as file:
             parquet.write_table(pa.Table.from_pylist(rows, schema), file)
-    except OSError as error:
-        raise RecordingError(f"cannot write {path}: {error}") from error
     return len(rows)
 
 

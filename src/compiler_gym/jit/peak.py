@@ -15,7 +15,7 @@ _CHAINS = 24
 """Sums that do not wait for each other: more than what covers the latency of any processor's
 units, and no more than it has registers with those that are read."""
 _CHAINS_OF_FEW_REGISTERS = 12
-_ROUNDS = 20_000
+_LOOP_ROUNDS = 20_000
 _ELEMENTS = 2**23
 """Numbers in each array that is streamed: 32 MiB, more than a core's share of any cache."""
 
@@ -36,20 +36,20 @@ def measured_peak() -> Peak:
     lanes = vector_lanes()
     chains = _CHAINS if lanes >= 16 else _CHAINS_OF_FEW_REGISTERS
     sink = np.zeros(lanes * chains, np.float32)
-    products = compile_ir(_products(lanes, chains), level=None).on("peak", [sink])
-    seconds = _best(products)
-    gflops = 2 * lanes * chains * _ROUNDS / seconds / 1e9
+    products = compile_ir(_products_per_second(lanes, chains), level=None).on("peak", [sink])
+    seconds = _best_rate(products)
+    gflops = 2 * lanes * chains * _LOOP_ROUNDS / seconds / 1e9
     arrays = [np.ones(_ELEMENTS, np.float32) for _ in range(3)]
-    seconds = _best(compile_ir(_sums(lanes), level=None).on("peak", arrays))
+    seconds = _best_rate(compile_ir(_sums(lanes), level=None).on("peak", arrays))
     return Peak(gflops, 12 * _ELEMENTS / seconds / 1e9)
 
 
-def _best(call: Call) -> float:
+def _best_rate(call: Call) -> float:
     (found,) = estimate_in_turns([call], seconds=0.15, noise=0.001)
     return min(found.samples)
 
 
-def _products(lanes: int, chains: int) -> str:
+def _products_per_second(lanes: int, chains: int) -> str:
     """Return a loop of fused products and sums, all in registers."""
     kind = f"<{lanes} x float>"
     numbers = range(chains)
@@ -72,7 +72,7 @@ entry:
 loop:
   %i = phi i64 [0, %entry], [%next, %loop]
 {phis}{fused}  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, {_ROUNDS}
+  %more = icmp ult i64 %next, {_LOOP_ROUNDS}
   br i1 %more, label %loop, label %done
 done:
 {stores}  ret void

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Evaluates a policy on a fixed task, and checks what others submitted.
+"""Evaluates a policy on a fixed task, and verifies submissions.
 
-``task`` is what a leaderboard fixes, ``evaluation`` runs a policy on it with
+``task`` defines a leaderboard, ``evaluation`` runs a policy on it with
 ``metered`` keeping its limits, ``metrics`` are the numbers, ``policies`` finds a
-policy by name, ``submission`` reads, writes and verifies results, ``rerun`` sees whether
-their times are reproduced, ``table`` prints them, and ``llvm_instcount`` is the
+policy by name, ``submission`` reads, writes and verifies results, ``rerun`` reproduces
+their times, ``table`` prints them, and ``llvm_instcount`` is the
 leaderboard of CompilerGym 0.2.5.
 """
 

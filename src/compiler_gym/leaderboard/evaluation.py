@@ -28,13 +28,13 @@ __all__ = ["Evaluation", "Outcome", "Policy", "evaluate"]
 Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
 
-_LATE = 1.0
+_GRACE_SECONDS = 1.0
 """Seconds that a last step may run over the limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a policy made of one program in one repetition."""
+    """The result of a policy on one program in one repetition."""
 
     state: CompilerEnvState
     repetition: int
@@ -81,7 +81,7 @@ class Outcome:
         return cls(state, **own)
 
 
-def _cost(line: dict[str, Any], key: str) -> float:
+def _cost_field(line: dict[str, Any], key: str) -> float:
     value = line[key]
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise StateFileError(f"{key} is {value!r:.80}: expected a finite number >= 0")
@@ -94,37 +94,41 @@ def _cost(line: dict[str, Any], key: str) -> float:
     return number
 
 
-def _count(line: dict[str, Any], key: str) -> int:
+def _count_field(line: dict[str, Any], key: str) -> int:
     value = line[key]
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST:
-        raise StateFileError(f"{key} is {value!r:.80}: expected a whole number from 0 to {_MOST}")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_COUNT:
+        raise StateFileError(
+            f"{key} is {value!r:.80}: expected a whole number from 0 to {_MOST_COUNT}"
+        )
     return value
 
 
-def _truth(line: dict[str, Any], key: str) -> bool:
+def _truth_field(line: dict[str, Any], key: str) -> bool:
     if not isinstance(line[key], bool):
         raise StateFileError(f"{key} is {line[key]!r:.80}: expected true or false")
     return line[key]
 
 
-def _text(line: dict[str, Any], key: str) -> str:
+def _text_field(line: dict[str, Any], key: str) -> str:
     if not isinstance(line[key], str):
         raise StateFileError(f"{key} is {line[key]!r:.80}: expected text")
     return line[key]
 
 
-_MOST = 1 << 53
+_MOST_COUNT = 1 << 53
 _FIELDS: dict[str, Callable[[dict[str, Any], str], Any]] = {
-    "repetition": _count, "initial": _cost, "baseline": _cost, "found": _cost,
-    "walltime": _cost, "compilations": _count, "is_late": _truth, "error": _text,
-    "published": _cost,
+    "repetition": _count_field, "initial": _cost_field, "baseline": _cost_field,
+    "found": _cost_field,
+    "walltime": _cost_field, "compilations": _count_field, "is_late": _truth_field,
+    "error": _text_field,
+    "published": _cost_field,
 }  # fmt: skip
 _REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a policy made of a task."""
+    """The results of a policy on a task."""
 
     task: Task
     outcomes: tuple[Outcome, ...]
@@ -153,12 +157,12 @@ class Evaluation:
     @property
     def walltime(self) -> float:
         """The mean wall time per program in seconds."""
-        return _mean(outcome.walltime for outcome in self.outcomes)
+        return _mean_of(outcome.walltime for outcome in self.outcomes)
 
     @property
     def compilations(self) -> float:
         """The mean number of actions applied per program."""
-        return _mean(float(outcome.compilations) for outcome in self.outcomes)
+        return _mean_of(float(outcome.compilations) for outcome in self.outcomes)
 
 
 def evaluate(
@@ -169,14 +173,14 @@ def evaluate(
     run: RunFolder | None = None,
     watch: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Evaluation:
-    """Return what `policy` makes of `task`, one program after the other.
+    """Return the results of `policy` on `task`, one program after the other.
 
     `programs` restricts a trial to some of them. With a `run` folder each outcome is
     kept when it is known, and those that are there are not repeated. Raises
     `EnvironmentNotSupported` for a compiler of another version than the task fixes.
     """
     chosen = task.only(tuple(programs)) if programs else task
-    learnt_late = _train(policy, chosen)
+    learnt_late = _train_policy(policy, chosen)
     outcomes: list[Outcome] = []
     for uri, repetition in _episodes(chosen):
         key = f"{uri} {repetition}"
@@ -184,7 +188,7 @@ def evaluate(
         if known is not None:
             outcomes.append(Outcome.from_json(known))
             continue
-        outcome = _play(policy, chosen, uri, repetition)
+        outcome = _outcome_of(policy, chosen, uri, repetition)
         if learnt_late:
             outcome = replace(outcome, is_late=True)
         outcomes.append(outcome)
@@ -195,7 +199,7 @@ def evaluate(
     return Evaluation(chosen, tuple(outcomes))
 
 
-def _train(policy: Policy, task: Task) -> bool:
+def _train_policy(policy: Policy, task: Task) -> bool:
     """Let the policy learn, and return whether it took longer than it may.
 
     The step that would go beyond its time ends its training, and what it has then is
@@ -206,12 +210,16 @@ def _train(policy: Policy, task: Task) -> bool:
         return False
     meter = Meter(Limit(seconds=task.train_seconds))
     with suppress(LimitReached):
-        train(lambda: Training(_make(task), meter, task.train), task.train, task.train_seconds)
-    return meter.seconds > task.train_seconds + _LATE
+        train(
+            lambda: Training(_task_environment(task), meter, task.train),
+            task.train,
+            task.train_seconds,
+        )
+    return meter.seconds > task.train_seconds + _GRACE_SECONDS
 
 
 def _episodes(task: Task) -> Iterator[tuple[str, int]]:
-    with _make(task) as env:
+    with _task_environment(task) as env:
         if not env.compiler_version.startswith(task.compiler_version):
             raise EnvironmentNotSupported(
                 f"{task.name} is about version {task.compiler_version} of the compiler: "
@@ -223,15 +231,15 @@ def _episodes(task: Task) -> Iterator[tuple[str, int]]:
             yield uri, repetition
 
 
-def _make(task: Task) -> CompilerEnv:
+def _task_environment(task: Task) -> CompilerEnv:
     options: dict[str, Any] = {"reward_space": task.reward_space}
     if task.action_space is not None:
         options["action_space"] = task.action_space
     return make(task.environment, **options)
 
 
-def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
-    with _make(task) as env:
+def _outcome_of(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
+    with _task_environment(task) as env:
         env.reset(benchmark=uri, seed=task.seed + repetition)
         before, program = env.state, str(env.benchmark)
         initial, baseline, cost = (
@@ -240,10 +248,10 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         other = task.published_baseline
         published = float(env.observation[other]) if other else None
         meter = Meter(task.limit)
-        error = _run(policy, Metered(env, meter), meter)
+        error = _run_policy(policy, Metered(env, meter), meter)
         walltime = meter.seconds
         seconds = task.limit.seconds
-        is_late = seconds is not None and walltime > seconds + _LATE
+        is_late = seconds is not None and walltime > seconds + _GRACE_SECONDS
         unfair = _unfair(env, task, program)
         error, state = error or unfair, before
         if not unfair:
@@ -265,7 +273,7 @@ def _play(policy: Policy, task: Task, uri: str, repetition: int) -> Outcome:
         )
 
 
-def _run(policy: Policy, env: Metered, meter: Meter) -> str:
+def _run_policy(policy: Policy, env: Metered, meter: Meter) -> str:
     """Let the policy act and return how it failed, if it did."""
     try:
         used = policy(env, meter) if _takes_meter(policy) else policy(env)
@@ -297,6 +305,6 @@ def _takes_meter(policy: Policy) -> bool:
     return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 2
 
 
-def _mean(values: Iterable[float]) -> float:
+def _mean_of(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found) if found else 0.0

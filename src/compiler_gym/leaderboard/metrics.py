@@ -97,7 +97,9 @@ def summarise(costs: Sequence[Cost], *, seed: int = 0) -> Summary:
         programs=len(costs),
         share=_interval([cost.share for cost in costs if cost.share is not None], seed),
         ratio=ratio,
-        saving=None if ratio is None else Interval(*(1 - 1 / value for value in _parts(ratio))),
+        saving=None
+        if ratio is None
+        else Interval(*(1 - 1 / value for value in _numbers_of(ratio))),
         improved=sum(cost.found < cost.baseline for cost in costs) / len(costs) if costs else 0.0,
         outliers=outliers,
         ratio_without_outliers=_interval(kept, seed),
@@ -114,7 +116,7 @@ def geometric_mean(values: Sequence[float]) -> float | None:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def _parts(interval: Interval) -> tuple[float, float, float]:
+def _numbers_of(interval: Interval) -> tuple[float, float, float]:
     return interval.mean, interval.low, interval.high
 
 

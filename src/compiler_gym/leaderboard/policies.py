@@ -24,7 +24,7 @@ from compiler_gym.wrappers import CompilerEnvWrapper
 
 __all__ = ["LevelPolicy", "SearchPolicy", "find_policy"]
 
-_KEPT = 0.1
+_RESERVED_SHARE = 0.1
 """The share of the time that is kept for what comes before and after the search."""
 
 
@@ -67,7 +67,7 @@ class SearchPolicy:
         # The search confirms its result in the first environment it makes: in this one it is
         # then where it is to be judged, and applying it is not charged to its limit.
         confirming = iter((_LeftOpen(env.unwrapped),))  # type: ignore[arg-type]  # ours
-        seconds = max(meter.seconds_left * (1 - _KEPT) - 0.05, 0.05)
+        seconds = max(meter.seconds_left * (1 - _RESERVED_SHARE) - 0.05, 0.05)
         budget = Budget(
             seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
         )
@@ -106,11 +106,11 @@ def _with_levels(env: CompilerEnv) -> Any:
     if not leveled:
         raise UnknownNameError("a search from the levels needs an action space with levels: none")
     fuller = [one for one in leveled if named[0][1] <= one[1]]
-    best = min(fuller, key=_size) if fuller else max(leveled, key=_size)
+    best = min(fuller, key=_space_size) if fuller else max(leveled, key=_space_size)
     return best[0]
 
 
-def _size(named: tuple[Any, set[str]]) -> int:
+def _space_size(named: tuple[Any, set[str]]) -> int:
     return len(named[1])
 
 
@@ -125,13 +125,13 @@ def find_policy(name: str) -> Policy:
             raise UnknownNameError(f"no starts {levels!r} for a search: expected levels or none")
         return SearchPolicy(algorithm, has_levels=bool(plus))
     if kind.endswith(".py"):
-        return _from_file(Path(kind), rest or "policy")
+        return _policy_of_file(Path(kind), rest or "policy")
     raise UnknownNameError(
         f"no policy {name!r}: expected level:-Oz, search:local or a file such as agents/q.py"
     )
 
 
-def _from_file(path: Path, name: str) -> Policy:
+def _policy_of_file(path: Path, name: str) -> Policy:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise UnknownNameError(f"no file {path}: expected a Python file with a policy")

@@ -32,7 +32,7 @@ __all__ = ["Rerun", "find_rerun", "note_rerun", "rerun_errors"]
 _NOTES = "reruns.json"
 _COST_MARGIN = 0.02
 """By how much, as a share, a policy that is run again may end with a higher cost."""
-_SLOWER, _SLACK = 2.0, 1.0
+_MOST_RATIO, _SLACK = 2.0, 1.0
 """What it took may be this multiple of what was claimed, and so many seconds more."""
 
 
@@ -130,7 +130,7 @@ def _not_reproduced(task: Task, claimed: Outcome, again: Outcome) -> Iterator[Va
         yield ValidationError("the policy ends in another way", facts | errors)
     seconds = task.limit.seconds
     late = seconds is not None and again.is_late
-    if late or again.walltime > _SLOWER * claimed.walltime + _SLACK:
+    if late or again.walltime > _MOST_RATIO * claimed.walltime + _SLACK:
         times = {"claimed": claimed.walltime, "again": again.walltime, "limit": seconds}
         yield ValidationError("the time cannot be reproduced", facts | times)
     if again.found > claimed.found * (1 + max(_COST_MARGIN, task.tolerance)):

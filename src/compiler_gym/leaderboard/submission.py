@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Submissions: folders with results that anybody can replay.
+"""Submissions: folders with results that can be replayed.
 
     leaderboard/TASK/NAME/submission.toml    who, what, how
     leaderboard/TASK/NAME/results.jsonl      one outcome per line, each of them a state
@@ -34,11 +34,11 @@ from compiler_gym.validation import ValidationError, replay, replay_differences
 
 __all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]
 
-_FILE = "submission.toml"
+_DESCRIPTION_FILE = "submission.toml"
 _RESULTS = "results.jsonl"
 _PUBLISHED = "published.json"
-_SHOWN = 300
-_TEXTS = ("name", "policy", "authors", "description", "seeds", "machine")
+_MOST_QUOTED_LETTERS = 300
+_TEXT_FIELDS = ("name", "policy", "authors", "description", "seeds", "machine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class Submission:
 def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]) -> Submission:
     """Write the results of a policy to `folder`; `facts` names it and says how it works."""
     task = evaluation.task
-    known = {"task": task.name, **{key: facts[key] for key in _TEXTS if key in facts}}
+    known = {"task": task.name, **{key: facts[key] for key in _TEXT_FIELDS if key in facts}}
     lines = [f"{key} = {json.dumps(str(value))}" for key, value in known.items()]
-    write_whole(folder / _FILE, ("\n".join(lines) + "\n").encode())
+    write_whole(folder / _DESCRIPTION_FILE, ("\n".join(lines) + "\n").encode())
     results = (json.dumps(outcome.to_json()) + "\n" for outcome in evaluation.outcomes)
     write_whole(folder / _RESULTS, "".join(results).encode())
     return read_submission(folder)
@@ -103,22 +103,25 @@ def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
     the user's own data.
     """
     try:
-        facts = tomllib.loads(read_regular(folder / _FILE).decode())
+        facts = tomllib.loads(read_regular(folder / _DESCRIPTION_FILE).decode())
         results = read_regular(folder / _RESULTS).decode().removesuffix("\n")
         lines = results.split("\n") if results else []
     except OSError as error:
         raise StateFileError(
-            f"{folder} is no submission: expected {_FILE} and {_RESULTS}: {error.strerror}"
+            f"{folder} is no submission: expected {_DESCRIPTION_FILE} and {_RESULTS}: "
+            f"{error.strerror}"
         ) from error
     except UnicodeDecodeError as error:
         raise StateFileError(f"{folder} is damaged: no text: {error}") from error
     except (ValueError, RecursionError) as error:
-        raise StateFileError(f"{folder / _FILE} is damaged: {error}") from error
-    for key in {"task", *_TEXTS} & facts.keys():
+        raise StateFileError(f"{folder / _DESCRIPTION_FILE} is damaged: {error}") from error
+    for key in {"task", *_TEXT_FIELDS} & facts.keys():
         if not isinstance(facts[key], str):
-            raise StateFileError(f"{folder / _FILE}: {key} is {facts[key]!r:.80}: expected text")
+            raise StateFileError(
+                f"{folder / _DESCRIPTION_FILE}: {key} is {facts[key]!r:.80}: expected text"
+            )
     if "task" not in facts:
-        raise StateFileError(f"{folder / _FILE} names no task")
+        raise StateFileError(f"{folder / _DESCRIPTION_FILE} names no task")
     task = find_task(facts["task"])
     outcomes = _outcomes(lines, folder / _RESULTS)
     published = _with_published(outcomes, task, folder.parent)
@@ -127,7 +130,7 @@ def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
 
 def find_submissions(root: Path) -> Iterator[Submission]:
     """Yield every submission below `root`, in the order of their folders."""
-    for file in sorted(root.glob(f"*/*/{_FILE}")):
+    for file in sorted(root.glob(f"*/*/{_DESCRIPTION_FILE}")):
         yield read_submission(file.parent, root=root)
 
 
@@ -194,7 +197,7 @@ def _outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
             yield Outcome.from_json(json.loads(line))
         except (ValueError, RecursionError) as error:
             raise StateFileError(
-                f"{path}, line {number} is no result: {str(error)[:_SHOWN]}"
+                f"{path}, line {number} is no result: {str(error)[:_MOST_QUOTED_LETTERS]}"
             ) from error
 
 
@@ -216,7 +219,7 @@ def _published_costs(path: Path, observation: str) -> dict[str, float]:
     except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise StateFileError(
             f"{path} is damaged: expected the costs of programs at {observation}, by their "
-            f"addresses: {str(error)[:_SHOWN]}"
+            f"addresses: {str(error)[:_MOST_QUOTED_LETTERS]}"
         ) from error
 
 

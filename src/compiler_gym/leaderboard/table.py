@@ -14,7 +14,7 @@ _HEAD = (
     "rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb",
     "without outliers: Cb/C", "improved", "seconds", "compilations", "times",
 )  # fmt: skip
-_MARKS = re.compile(
+_TABLE_MARKS = re.compile(
     r"(<!-- leaderboard(?: (?P<task>[\w.-]+))?:.*?-->\n).*?(<!-- end leaderboard -->)", re.S
 )
 
@@ -36,16 +36,16 @@ def leaderboard_table(task: Task, submissions: Sequence[Submission]) -> str:
     of_task = [s for s in submissions if s.task.name == task.name]
     rest = [s for s in of_task if not s.is_ranked and not any(o.is_late for o in s.outcomes)]
     lines = [
-        f"**{task.name}**: {task.description} ({_baselines(task)})", "",
-        _row(_HEAD), _row(["--:", "---"] + ["--:"] * 8 + ["---"]),
+        f"**{task.name}**: {task.description} ({_baseline_rows(task)})", "",
+        _markdown_row(_HEAD), _markdown_row(["--:", "---"] + ["--:"] * 8 + ["---"]),
     ]  # fmt: skip
     for rank, submission in enumerate(ranked(of_task), start=1):
-        lines.append(_line(str(rank), submission))
-    lines += [_line("-", submission) for submission in _by_ratio(rest)]
+        lines.append(_entry_row(str(rank), submission))
+    lines += [_entry_row("-", submission) for submission in _by_ratio(rest)]
     return "\n".join(lines)
 
 
-def _baselines(task: Task) -> str:
+def _baseline_rows(task: Task) -> str:
     other = task.published_baseline
     return f"Cb: `{task.baseline}`" + (f", Cp: `{other}`" if other else "")
 
@@ -58,7 +58,7 @@ def _by_ratio(submissions: Iterable[Submission]) -> list[Submission]:
     return sorted(submissions, key=lambda s: (-mean(s), s.name))
 
 
-def _line(rank: str, submission: Submission) -> str:
+def _entry_row(rank: str, submission: Submission) -> str:
     evaluation, again = submission.evaluation, submission.rerun
     found = evaluation.summary
     seconds, compilations = (
@@ -67,15 +67,15 @@ def _line(rank: str, submission: Submission) -> str:
         else (again.seconds, again.compilations)
     )
     outliers = f" ({len(found.outliers)} out)" if found.outliers else ""
-    return _row(
+    return _markdown_row(
         (
             rank,
-            _plain(submission.name),
-            _interval(found.share),
-            _interval(found.published_share),
-            _interval(found.ratio),
-            _interval(found.saving, percent=True),
-            _interval(found.ratio_without_outliers) + outliers,
+            _escaped(submission.name),
+            _interval_cell(found.share),
+            _interval_cell(found.published_share),
+            _interval_cell(found.ratio),
+            _interval_cell(found.saving, percent=True),
+            _interval_cell(found.ratio_without_outliers) + outliers,
             f"{found.improved:.0%}",
             "-" if seconds is None else f"{seconds:.2f}",
             "-" if compilations is None else f"{compilations:,.0f}",
@@ -84,7 +84,7 @@ def _line(rank: str, submission: Submission) -> str:
     )
 
 
-def _plain(name: str) -> str:
+def _escaped(name: str) -> str:
     """Return a name that cannot end a cell, a row or the part of a page between its marks."""
     printable = "".join(letter if letter.isprintable() else " " for letter in name)
     return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
@@ -94,7 +94,7 @@ def tables_of(submissions: Sequence[Submission]) -> str:
     """Return the tables of every task that has a submission."""
     tasks = {submission.task.name: submission.task for submission in submissions}
     return "\n\n".join(
-        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_order)
+        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_ranking)
     )
 
 
@@ -108,19 +108,19 @@ def with_tables(text: str, submissions: Sequence[Submission]) -> str:
         chosen = [s for s in submissions if found["task"] in (None, s.task.name)]
         return f"{found[1]}\n{tables_of(chosen)}\n\n{found[3]}"
 
-    return _MARKS.sub(fill, text)
+    return _TABLE_MARKS.sub(fill, text)
 
 
-def _order(name: str) -> tuple[str, float]:
+def _ranking(name: str) -> tuple[str, float]:
     digits = re.search(r"(\d+)s$", name)
     return re.sub(r"\d+s$", "", name), float(digits[1]) if digits else 0.0
 
 
-def _row(cells: Iterable[str]) -> str:
+def _markdown_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _interval(interval: Interval | None, *, percent: bool = False) -> str:
+def _interval_cell(interval: Interval | None, *, percent: bool = False) -> str:
     if interval is None:
         return "-"
     if percent:

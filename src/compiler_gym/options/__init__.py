@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Options are records: each is declared once, with its type, default, range and help.
 
-``declaring`` is how a field says so. ``searching`` and ``limits`` are the records. The command
-line makes its options from the fields, Python takes the record, and a run folder keeps every
-field of it.
+``declaring`` is how a field says so; ``limits``, ``reading`` and ``searching`` are the records.
+The command line makes its options from the fields, Python takes the record, and a run folder
+keeps every field of it.
 """
 
 from compiler_gym.options.declaring import (
@@ -20,6 +20,7 @@ from compiler_gym.options.declaring import (
     to_plain,
 )
 from compiler_gym.options.limits import Limits
+from compiler_gym.options.reading import ArchiveLimits, ReadOptions
 from compiler_gym.options.searching import SearchOptions
 
 __all__ = [
@@ -27,9 +28,11 @@ __all__ = [
     "FROM_0",
     "WHOLE_ABOVE_0",
     "WHOLE_FROM_0",
+    "ArchiveLimits",
     "Limits",
     "Option",
     "Range",
+    "ReadOptions",
     "SearchOptions",
     "Spelling",
     "check",

@@ -102,7 +102,7 @@ class Option:
 
     def shown(self, default: object) -> str:
         """Return a default in the command line's unit; nothing where there is none to tell."""
-        if default is None or default is False or default == ():
+        if default is None or default is False or isinstance(default, tuple):
             return ""
         if isinstance(default, (int, float)):
             return f"{default / self.spelling.unit:g}"

@@ -13,7 +13,7 @@ from compiler_gym.version import __version__
 
 __all__ = ["to_folded", "to_speedscope"]
 
-_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
+_SPEEDSCOPE_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 
 def to_speedscope(profile: Profile) -> str:
@@ -42,7 +42,7 @@ def to_speedscope(profile: Profile) -> str:
         write(span, at, at + span.nanoseconds)
         at += span.nanoseconds
     document = {
-        "$schema": _SCHEMA,
+        "$schema": _SPEEDSCOPE_SCHEMA,
         "name": profile.benchmark,
         "activeProfileIndex": 0,
         "exporter": f"compiler_gym {__version__}",

@@ -2,7 +2,7 @@
 """Arithmetic on observations.
 
 - ``cost``: rewards for lowering a cost, whose sum is exact.
-- ``change``: what something that is measured anew each time rose or fell by.
+- ``change``: rewards for the change of a measured value.
 """
 
 from compiler_gym.rewards.change import ChangeReward

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an observation changed by since it was last seen: for what is measured anew each time."""
+"""Rewards for the change of an observation that is measured anew each time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["ChangeReward"]
 
 
 class ChangeReward(Reward):
-    """What an observation rose by since the last step, or fell by where `falls` is set.
+    """The increase of an observation since the last step, or the decrease if `falls` is set.
 
     Unlike :class:`CostReward` it keeps no sum: two measurements of one program differ.
     `initial` is the observation of the program before any action, asked for only when the

@@ -91,7 +91,7 @@ class RunFolder:
         somebody else: until this is closed, nobody but this process may.
         """
         folder = Path(path)
-        asked = {"kind": kind, "config": _plain(dict(config)), "seeds": dict(seeds or {})}
+        asked = {"kind": kind, "config": _json_document(dict(config)), "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
             with made(folder), ExitStack() as undone:
@@ -127,7 +127,7 @@ class RunFolder:
         A key is there once: what was kept of it before is replaced. Raises `CacheError`
         where it cannot be kept, and then nothing of it is.
         """
-        line: dict[str, Any] = {"key": key, "result": _plain(dict(result))}
+        line: dict[str, Any] = {"key": key, "result": _json_document(dict(result))}
         known = self._done.get(key)
         if known is not None and known["result"] == line["result"]:
             return
@@ -294,5 +294,5 @@ def _add_what_it_lacks(
         write_whole(file, (json.dumps(document, indent=2) + "\n").encode(), sync=True)
 
 
-def _plain(value: Any) -> Any:
+def _json_document(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""A box for programs that somebody else wrote, or that a broken compiler made.
+"""A sandbox for untrusted programs and for programs that a broken compiler produced.
 
-``tiers`` says how strong a box is wanted, and what this machine offers; ``box`` runs one
-command in one; ``groups`` bounds the memory and the processes of a whole box where the
-kernel lets us; ``tools`` runs a compiler in one, which programs that are the user's ``own``
-do without; ``ways`` knows the two commands that make a box, ours and bubblewrap.
+``tiers`` chooses how strong a sandbox is, among those that this machine offers; ``box`` runs
+one command in a sandbox; ``groups`` bounds the memory and the processes of a whole sandbox
+with a control group, where the kernel permits it; ``tools`` runs a compiler in a sandbox, and
+``own`` tells the user's own programs, which are compiled without one; ``ways`` holds the two
+commands that make a sandbox, our helper and bubblewrap.
 
-What the box keeps from a program is decided by a small program of ours (``native/src/box``):
-nothing is done in the process that asks. No program is judged here.
+A small helper program (``native/src/box``) applies the restrictions, never the calling
+process. Whether a program is correct is not judged here.
 """
 
-from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, run_boxed
+from compiler_gym.sandbox.box import FOLDER, BoxReport, RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.own import is_own
 from compiler_gym.sandbox.tiers import (
     ENVIRONMENT_VARIABLE,
@@ -32,6 +33,7 @@ __all__ = [
     "BoxReport",
     "RunLimits",
     "Sandbox",
+    "Workplace",
     "asked_for",
     "available",
     "chosen",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Run one command in a box and say how it ended.
+"""Run one command in a sandbox and report how it ended.
 
-The helper (``native/src/box``) makes the box, watches it and writes one line at the end. It
-ends with this process, and what is in the box ends with it. Files come to the program by
-being copied into its folder, and back by being copied out of it: it never holds a folder of
-the host.
+The helper (``native/src/box``) makes the sandbox, supervises it and writes one line at the end.
+It ends with this process, and every process in the sandbox ends with the helper. Input files are
+copied into the program's folder and output files are copied out of it, so that the program
+never has access to a folder of the host.
 """
 
 import os
@@ -26,23 +26,23 @@ from compiler_gym.sandbox.reasons import explained
 from compiler_gym.sandbox.tiers import Sandbox, way
 from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrapped
 
-__all__ = ["FOLDER", "BoxReport", "RunLimits", "run_boxed", "try_way"]
+__all__ = ["FOLDER", "BoxReport", "RunLimits", "Workplace", "run_boxed", "try_way"]
 
 FOLDER = "/box"
-"""Where a program works that has a machine of its own."""
+"""The working directory of a program in namespaces."""
 
-_PATIENCE = 20.0
-"""Seconds beyond the limit after which the helper itself is ended."""
+_HELPER_GRACE_SECONDS = 20.0
+"""Seconds after the time limit at which the helper itself is killed."""
 _VISIBLE = "COMPILER_GYM_SANDBOX_VISIBLE"
 _COUNTERS = ("perf",)
 _NOT_MADE = "cannot make the sandbox: "
 _PROBE_SECONDS = 60.0
-"""So long that a machine which is only slow does not get a weaker tier."""
+"""Long enough that a slow machine is not mistaken for one without namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may use.
+    """The resources that one run may use.
 
     >>> RunLimits(seconds=2).memory_bytes
     2147483648
@@ -53,13 +53,13 @@ class RunLimits:
     memory_bytes: int = 2 << 30
     """Address space of each process; 0 leaves it unbounded, as sanitizers need it."""
     output_bytes: int = 64 << 20
-    """Bytes of one file, and of standard output; four times that for all together."""
+    """The largest file, and the most standard output, in bytes; all files together: four times."""
     processes: int = 64
     """Processes and threads alive at a time."""
     total_memory_bytes: int = 4 << 30
     """Memory in use by all processes and the files of the scratch folder; 0: unbounded."""
     open_files: int = 256
-    """Files that one process has open at a time, with the ends of its pipes."""
+    """Open file descriptors of each process, pipes included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,57 +73,79 @@ class BoxReport:
     cpu_seconds: float
     """Processor time of the program and the children it waited for."""
     peak_bytes: int
-    """The most memory that one process held."""
+    """The peak resident memory of any one process."""
     stopped_by: str | None
-    """The limit it was ended at: ``time``, ``output``, ``memory`` or ``processes``; ``sandbox``
-    where it ended the box that held it."""
+    """The limit that it passed: ``time``, ``output``, ``memory`` or ``processes``; ``sandbox`` if
+    it ended the sandbox itself; None if it ended by itself."""
     sandbox: Sandbox
-    """What it was kept from."""
+    """The tier that it ran in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Which files of the host a sandboxed program is given.
+
+    In namespaces it works on copies of them, in `FOLDER`. In other tiers, or with `in_place`, it
+    works in `folder` itself.
+    """
+
+    folder: Path
+    """The input files."""
+    outputs: Path | None = None
+    """Receives the files of `collect` as ``0``, ``1``, ... if the program worked on copies."""
+    collect: Sequence[str] = ()
+    """The names of output files, relative to the program's folder."""
+    visible: Sequence[str | os.PathLike[str]] = ()
+    """Paths of the host that the program may read beside the system's, such as the program itself.
+    Words of the command are not among them: they may come from an untrusted source."""
+    in_place: bool = False
+    """Whether to work in `folder` itself, as the calling user."""
+    directory: Path | None = None
+    """Where to start the program; None for its folder."""
 
 
 def run_boxed(
     command: Sequence[str],
+    place: Workplace,
     *,
     sandbox: Sandbox,
-    folder: Path,
     limits: RunLimits,
     environment: Mapping[str, str],
     streams: tuple[int, int, int],
-    outputs: Path | None = None,
-    collect: Sequence[str] = (),
-    visible: Sequence[str | os.PathLike[str]] = (),
-    in_place: bool = False,
-    directory: Path | None = None,
     way_to: Way | None = None,
 ) -> BoxReport:
-    """Run `command` and return how it ended.
+    """Run `command` at `place` and return how it ended.
 
-    With namespaces the program works in `FOLDER`, where it finds copies of the files of
-    `folder`, and those of its files that `collect` names are written to the folder `outputs`
-    as ``0``, ``1``, ...; otherwise, and `in_place`, it works in `folder` itself, as the user
-    who asks if `in_place`. It starts there, or in `directory`. `visible`
-    are paths of the host that it may read besides the system's: the program itself, above
-    all. Words of `command` are not among them: some may come with the program.
+    Args:
+        command: The program and its arguments. A path among them does not become readable:
+            arguments may come from an untrusted source.
+        place: The files that the program is given and leaves.
+        sandbox: The tier to run in.
+        limits: The resources that the run may use.
+        environment: The program's environment variables, all of them.
+        streams: The descriptors of standard input, output and error.
+        way_to: How to make namespaces; None for the way that works here.
 
-    Raises `SandboxError` where the box cannot be made, and `OSError` where the program
-    cannot be started.
+    Raises:
+        SandboxError: The sandbox cannot be made.
+        OSError: The program cannot be started.
     """
     is_apart = sandbox is Sandbox.NAMESPACES
     chosen_way = OWN if not is_apart else way_to or way()
     with ExitStack() as stack:
-        order = _Order(stack, find_helper(), folder, limits)
-        order.show(visible)
+        order = _Order(stack, find_helper(), place.folder, limits)
+        order.show(place.visible)
         if Path(command[0]).name in _COUNTERS:
             order.words.append("--counters")
-        if directory is not None:
-            order.words.append(f"--directory={directory}")
+        if place.directory is not None:
+            order.words.append(f"--directory={place.directory}")
         if not is_apart:
-            order.words.append(f"--folder={folder}")
-            order.words += ["--keep-user"] if in_place else []
-        elif in_place:
-            order.work_in(folder)
+            order.words.append(f"--folder={place.folder}")
+            order.words += ["--keep-user"] if place.in_place else []
+        elif place.in_place:
+            order.work_in(place.folder)
         else:
-            order.copy(outputs, collect)
+            order.copy(place.outputs, place.collect)
         group = order.join_group() if sandbox is not Sandbox.NONE and chosen_way == OWN else None
         reading, writing = os.pipe()
         stack.callback(os.close, reading)
@@ -131,7 +153,7 @@ def run_boxed(
             order.kept.append(writing)
             order.words.append(f"--report={writing}")
             words = order.for_way(chosen_way, sandbox, command)
-            user = order.user(chosen_way, in_place)
+            user = order.user(chosen_way, place.in_place)
             process = subprocess.Popen(
                 words,
                 env=dict(environment),
@@ -149,13 +171,13 @@ def run_boxed(
         finally:
             os.close(writing)
         said = _said_by(process, reading, limits.seconds)
-        return _report(said, sandbox, group)
+        return _box_report(said, sandbox, group)
 
 
 def try_way(one: Way) -> str:
-    """Return why no program runs in namespaces made this way; empty where one does.
+    """Return why no program runs in namespaces made this way; empty if one does.
 
-    Raises `SandboxError` where the machine takes too long to say.
+    Raises `SandboxError` if the trial run takes too long.
     """
     started = time.monotonic()
     try:
@@ -168,9 +190,8 @@ def try_way(one: Way) -> str:
             at = nothing.fileno()
             report = run_boxed(
                 [helper, "nothing"],
-                visible=[helper],
+                Workplace(Path(directory), visible=[helper]),
                 sandbox=Sandbox.NAMESPACES,
-                folder=Path(directory),
                 limits=RunLimits(seconds=_PROBE_SECONDS),
                 environment={},
                 streams=(at, at, errors.fileno()),
@@ -184,8 +205,8 @@ def try_way(one: Way) -> str:
         return ""
     if time.monotonic() - started >= _PROBE_SECONDS:
         raise SandboxError(
-            f"the sandbox {Sandbox.NAMESPACES.value!r} was not tried out within "
-            f"{_PROBE_SECONDS:g} s: the machine is too busy to say whether it works: try again, or "
+            f"the sandbox {Sandbox.NAMESPACES.value!r} could not be tried within "
+            f"{_PROBE_SECONDS:g} s because the machine is busy: try again, or "
             "name the tier with COMPILER_GYM_SANDBOX"
         )
     last = said[-1].removeprefix("bwrap: ") if said else ""
@@ -193,7 +214,7 @@ def try_way(one: Way) -> str:
 
 
 class _Order:
-    """What the helper is told, and the descriptors that it gets."""
+    """The arguments and the inherited descriptors of the helper."""
 
     def __init__(self, stack: ExitStack, helper: str, folder: Path, limits: RunLimits) -> None:
         self._stack = stack
@@ -207,7 +228,7 @@ class _Order:
         self.kept: list[int] = []
 
     def show(self, visible: Sequence[str | os.PathLike[str]]) -> None:
-        """Let the program read `visible` and what the user's environment names."""
+        """Let the program read `visible` and the paths in the user's environment variable."""
         named = [
             *(os.fspath(path) for path in visible),
             *os.environ.get(_VISIBLE, "").split(os.pathsep),
@@ -224,7 +245,7 @@ class _Order:
         self.words += [f"--work={folder}", "--keep-user"]
 
     def copy(self, outputs: Path | None, collect: Sequence[str]) -> None:
-        """Let the program have copies of the input files, and take those of its outputs."""
+        """Copy the input files to the program and its output files back."""
         self._scratch_bytes += _size_of(self._folder)
         self.words.append(f"--inputs={self._opened(self._folder)}")
         if outputs is not None:
@@ -232,7 +253,7 @@ class _Order:
             self.words += [f"--collect={name}" for name in collect]
 
     def join_group(self) -> Group | None:
-        """Bound the box by a control group, where one may be made."""
+        """Bound the sandbox by a control group, if one can be made."""
         limits = self._limits
         made = group_for(limits.total_memory_bytes, limits.processes)
         group = self._stack.enter_context(made)
@@ -254,9 +275,9 @@ class _Order:
         )
 
     def user(self, chosen_way: Way, in_place: bool) -> int | None:
-        """Return who starts the box, if not who asks, and give that user the box's folders.
+        """Return the user that starts the sandbox, None for the caller, and give it the folders.
 
-        Bubblewrap cannot make nobody of a program that root starts.
+        Bubblewrap started by root cannot run a program as the user nobody.
         """
         if chosen_way == OWN or in_place or os.geteuid() != 0:
             return None
@@ -291,9 +312,9 @@ def _bounds(limits: RunLimits) -> list[str]:
 
 
 def _said_by(process: "subprocess.Popen[bytes]", reading: int, seconds: float) -> bytes:
-    """Return the line of the helper; it is ended where it gives none in time."""
+    """Return the helper's report line; end the helper if it writes none in time."""
     said = b""
-    end = time.monotonic() + seconds + _PATIENCE
+    end = time.monotonic() + seconds + _HELPER_GRACE_SECONDS
     try:
         poll = select.poll()
         poll.register(reading, select.POLLIN)
@@ -310,15 +331,15 @@ def _said_by(process: "subprocess.Popen[bytes]", reading: int, seconds: float) -
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a helper that was interrupted; it is asked first, so that it ends what it started."""
+    """End the helper: first by a signal that lets it end its processes, then by killing it."""
     try:
         process.send_signal(signal.SIGTERM)
-        process.wait(_PATIENCE)
+        process.wait(_HELPER_GRACE_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
 
 
-def _report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
+def _box_report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
     kind, *words = said.decode(errors="replace").split() or [""]
     if kind == "ended":
         status, seconds, cpu, peak, stopped_by = words
@@ -335,6 +356,6 @@ def _report(said: bytes, sandbox: Sandbox, group: Group | None) -> BoxReport:
 
 
 def _size_of(folder: Path) -> int:
-    """Return the bytes that the files of `folder` take, in whole pages."""
+    """Return the bytes that the files of `folder` occupy, in whole pages."""
     sizes = (path.stat().st_size for path in folder.rglob("*") if path.is_file())
     return sum((size + 4095) // 4096 * 4096 for size in sizes)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A control group (cgroup v2) for one box: the kernel's bound of its memory and processes.
+"""A control group (cgroup v2) for one sandbox: the kernel bounds its memory and processes.
 
-It is there where this process may make one: as root, or below a group that was delegated to
-the user. Elsewhere the helper looks at the box every 50 ms.
+This process may make one as root, or below a group that was delegated to the user. Without
+one the helper checks the sandbox every 50 ms.
 """
 
 import itertools
@@ -22,13 +22,13 @@ _count = itertools.count()
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group of one box, while that runs."""
+    """The control group of one sandbox while it runs."""
 
     path: Path
     descriptor: int
 
     def passed(self) -> str | None:
-        """Return the limit at which the kernel stopped the box: ``memory``, ``processes``."""
+        """Return the limit that the kernel enforced: ``memory`` or ``processes``, or None."""
         if _events(self.path / "memory.events", "oom_kill"):
             return "memory"
         return "processes" if _events(self.path / "pids.events", "max") else None
@@ -36,9 +36,9 @@ class Group:
 
 @contextmanager
 def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
-    """Make a group with these bounds and remove it; None where that is not to be had."""
+    """Yield a group with these bounds, removed at the end; None if none can be made."""
     parent = _parent()
-    group = None if parent is None else _made(parent, memory_bytes, processes)
+    group = None if parent is None else _new_group(parent, memory_bytes, processes)
     try:
         yield group
     finally:
@@ -46,13 +46,11 @@ def group_for(memory_bytes: int, processes: int) -> Generator[Group | None]:
             os.close(group.descriptor)
             try:
                 group.path.rmdir()
-            except (
-                OSError
-            ):  # something in it has not ended yet: the next one of its name is another
+            except OSError:  # a process in it has not ended yet; the next group has another name
                 pass
 
 
-def _made(parent: Path, memory_bytes: int, processes: int) -> Group | None:
+def _new_group(parent: Path, memory_bytes: int, processes: int) -> Group | None:
     path = parent / f"compiler_gym-{os.getpid()}-{next(_count)}"
     try:
         path.mkdir()
@@ -73,7 +71,7 @@ def _made(parent: Path, memory_bytes: int, processes: int) -> Group | None:
 
 @cache
 def _parent() -> Path | None:
-    """Return the nearest group above this process in which it may make another with bounds."""
+    """Return the nearest enclosing group in which this process may make a bounded one."""
     for mount in map(Path, _MOUNTS):
         own = _own_group(mount)
         if own is None:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""What of the host's files every program may read: no home, no socket, no account, no key.
+"""The files of the host that every program may read: no home, socket, account or key.
 
-The helper, its Landlock rules and bubblewrap are all told these, and nothing else has a list.
+The only such list: the helper, its Landlock rules and bubblewrap are all given it.
 """
 
 __all__ = ["DEVICES", "SYSTEM", "is_system"]
 
 SYSTEM = (
-    # Programs and libraries; a link at the top stays one.
+    # Programs and libraries; a top-level symbolic link stays a link.
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt",
     "/nix/store", "/gnu/store",
-    # What the C library and some interpreters read.
+    # Files that the C library and some interpreters read.
     "/etc/alternatives", "/etc/fonts", "/etc/ghostscript", "/etc/ld.so.cache", "/etc/ld.so.conf",
     "/etc/ld.so.conf.d", "/etc/localtime", "/etc/nsswitch.conf", "/etc/protocols",
     "/etc/services", "/etc/terminfo", "/var/lib/ghostscript",
@@ -20,7 +20,7 @@ DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 def is_system(path: str) -> bool:
-    """Return whether `path`, which is absolute and holds no ``..``, is seen by every program.
+    """Return whether `path`, which is absolute and holds no ``..``, is readable in every sandbox.
 
     >>> is_system("/usr/bin/true"), is_system("/usrlocal"), is_system("/gnu/store/x")
     (True, False, True)

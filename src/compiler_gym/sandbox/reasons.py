@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What it means that the kernel makes no namespaces, and who can do something about it.
+"""Explains why the kernel refused to make namespaces, and who can change that.
 
-The kernel has a handful of numbers for all reasons: "No space left on device" is a count of
-namespaces, not a disk. What this machine's settings say decides between them.
+The kernel reports all reasons with a handful of error numbers: "No space left on device" means
+a limit on namespaces, not a full disk. This machine's settings tell the reasons apart.
 """
 
 import errno
@@ -11,31 +11,31 @@ from pathlib import Path
 
 __all__ = ["explained"]
 
-_COUNTS = tuple(
+_NAMESPACE_LIMITS = tuple(
     f"user/max_{kind}_namespaces" for kind in ("user", "mnt", "pid", "net", "ipc", "uts")
 )
 _DEBIAN = "kernel/unprivileged_userns_clone"
 _APPARMOR = "kernel/apparmor_restrict_unprivileged_userns"
 _FORBIDDEN = (errno.EPERM, errno.EACCES)
-_NUMBERS = (*_FORBIDDEN, errno.ENOSPC, errno.EUSERS, errno.EINVAL, errno.ENOSYS)
+_ERROR_NUMBERS = (*_FORBIDDEN, errno.ENOSPC, errno.EUSERS, errno.EINVAL, errno.ENOSYS)
 
 
 def explained(said: str, *, settings: Path = Path("/proc/sys"), status: str | None = None) -> str:
-    """Return what a tool said that made no namespaces, with what it means and what to do.
+    """Return the message of a tool that could not make namespaces, with its cause and remedy.
 
-    `settings` are the kernel's, and `status` is that of this process.
+    `settings` holds the kernel's settings, and `status` this process's ``/proc`` status.
 
     >>> explained("mount tmpfs: Disk quota exceeded")
     'mount tmpfs: Disk quota exceeded'
     """
     step, _, error = said.rpartition(": ")
-    number = next((one for one in _NUMBERS if os.strerror(one) == error), None)
+    number = next((one for one in _ERROR_NUMBERS if os.strerror(one) == error), None)
     if number is None:
         return said
     if status is None:
-        status = _text(Path("/proc/self/status"))
+        status = _setting(Path("/proc/self/status"))
     meaning = _meaning(step, number, settings, status)
-    if number == errno.ENOSPC:  # the kernel's words are of another subject
+    if number == errno.ENOSPC:  # the kernel's message misleads, so it is left out
         return f"{step}: {meaning}"
     return f"{said}: {meaning}" if meaning else said
 
@@ -57,9 +57,9 @@ def _meaning(step: str, number: int, settings: Path, status: str) -> str:
             "parts of /proc are covered, as in most containers: start the container with "
             "`--security-opt systempaths=unconfined`"
         )
-    if number in _FORBIDDEN and _text(settings / _DEBIAN).strip() == "0":
+    if number in _FORBIDDEN and _setting(settings / _DEBIAN).strip() == "0":
         return _switch(_DEBIAN, 1, "namespaces of plain users are switched off")
-    if number in _FORBIDDEN and _text(settings / _APPARMOR).strip() == "1":
+    if number in _FORBIDDEN and _setting(settings / _APPARMOR).strip() == "1":
         return _switch(_APPARMOR, 0, "AppArmor takes their use from plain users")
     if "\nSeccomp:\t2" in status:
         return (
@@ -72,8 +72,10 @@ def _meaning(step: str, number: int, settings: Path, status: str) -> str:
 
 
 def _of_counts(settings: Path) -> str:
-    spent = [name for name in _COUNTS if _text(settings / name).strip() == "0"] or [_COUNTS[0]]
-    allowed = _text(settings / spent[0]).strip()
+    spent = [name for name in _NAMESPACE_LIMITS if _setting(settings / name).strip() == "0"] or [
+        _NAMESPACE_LIMITS[0]
+    ]
+    allowed = _setting(settings / spent[0]).strip()
     if allowed == "0":
         return _switch(spent[0], 10000, "this machine allows none")
     return _switch(
@@ -86,7 +88,7 @@ def _switch(name: str, value: int, what: str) -> str:
     return f"{what} ({setting}): an administrator can change it: `sysctl {setting}={value}`"
 
 
-def _text(path: Path) -> str:
+def _setting(path: Path) -> str:
     try:
         return path.read_text()
     except OSError:

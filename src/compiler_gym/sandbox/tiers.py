@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How strong a box is: three tiers, by what the machine can do, and who chooses among them.
+"""The three strengths of a sandbox, and how one of them is chosen.
 
-A tier is chosen by an argument, or else by ``sandboxed`` around the call, or else by the
-variable ``COMPILER_GYM_SANDBOX``, or else it is the strongest that works here. Whether one
-works is tried once in a process, by running a program in it.
+A tier is chosen by, in this order: an argument, ``sandboxed`` around the call, the environment
+variable ``COMPILER_GYM_SANDBOX``, or the strongest tier that works on this machine. Each process
+finds out once whether a tier works, by running a program in it.
 """
 
 import os
@@ -32,22 +32,22 @@ __all__ = [
 ]
 
 ENVIRONMENT_VARIABLE = "COMPILER_GYM_SANDBOX"
-"""Names the tier for every run that names none."""
+"""The environment variable that names the default tier."""
 
 
 class Sandbox(Enum):
-    """What a program is kept from, the strongest first."""
+    """A tier of isolation, the strongest first."""
 
     NAMESPACES = "namespaces"
-    """A machine of its own: its processes, files, network and memory end with it."""
+    """Own namespaces: separate processes, files, network and memory, gone when it ends."""
     LIMITS = "limits"
-    """The user's machine, with what a plain process can be forbidden; see the guide for holes."""
+    """The user's machine, with every restriction a plain process can have; the guide lists gaps."""
     NONE = "none"
-    """Everything the user may do; only time, output and memory are bounded."""
+    """No restriction but bounds of time, output and memory."""
 
     @classmethod
     def named(cls, name: "str | Sandbox") -> "Sandbox":
-        """Return the tier of that name; raise `UnknownNameError` where there is none.
+        """Return the tier of that name; raise `UnknownNameError` if there is none.
 
         >>> Sandbox.named("limits")
         <Sandbox.LIMITS: 'limits'>
@@ -61,12 +61,12 @@ class Sandbox(Enum):
 
     @property
     def strength(self) -> int:
-        """How much it keeps: 0 is nothing."""
+        """How much it restricts: 0 is nothing."""
         return len(Sandbox) - 1 - list(Sandbox).index(self)
 
     @classmethod
     def of_strength(cls, number: float | None) -> "Sandbox | None":
-        """Return the tier of that strength; None of None."""
+        """Return the tier of that strength, or None for None."""
         return next((tier for tier in cls if tier.strength == number), None)
 
 
@@ -76,17 +76,15 @@ _around: ContextVar[Sandbox | None] = ContextVar("compiler_gym_sandbox", default
 def chosen(sandbox: str | Sandbox | None = None) -> Sandbox:
     """Return the tier to run a program in.
 
-    Raises `UnknownNameError` for a name that no tier has, and `SandboxError` for a tier
-    that this machine does not offer.
+    Raises:
+        UnknownNameError: No tier has that name.
+        SandboxError: The tier does not work on this machine.
     """
     return asked_for(sandbox) or available()[0]
 
 
 def asked_for(sandbox: str | Sandbox | None = None) -> Sandbox | None:
-    """Return the tier that somebody named, or None where the strongest is to be taken.
-
-    Raises what `chosen` raises.
-    """
+    """Return the tier that was named, or None for the strongest; raise as `chosen` does."""
     named = sandbox if sandbox is not None else _around.get()
     if named is None:
         named = os.environ.get(ENVIRONMENT_VARIABLE) or None
@@ -103,15 +101,15 @@ def asked_for(sandbox: str | Sandbox | None = None) -> Sandbox | None:
 
 
 def require(sandbox: str | Sandbox | None = None, *, what: str) -> Sandbox:
-    """Return the tier in which `what`, which somebody else wrote, is to be run.
+    """Return the tier in which to run the untrusted `what`.
 
-    The weakest counts only where the caller names it: raises `SandboxError` where
-    ``COMPILER_GYM_SANDBOX`` or ``sandboxed`` would choose it.
+    Only an argument may choose to run it without a sandbox. Raises `SandboxError` if
+    ``COMPILER_GYM_SANDBOX`` or ``sandboxed`` chooses that.
     """
     tier = chosen(sandbox)
     if tier is Sandbox.NONE and sandbox is None:
         raise SandboxError(
-            f"{what} is somebody else's and would be run without a sandbox: expected the sandbox "
+            f"{what} is untrusted and would be run without a sandbox: expected the sandbox "
             f"{' or '.join(t.value for t in available() if t is not Sandbox.NONE)}, found 'none' "
             f"in {ENVIRONMENT_VARIABLE}: name sandbox='none' in the call if you trust it"
         )
@@ -120,9 +118,9 @@ def require(sandbox: str | Sandbox | None = None, *, what: str) -> Sandbox:
 
 @contextmanager
 def sandboxed(sandbox: str | Sandbox | None) -> Generator[Sandbox]:
-    """Run programs in this tier while the context is open, in this thread; None changes nothing.
+    """Run programs in this tier within the context, in this thread; None changes nothing.
 
-    Raises what `chosen` raises.
+    Raises as `chosen` does.
     """
     tier = chosen(sandbox)
     token = _around.set(tier if sandbox is not None else _around.get())
@@ -133,7 +131,7 @@ def sandboxed(sandbox: str | Sandbox | None) -> Generator[Sandbox]:
 
 
 def use(sandbox: Sandbox | None) -> None:
-    """Run programs in this tier from now on, in this context; None is the default again."""
+    """Run programs in this tier from now on, in this context; None restores the default."""
     _around.set(sandbox)
 
 
@@ -143,7 +141,7 @@ def available() -> list[Sandbox]:
 
 
 def why_not(tier: Sandbox) -> str:
-    """Return why a tier does not work on this machine; empty where it does."""
+    """Return why a tier does not work on this machine; empty if it does."""
     if tier is not Sandbox.NAMESPACES:
         return ""
     _, reason = _way()
@@ -151,7 +149,7 @@ def why_not(tier: Sandbox) -> str:
 
 
 def way() -> Way:
-    """Return how namespaces are made here; raise `SandboxError` where they are not."""
+    """Return how namespaces are made here; raise `SandboxError` if they cannot be."""
     found, reason = _way()
     if found is None:
         raise SandboxError(f"the sandbox 'namespaces' does not work on this machine: {reason}")
@@ -160,7 +158,7 @@ def way() -> Way:
 
 @cache
 def _way() -> tuple[Way | None, str]:
-    """Return the first way in which a program runs, or why there is none."""
+    """Return the first way of making namespaces that works, or why none does."""
     reasons: list[str] = []
     for one in (OWN, BUBBLEWRAP):
         reason = _tried(one)
@@ -171,7 +169,7 @@ def _way() -> tuple[Way | None, str]:
 
 
 def _tried(one: Way) -> str:
-    """Return why a program does not run in namespaces made this way; empty where it does."""
+    """Return why a program does not run in namespaces made this way; empty if it does."""
     from compiler_gym.sandbox.box import try_way
 
     if not sys.platform.startswith("linux"):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Run a compiler on what somebody else wrote: it may read nothing but its folder and the system.
+"""Run a compiler on untrusted source: it can read only its folder and the system's files.
 
-A source may include any file of the user's, and so may inline assembly; what was read comes
-out as a diagnostic or as a part of the program.
+Source code and inline assembly can include any file that the compiler can read, and its contents
+would appear in a diagnostic or in the program.
 """
 
 import os
@@ -11,14 +11,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler_gym.sandbox.box import RunLimits, run_boxed
+from compiler_gym.sandbox.box import RunLimits, Workplace, run_boxed
 from compiler_gym.sandbox.paths import is_system
 from compiler_gym.sandbox.tiers import Sandbox, chosen
 
 __all__ = ["run_tool_boxed"]
 
-_MEMORY_BYTES = 8 << 30
-_FILE_BYTES = 1 << 30
+_TOOL_MEMORY_BYTES = 8 << 30
+_TOOL_FILE_BYTES = 1 << 30
 _PROCESSES = 256
 _OPEN_FILES = 1024
 
@@ -34,9 +34,9 @@ def run_tool_boxed(
 ) -> "subprocess.CompletedProcess[bytes]":
     """Run a compiler that reads and writes in `folder`, and return how it ended.
 
-    It starts in `cwd`, by default there, and may read `visible` too. Raises
-    `subprocess.TimeoutExpired` after `seconds`, `OSError` where it cannot be started, and
-    what `compiler_gym.sandbox.chosen` raises. Without a sandbox it is just run.
+    It starts in `cwd`, by default in `folder`, and may also read `visible`. In the tier ``none``
+    it runs as a plain child process. Raises `subprocess.TimeoutExpired` after `seconds`,
+    `OSError` if it cannot be started, and as `compiler_gym.sandbox.chosen` does.
     """
     tier = chosen()
     if tier is Sandbox.NONE:
@@ -54,14 +54,18 @@ def run_tool_boxed(
         stdin.seek(0)
         report = run_boxed(
             command,
+            Workplace(
+                folder.resolve(),
+                visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
+                in_place=True,
+                directory=cwd.resolve() if cwd else None,
+            ),
             sandbox=tier,
-            folder=folder.resolve(),
-            limits=RunLimits(seconds, _MEMORY_BYTES, _FILE_BYTES, _PROCESSES, 0, _OPEN_FILES),
+            limits=RunLimits(
+                seconds, _TOOL_MEMORY_BYTES, _TOOL_FILE_BYTES, _PROCESSES, 0, _OPEN_FILES
+            ),
             environment=variables | {"HOME": str(folder), "LC_ALL": "C"},
             streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
-            visible=[*_home_of(command[0]), *([cwd] if cwd else []), *visible],
-            in_place=True,
-            directory=cwd.resolve() if cwd else None,
         )
         if report.stopped_by == "time":
             raise subprocess.TimeoutExpired(list(command), seconds)
@@ -73,7 +77,7 @@ def run_tool_boxed(
 
 
 def _home_of(program: str) -> list[Path]:
-    """Return the folder that a compiler is installed in, where that is not the system's."""
+    """Return the folder that a compiler is installed in, unless it is a folder of the system."""
     real = Path(program).resolve()
     is_below_a_prefix = real.parent.name == "bin" and len(real.parents) > 3
     if is_system(str(real)):

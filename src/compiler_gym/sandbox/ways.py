@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that make a box: our own helper, alone or inside of bubblewrap."""
+"""The commands that make a sandbox: our helper, alone or inside bubblewrap."""
 
 import importlib.util
 import os
@@ -15,18 +15,18 @@ from compiler_gym.sandbox.paths import DEVICES, SYSTEM
 __all__ = ["BUBBLEWRAP", "NOBODY", "OWN", "Way", "find_helper", "wrapped"]
 
 NOBODY = 65534
-"""The number that systems give to a user who owns nothing."""
+"""The user and group id of the unprivileged user nobody."""
 
 _HELPER = "_box"
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How namespaces are made."""
+    """A way of making namespaces."""
 
     name: str
     tool: str | None = None
-    """What makes them; None is our helper itself."""
+    """The program that makes them; None for our helper itself."""
 
 
 OWN = Way("unshare")
@@ -35,7 +35,7 @@ BUBBLEWRAP = Way("bubblewrap", "bwrap")
 
 @cache
 def find_helper() -> str:
-    """Return the path of the helper; raise `SandboxError` where the package was built without."""
+    """Return the path of the helper; raise `SandboxError` if the package was built without it."""
     module = importlib.util.find_spec("compiler_gym._service")
     folders = [] if module is None or module.origin is None else [Path(module.origin).parent]
     for folder in folders:
@@ -49,7 +49,7 @@ def find_helper() -> str:
 
 
 def _made_executable(helper: Path) -> bool:
-    """Repair what an installer that keeps no modes has made; return whether it can be run."""
+    """Return whether the helper can be run, after setting a mode bit that an installer lost."""
     try:
         helper.chmod(0o755)
     except OSError:
@@ -62,13 +62,13 @@ def wrapped(
 ) -> list[str]:
     """Return the command that runs `helper` as the first process of bubblewrap's namespaces.
 
-    Raises `SandboxError` where bubblewrap is not installed.
+    Raises `SandboxError` if bubblewrap is not installed.
     """
     found = shutil.which(BUBBLEWRAP.tool or "")
     if found is None:
         raise SandboxError("bubblewrap is not installed: `apt install bubblewrap`")
-    # In the box it is nobody, whoever asks; capabilities it keeps none, and could not name any
-    # where it is setuid.
+    # The program runs as nobody, whoever the caller is, and keeps no capabilities. A setuid
+    # bubblewrap could not be told which to keep.
     words = [found, "--unshare-all", "--die-with-parent", "--as-pid-1", "--hostname", "box"]
     words += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
     for path in SYSTEM:

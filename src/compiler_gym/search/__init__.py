@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Baselines without learning: find good sequences of actions for given programs.
 
-``entrance`` is where a search begins, ``scheduler`` spreads the work over threads, ``campaign``
-is one program's search, ``walker`` the one place that steps an environment, ``tree``
-remembers every sequence walked and what is known of the programs on its way, and ``known``
-holds sequences worth starting from. The algorithms
-(``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``, ``minimise``)
-fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
-clock. ``watching`` is what a search reports, ``search_result`` what it leaves behind, and
-``resume`` keeps it in a run folder. ``trajectory`` shortens an episode that is there
-already, ``attribution`` says what each of its actions is worth.
+``entrance`` starts a search, ``scheduler`` spreads the work over threads, ``campaign`` searches
+one program, ``walker`` is the only module that steps an environment, ``tree`` remembers every
+sequence walked and the programs on its way, and ``known`` holds sequences to start from. The
+algorithms (``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``,
+``minimise``) fulfil the contract in ``strategy``: they know no compiler, run nothing and read no
+clock. ``watching`` holds the progress reports of a search, ``search_result`` its results, and
+``resume`` keeps both in a run folder. ``trajectory`` shortens a finished episode, and
+``attribution`` measures the contribution of each of its actions.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Search among answers to a compiler's questions: change a few of those it gives itself.
+"""Search over the answers to a compiler's questions: change a few of its own answers.
 
 A proposal is a whole episode, compiled once: answers to the first questions, then the action that
-leaves the rest to the compiler. Its parts are not programs that anybody would have.
+leaves the rest to the compiler. The program in the middle of a proposal is not a result.
 """
 
 import random
@@ -16,15 +16,15 @@ __all__ = ["AnswerSearch"]
 
 _MOST_QUESTIONS = 4096
 """Later questions are always left to the compiler."""
-_OWN = 0
+_OWN_ANSWER = 0
 """The first action is the compiler's own answer."""
 
 
 class AnswerSearch(SettingsSearch):
     """Flip answers as `SettingsSearch` flips options: the number of a question is the option.
 
-    An answer may change what is asked afterwards, and then those behind it are given to other
-    questions: most of them lie in functions that know nothing of each other.
+    An answer may change the later questions, and then the later answers apply to other ones. That
+    is rare, because most questions are about unrelated functions.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
@@ -32,15 +32,15 @@ class AnswerSearch(SettingsSearch):
         assert moves.rest is not None
         self._rest = moves.rest
         self._others_than_own = [
-            move for move in range(moves.size) if move not in (_OWN, moves.rest)
+            move for move in range(moves.size) if move not in (_OWN_ANSWER, moves.rest)
         ]
         self._is_counted = False
 
     def ask(self) -> Sequence[MoveSequence]:
-        """Return the compiler's own answers first, to count its questions."""
+        """Return proposals: first the compiler's own answers, which counts its questions."""
         if self._is_counted:
             return super().ask()
-        return [self._moves.pack((*(_OWN,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]
+        return [self._moves.pack((*(_OWN_ANSWER,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Take the best as the base, and combine what helped."""
@@ -55,9 +55,9 @@ class AnswerSearch(SettingsSearch):
 
     def _settings(self, sequence: Sequence[int]) -> dict[int, MoveSequence]:
         answers = (move for move in sequence if move != self._rest)
-        return {place: (move,) for place, move in enumerate(answers) if move != _OWN}
+        return {place: (move,) for place, move in enumerate(answers) if move != _OWN_ANSWER}
 
     def _actions(self, settings: dict[int, MoveSequence]) -> list[int]:
         length = max(settings, default=-1) + 1
-        answers = [settings.get(place, (_OWN,))[0] for place in range(length)]
+        answers = [settings.get(place, (_OWN_ANSWER,))[0] for place in range(length)]
         return [*answers, self._rest]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What each action of an episode contributed, and what the episode is worth without it.
+"""How much each action of an episode contributes: its own reward, and the loss without it.
 
-The two differ: an action that gains nothing by itself may make the next one
-possible, and one that gains much may have a stand-in later on.
+The two differ: an action without a reward of its own may enable the next one, and a
+later action may make up for one with a large reward.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["Contribution", "attribute"]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One action's share of a result."""
+    """The contribution of one action to an episode's reward."""
 
     number: int
     """Its place in the episode, from 1."""
@@ -26,7 +26,7 @@ class Contribution:
     gained: float
     """The reward of its own step."""
     cost_of_removal: float | None
-    """What the episode earns less without it; None if the compiler fails then."""
+    """How much less the episode earns without it; None if the compiler fails without it."""
     had_effect: bool
     """Whether the program changed."""
 
@@ -38,7 +38,7 @@ def attribute(env: CompilerEnv) -> list[Contribution]:
     `InvalidParameterError` without a reward space.
     """
     if env.reward_space is None:
-        raise InvalidParameterError("a contribution is one to a reward: set a reward space")
+        raise InvalidParameterError("contributions are measured in rewards: set a reward space")
     actions, benchmark = env.actions, env.benchmark
     steps: list[tuple[float, bool]] = []
     env.reset(benchmark=benchmark)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long a search may run: seconds, steps, or both. It keeps no clock of its own."""
+"""The budget of a search: seconds, steps, or both. It reads no clock itself."""
 
 import math
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ class Budget:
 
     @property
     def searching_seconds(self) -> float:
-        """When to stop looking and start to minimise what was found."""
+        """When to stop searching and start to minimise the result."""
         if self.seconds is None:
             return math.inf
         return self.seconds * (1 - _REFINING_SHARE)
 
     @property
     def total_seconds(self) -> float:
-        """When to stop altogether."""
+        """When the search ends, minimisation included."""
         return math.inf if self.seconds is None else self.seconds

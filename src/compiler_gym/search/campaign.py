@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One program's search: hands out sequences, takes back walks, remembers the best.
+"""The search of one program: hands out sequences, collects their walks, remembers the best.
 
 Sequences are proposed in batches, and a batch is judged as a whole and in order:
-how many threads walked it, and which was first, makes no difference.
+the number and the order of the threads that walked it make no difference.
 """
 
 from collections import Counter, deque
@@ -14,7 +14,7 @@ from compiler_gym.search.minimise import Minimiser
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.strategy import MoveSequence, Strategy, is_better
 from compiler_gym.search.tree import Failure, Node, State, Walk
-from compiler_gym.search.walker import Program
+from compiler_gym.search.walker import SearchedProgram
 from compiler_gym.search.watching import Improvement, Progress
 
 __all__ = ["Campaign", "WalkTask"]
@@ -46,7 +46,7 @@ class Campaign:
     def __init__(
         self,
         index: int,
-        program: Program,
+        program: SearchedProgram,
         name: str,
         strategy: Strategy,
         steps: int | None,
@@ -55,14 +55,14 @@ class Campaign:
         self.index = index
         self._moves = moves
         self.failures: Counter[Failure] = Counter()
-        """How many sequences ended with which failure."""
+        """The number of sequences that ended with each failure."""
         self.program = program
         self.name = name
         self.counts = _Counts()
         self.spent = 0.0
         """Seconds that threads have worked on this program."""
         self.bests: list[Node] = [program.root]
-        """Every best sequence there was, the latest last."""
+        """Every best sequence so far, the latest last."""
         self.improvements: list[Improvement] = []
         self.phase = "waiting"
         self._strategy: Strategy = strategy
@@ -71,7 +71,7 @@ class Campaign:
         """Programs whose best sequences are tried here too. Which are known depends on
         the time: without others, a search bounded by steps repeats itself exactly."""
         self._asked: Strategy = strategy
-        """Whose batch is out."""
+        """The strategy whose batch is being walked."""
         self._waiting: deque[WalkTask] = deque()
         self._walks: list[Walk | None] = []
         self._out = 0
@@ -86,11 +86,11 @@ class Campaign:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether the search of this program has ended."""
         return self.phase == "done"
 
     def next_task(self) -> WalkTask | None:
-        """Return a sequence to walk, or None while the rest of the batch is out."""
+        """Return a sequence to walk, or None while the rest of the batch is being walked."""
         if not self._waiting and not self._out and not self.is_done:
             self._propose()
         if not self._waiting:
@@ -99,7 +99,7 @@ class Campaign:
         return self._waiting.popleft()
 
     def take(self, task: WalkTask, walk: Walk, seconds: float) -> list[Improvement]:
-        """Take the result of a task and return what became better by it."""
+        """Take the result of a task and return the improvements that it made."""
         self._walks[task.place] = walk
         self._out -= 1
         self.counts.sequences += 1
@@ -117,7 +117,7 @@ class Campaign:
         return found
 
     def conclude(self, seconds: float) -> list[Improvement]:
-        """Judge what has come of the batch so far, and return what became better by it."""
+        """Judge the batch as far as it was walked, and return the improvements that it made."""
         walks = [walk for walk in self._walks if walk is not None]
         self._walks = []
         found = list(self._judge(walks, seconds))
@@ -125,7 +125,7 @@ class Campaign:
         return found
 
     def minimise(self) -> None:
-        """Stop looking for better and shorten the best."""
+        """Stop searching and shorten the best sequence."""
         if self.phase in ("waiting", "searching"):
             self.phase = "minimising"
             self._waiting.clear()
@@ -136,7 +136,7 @@ class Campaign:
         self._waiting.clear()
 
     def progress(self) -> Progress:
-        """Return how far this program is."""
+        """Return the progress of this program's search."""
         best, counts = self.best, self.counts
         return Progress(
             benchmark=self.name,
@@ -154,7 +154,7 @@ class Campaign:
         batch = self._searched() if self.phase == "searching" else ()
         if not batch:
             self.minimise()
-            if self._moves.rest is not None:  # without one answer, the others mean other questions
+            if self._moves.rest is not None:  # later answers apply to other questions then
                 self.finish()
                 return
             if not isinstance(self._strategy, Minimiser):
@@ -176,7 +176,7 @@ class Campaign:
         return Minimiser(self.best, self._moves.pack, self._moves.flat)
 
     def _searched(self) -> Sequence[MoveSequence]:
-        """Return what to try next within the budget of steps."""
+        """Return the next sequences to try within the budget of steps."""
         self._batches += 1
         if self._batches % _BATCHES_PER_EXCHANGE == 0:
             self._exchange()
@@ -193,7 +193,7 @@ class Campaign:
                 self._strategy.suggest(sequence)
 
     def _judge(self, walks: list[Walk], seconds: float) -> Iterator[Improvement]:
-        # A batch without anything new counts too: a search of what is known has an end.
+        # A batch without a new action counts too, so that a search of known programs ends.
         self.counts.steps += max(sum(walk.new_steps for walk in walks), bool(walks))
         for walk in walks:
             self.counts.recognised += walk.last.known in self._seen
@@ -216,7 +216,7 @@ class Campaign:
                 )
 
     def _is_result(self, node: Node) -> bool:
-        """Return whether `node` is a program that the compiler is done with."""
+        """Return whether `node` is a finished program, which can be a result."""
         return self._moves.rest is None or node.known.terminal
 
     def _remember(self, node: Node) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Greedy search among the decisions that a program offers: one after another, the best of each.
+"""Greedy search over the decisions that a program offers: one after another, the best of each.
 
 Decisions come before passes, so that no decision can be added to the end of a sequence: here a
 step of greedy search is one decision, before the best of the starts.
@@ -14,16 +14,16 @@ from compiler_gym.search.tree import Walk
 __all__ = ["DecisionSweep", "EpsilonDecisionSweep"]
 
 _Made = dict[int, int]
-"""The action chosen for each decision that is not left to the compiler, by its place."""
+"""The action chosen for each decision, by its index; others are left to the compiler."""
 
 
 class DecisionSweep:
-    """Try every choice of each decision once and keep the best; again, until none helps."""
+    """Sweep over all decisions and keep the best choice of each, until a sweep gains nothing."""
 
     epsilon = 0.0
-    """The chance that a choice is random."""
+    """The probability that a choice is random."""
     repeats = False
-    """Whether another sweep begins, with nothing decided, where none helps any more."""
+    """Whether to start again, with nothing decided, once a sweep gains nothing."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -32,10 +32,10 @@ class DecisionSweep:
         self._tail: MoveSequence = ()
         self._reward = float("-inf")
         self._undecided = float("-inf")
-        """The reward of the start alone."""
+        """The reward of the start without decisions."""
         self._has_begun = False
         self._order: list[int] = []
-        """Decisions that this sweep has not come to, the next one last."""
+        """Decisions still to be made in this sweep, the next one last."""
         self._helped = False
         self._asked: list[_Made] = []
         self._is_random_step = False
@@ -60,7 +60,7 @@ class DecisionSweep:
         """Ignore it: the decisions of another program mean nothing here."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Keep the best choice, if it is better than what was chosen, or was drawn."""
+        """Keep the best choice, if it beats the current one or was drawn at random."""
         if not self._has_begun:
             best = max(walks, key=lambda walk: (walk.last.reward, -len(walk.requested)))
             self._has_begun = True

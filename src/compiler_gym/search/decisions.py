@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Search among the decisions that a program offers: a few, a region or a callee at a time.
+"""Search over the decisions that a program offers: a few, a region or a callee at a time.
 
-A proposal is a set of decisions, made at once, and then the best sequence of passes that is
-known. Decisions of different parts of a program hardly meet: what several proposals gained is
+A proposal is a set of decisions, made at once, followed by the best known sequence of passes.
+Decisions in different parts of a program hardly interact: the gains of several proposals are
 tried together next.
 """
 
@@ -16,19 +16,19 @@ from compiler_gym.spaces import Decision
 
 __all__ = ["DecisionSearch"]
 
-_BATCH = 6
-_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
+_DECISIONS_BATCH = 6
+_CHANGE_SIZES: Sequence[int] = (1, 2, 4, 8, 16)
 _GROUP = 0
-"""The size that stands for a whole group."""
+"""Stands for changing a whole group."""
 _UNDONE = 0.35
-"""How often a decision that was made is taken back rather than changed."""
+"""The probability that a changed decision is left to the compiler again."""
 _FADES = 0.93
-"""What is left of a weight after each try."""
+"""The factor by which each try shrinks a weight."""
 _LEAST = 0.15
-"""The weight of what does not pay: it may do so later."""
+"""The least weight: a change that does not pay now may pay later."""
 
 _Made = dict[int, int]
-"""The action chosen for each decision that is not left to the compiler, by its place."""
+"""The action chosen for each decision, by its index; others are left to the compiler."""
 
 
 class DecisionSearch:
@@ -45,7 +45,7 @@ class DecisionSearch:
             for group in decision.groups[1:]:
                 self._groups[group].append(place)
         self._kinds = dict.fromkeys(self._of_kind, 1.0)
-        self._sizes = dict.fromkeys((_GROUP, *_SIZES), 1.0)
+        self._sizes = dict.fromkeys((_GROUP, *_CHANGE_SIZES), 1.0)
         self._base: _Made = {}
         self._tail: MoveSequence = ()
         self._reward = float("-inf")
@@ -60,7 +60,7 @@ class DecisionSearch:
             return [self._moves.pack(start) for start in self._starts]
         self._asked = [(made, -1, "") for made in self._next]
         self._next = []
-        while len(self._asked) < _BATCH:
+        while len(self._asked) < _DECISIONS_BATCH:
             self._asked.append(self._changed())
         return [self._sequence(made) for made, _, _ in self._asked]
 
@@ -85,7 +85,7 @@ class DecisionSearch:
             self._combine(before, gained)
 
     def _begin(self, walks: Sequence[Walk]) -> None:
-        """Take the best start as the tail, and what it decides as the base."""
+        """Take the best start as the tail, and the decisions in it as the base."""
         best = max(
             range(len(walks)), key=lambda at: (walks[at].last.reward, -len(self._starts[at]))
         )
@@ -113,7 +113,7 @@ class DecisionSearch:
         self._next.append(together)
 
     def _changed(self) -> tuple[_Made, int, str]:
-        """Return the base with some decisions changed, how many were meant to be, and of what."""
+        """Return the base with some decisions changed, the intended number, and their group."""
         made = dict(self._base)
         size = self._random.choices(list(self._sizes), list(self._sizes.values()))[0]
         kind = self._random.choices(list(self._kinds), list(self._kinds.values()))[0]
@@ -134,7 +134,7 @@ class DecisionSearch:
             made[place] = self._random.choice(others)
 
     def _flip_together(self, made: _Made, group: Sequence[int]) -> None:
-        """Choose the same for all of a group that can be chosen so."""
+        """Make the same choice for every decision of a group that has it."""
         kinds = self._decisions[self._random.choice(group)].kinds
         kind = self._random.choice(kinds)
         for place in group:
@@ -149,5 +149,5 @@ class DecisionSearch:
 
 
 def _weight(before: float, gain: float) -> float:
-    """Return how often what had the weight `before` is tried after another `gain`."""
+    """Return the new weight of a change with the weight `before` after another `gain`."""
     return max(_FADES * before, _LEAST) + (gain > 0)

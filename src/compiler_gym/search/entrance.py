@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Searches programs for good sequences of actions and returns what was found."""
+"""Searches for good sequences of actions on programs."""
 
 import random
 import sys
@@ -31,12 +31,12 @@ from compiler_gym.search.search_result import FailureReason, SearchResult
 from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.strategy import MakeStrategy, Moveset
 from compiler_gym.search.tree import Node, State
-from compiler_gym.search.walker import Program, Walker
+from compiler_gym.search.walker import SearchedProgram, Walker
 from compiler_gym.search.watching import Silent, Watcher
 from compiler_gym.spaces import Reward, space_name
 
 _MOST_WORDS = 300
-"""Of a compiler's complaint that a result holds."""
+"""Characters of an error message that a result keeps."""
 
 __all__ = [
     "ALGORITHMS",
@@ -49,9 +49,9 @@ __all__ = [
 
 _DEFAULTS = SearchOptions()
 KEPT_PROCESSES = _DEFAULTS.kept_processes
-"""How many processes a search keeps at states that it sets out from again."""
+"""The most processes that a search keeps at states to continue from."""
 KEPT_BYTES = _DEFAULTS.kept_bytes
-"""How much memory of their own these hold."""
+"""The most private memory of all kept processes."""
 
 ALGORITHMS: Mapping[str, MakeStrategy] = MappingProxyType(
     {
@@ -69,7 +69,7 @@ _OF_DECISIONS: Mapping[str, MakeStrategy] = {
     "local": DecisionSearch,
     "portfolio": DecisionSearch,
 }
-"""What the algorithms are where a program offers decisions; ``random`` draws from them too."""
+"""The algorithms for programs that offer decisions; ``random`` draws from decisions too."""
 
 
 def run_search(
@@ -82,31 +82,41 @@ def run_search(
 ) -> list[SearchResult]:
     """Return the best sequence found for each of `benchmarks`, shortened.
 
-    Options are a record, or keywords with the names of its fields, which go before it:
-    ``run_search(make_env, steps=150)``. `budget` may stand for ``seconds`` and ``steps``.
+    Options are a record, or keywords named as its fields, which override the record:
+    ``run_search(make_env, steps=150)``. `budget` may replace ``seconds`` and ``steps``.
 
-    `make_env` builds environments with a reward space: each of the threads
-    drives its own, and the first confirms the results and is closed where it confirmed
-    the last of them. A benchmark is what ``reset`` takes; None is the environment's
-    own. The result is never worse than the best of the starts that the compiler accepts.
-    An action that takes longer than its limit counts as failed. A level has a limit of its
-    own: it takes as long as all of a compiler. Where actions are settings, as
-    the flags of a command line, ``local`` and ``portfolio`` flip a few at a time from the
-    best of the levels, and a step is one compilation. Where a program offers decisions, they
-    look for those to make before the best of the starts; ``greedy`` and ``e-greedy`` try every
-    choice of one decision after another there, and ``random`` draws from them too. Where actions
-    are answers to the compiler's questions, with one that leaves the rest to it, all but
-    ``random`` change a few from what the compiler answers itself, and a step is one episode: only
-    its end counts.
+    The result is never worse than the best of the starts that the compiler accepts. An action
+    that takes longer than its limit counts as failed; a level has a longer limit, because it
+    takes as long as a whole compilation. What the algorithms do depends on the action space:
 
-    A state that several sequences set out from is kept as a process of its own, which is
-    forked for each. There are at most ``kept_processes``, and they hold about ``kept_bytes`` at
-    most of memory that no other process shares; with 0 of either, states are reached by
-    replays. What is found within a number of steps does not depend on it.
+    - If actions are settings, such as the flags of a command line, ``local`` and ``portfolio``
+      flip a few at a time from the best of the levels, and a step is one compilation.
+    - If a program offers decisions, they search for decisions to make before the best of the
+      starts; ``greedy`` and ``e-greedy`` try every choice of one decision after another, and
+      ``random`` draws from decisions too.
+    - If actions are answers to the compiler's questions, all but ``random`` change a few of the
+      compiler's own answers, and a step is one episode: only its end counts.
 
-    A ``KeyboardInterrupt``, also one that a watcher raises, ends the search and
-    returns what was found so far. Raises `UnknownNameError` for an algorithm that
-    does not exist and `BenchmarkInitError` for a program that cannot be started.
+    A state from which several sequences continue is kept as a separate process, which is forked
+    for each. At most ``kept_processes`` are kept, with about ``kept_bytes`` of private memory in
+    all; with 0 of either, states are reached by replays. This changes the speed of a search, but
+    not its result within a number of steps. A ``KeyboardInterrupt``, also one that a watcher
+    raises, ends the search, which then returns its results so far.
+
+    Args:
+        make_env: Builds environments with a reward space: one for each thread, and one that
+            confirms the results.
+        benchmarks: Programs as ``reset`` takes them; None for the environment's own.
+        options: The options of the search; None for the defaults.
+        watcher: Receives reports in the calling thread.
+        **given: Single options, and `budget`.
+
+    Returns:
+        One result for each of `benchmarks`, in their order.
+
+    Raises:
+        UnknownNameError: The algorithm does not exist.
+        BenchmarkInitError: A program cannot be started.
     """
     options = chosen_options(options, **given)
     with make_env() as env:
@@ -114,7 +124,7 @@ def run_search(
         moves = Moves(env.action_space, seed=options.seed)
         moveset = Moveset(
             len(moves),
-            _checked(
+            _checked_starts(
                 starting_sequences(options.starts, env.action_space),
                 sys.maxsize if moves.depend_on_program else len(moves),
             ),
@@ -130,7 +140,7 @@ def run_search(
             own = _with_decisions(moveset, env.action_space)
             generator = random.Random(f"{options.seed} {name}")
             strategy = _maker(options.algorithm, own)(own, generator)
-            program = Program(env.benchmark)
+            program = SearchedProgram(env.benchmark)
             campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
         if options.steps is None:
             for campaign in campaigns:
@@ -157,10 +167,10 @@ def run_search(
 
 
 def chosen_options(options: SearchOptions | None = None, **given: Any) -> SearchOptions:
-    """Return `options` with what is given besides; `budget` stands for seconds and steps.
+    """Return `options` with single fields replaced; `budget` replaces seconds and steps.
 
-    Raises `InvalidParameterError` for what an option does not take, `UnknownNameError` for an
-    algorithm that does not exist, and `TypeError` for an option that there is not.
+    Raises `InvalidParameterError` for a value that an option does not take, `UnknownNameError`
+    for an unknown algorithm, and `TypeError` for an unknown option.
     """
     budget: Budget | None = given.pop("budget", None)
     if budget is not None:
@@ -176,13 +186,13 @@ def chosen_options(options: SearchOptions | None = None, **given: Any) -> Search
 
 
 def _with_decisions(moveset: Moveset, space: gymnasium.Space[Any]) -> Moveset:
-    """Return `moveset` with what the program that was just reset offers, if its space says so."""
+    """Return `moveset` with the decisions of the program that was just reset, if it has any."""
     list_decisions = getattr(space, "decisions", None)
     return moveset if list_decisions is None else replace(moveset, decisions=list_decisions())
 
 
 def _maker(algorithm: str, moves: Moveset) -> MakeStrategy:
-    """Return what makes the strategy: sequences of settings are no sequences of steps."""
+    """Return the strategy's class, which depends on the kind of actions."""
     if moves.decisions and algorithm in _OF_DECISIONS:
         return _OF_DECISIONS[algorithm]
     if moves.sets and algorithm in ("local", "portfolio"):
@@ -198,12 +208,12 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
             "a search maximises a reward: expected an environment with a reward space, "
             f"one of {', '.join(env.reward)}"
         )
-    state = env.state_observation  # by which equal programs are recognised
+    state = env.state_observation  # the key of equal programs
     env.observation_space = state if state in env.observation else None
     return env
 
 
-def _checked(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
+def _checked_starts(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
     checked = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in checked:
         for move in start:
@@ -246,7 +256,7 @@ def _result(
 
 
 def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
-    """Return why sequences failed, what happened most first; equal reasons are counted."""
+    """Return why sequences failed and how often, the most frequent reason first."""
     counted: Counter[tuple[str, str, str]] = Counter()
     for failure, times in campaign.failures.items():
         action = moves.name(failure.move) if 0 <= failure.move < len(moves) else ""
@@ -258,14 +268,14 @@ def _reasons(campaign: Campaign, moves: Moves) -> tuple[FailureReason, ...]:
 def _reproduced(
     walker: Walker, campaign: Campaign, reward_space: Reward | None
 ) -> tuple[Node, float]:
-    """Return the best sequence that a replay from the start confirms, and its reward."""
+    """Return the best sequence that a replay from the start confirms, with its reward."""
     is_exact = reward_space is None or reward_space.deterministic
     for node in reversed(campaign.bests):
         try:
             reward = walker.replay(campaign.program, node.actions())
         except CompilerGymError:
             continue
-        # A measured time never comes out twice: the replay's own reward is the result's.
+        # Measured times differ between runs: the result has the reward of the replay.
         if reward is not None and (reward >= node.reward or (not is_exact and reward > 0)):
             return node, reward
     walker.replay(campaign.program, ())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Greedy search: at every step try each action and keep the best.
 
-With a chance of epsilon a random action is kept instead; without one, the search
+With probability epsilon a random action is kept instead; with epsilon 0 the search
 ends at the first state that no single action improves.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["EpsilonGreedySearch", "GreedySearch"]
 
 
 class GreedySearch:
-    """Climb from the best known sequence, and from no actions, by the best single action."""
+    """Climb by the best single action, from the best known sequence and from no actions."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -36,7 +36,7 @@ class GreedySearch:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Go on from the best extension, or from the other start if none is better."""
+        """Continue from the best extension, or from the other start if none is better."""
         best = _best(walks)
         if not self._starts_are_known:
             self._starts_are_known = True
@@ -50,10 +50,10 @@ class GreedySearch:
 
 
 class EpsilonGreedySearch:
-    """Repeat greedy episodes, each with random steps of its own."""
+    """Repeat greedy episodes with different random steps."""
 
     epsilon = 0.1
-    """The chance that a step is random."""
+    """The probability that a step is random."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -76,7 +76,7 @@ class EpsilonGreedySearch:
         """Ignore it."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Take the step, or start another episode where none helps."""
+        """Take the step, or start another episode if no step helps."""
         if self._at is None:
             self._origins = [walk.last for walk in walks]
             self._at = max(self._origins, key=lambda node: node.reward)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where a search may begin: the compiler's own levels, and what did well elsewhere.
+"""The starts of a search: the compiler's own levels, and sequences good on other programs.
 
 A compiler's registration names a file of sequences: names of actions, one sequence per
-line. A line counts where an action space has all of its names; elsewhere it means
-nothing and is passed over.
+line. A line is used if the action space has all of its names, and skipped otherwise.
 """
 
 import re
@@ -36,7 +35,7 @@ def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
 def starting_sequences(
     given: Iterable[str | Sequence[int]] | None, space: gymnasium.Space[Any]
 ) -> Sequence[Sequence[int]]:
-    """Return where a search in `space` begins that was given these starts.
+    """Return the starts of a search in `space`, as sequences of action numbers.
 
     Where none are given, these are the default ones. Names in a text are separated by blanks;
     the levels follow. Raises `InvalidActionError` for a name that no action has.
@@ -68,11 +67,11 @@ def level_sequences(names: Sequence[str]) -> list[list[int]]:
 def known_sequences(names: Sequence[str]) -> list[list[int]]:
     """Return the known sequences of actions in `names`, as numbers, the best first."""
     number = {name: i for i, name in enumerate(names)}
-    lines = (line.split() for line in _lines())
+    lines = (line.split() for line in _lines_of_sequences())
     return [[number[name] for name in line] for line in lines if all(n in number for n in line)]
 
 
-def _lines() -> Iterator[str]:
+def _lines_of_sequences() -> Iterator[str]:
     for compiler in compilers().values():
         package, _, file = compiler.starting_sequences.partition(":")
         if file:

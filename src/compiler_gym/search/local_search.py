@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Local search: change the best sequences a little, keep what is not worse, restart when stuck."""
+"""Local search: change good sequences a little, keep what is no worse, restart when stuck."""
 
 import random
 from collections.abc import Hashable, Sequence
@@ -10,22 +10,22 @@ from compiler_gym.search.tree import Node, Walk
 
 __all__ = ["LocalSearch"]
 
-_BATCH = 8
+_NEIGHBOURS_PER_BATCH = 8
 _SIBLINGS = 4
-"""Neighbours that leave a sequence at the same place, which is reached once for all of them."""
+"""Neighbours that differ from a sequence behind the same prefix, which is applied only once."""
 _POOL = 12
-_PATIENCE = 400
-"""Walks without a gain after which the search starts from elsewhere."""
+_WALKS_WITHOUT_GAIN = 400
+"""Walks without a gain after which the search restarts."""
 
 
 class LocalSearch:
-    """Hold a small pool of different good programs and walk around them.
+    """Keep a small pool of different good programs and search around them.
 
-    A start of one action is tried, and is never worked on: a pipeline such as -Oz
-    takes longer than twenty passes, and leaves a program that passes can hardly
-    improve. Sequences of single passes begin behind it and end well ahead.
+    A start of one action is tried but never extended: a pipeline such as -Oz
+    takes longer than twenty passes, and single passes can hardly improve its result.
+    Sequences of single passes start out worse and end up better.
 
-    Equal rewards are told apart by length, so that sequences stay short. When a
+    Of equal rewards the shorter sequence counts as better. When a
     pool has not improved for long, its best joins the champions and another pool
     grows from their disturbed copies; every other time the champions themselves
     are mixed.
@@ -58,7 +58,7 @@ class LocalSearch:
         return [*filter(None, [self._found]), *self._pool[:1]]
 
     def seed(self, nodes: Sequence[Node]) -> None:
-        """Take programs found elsewhere into the pool."""
+        """Add programs that were found in another way to the pool."""
         for node in nodes:
             if not self._pool or node.reward > self._pool[0].reward:
                 self.stale = 0
@@ -69,20 +69,23 @@ class LocalSearch:
         self._waiting.append(sequence)
 
     def learn(self, walk: Walk, parent_reward: float) -> None:
-        """Note which actions did something, and whether they beat `parent_reward`."""
+        """Note which actions changed the program, and whether they beat `parent_reward`."""
         moves = [node.action for node in walk.nodes[1:]]
         self._mutator.learn(walk.requested, moves, walk.best.reward > parent_reward)
 
     def ask(self) -> Sequence[MoveSequence]:
         """Return the next neighbours."""
         if self._waiting:
-            batch, self._waiting = self._waiting[:_BATCH], self._waiting[_BATCH:]
+            batch, self._waiting = (
+                self._waiting[:_NEIGHBOURS_PER_BATCH],
+                self._waiting[_NEIGHBOURS_PER_BATCH:],
+            )
             self._parents = [float("inf")] * len(batch)
             return batch
         sequences = [node.actions() for node in self._pool]
         batch: list[MoveSequence] = []
         self._parents = []
-        for _ in range(_BATCH // _SIBLINGS):
+        for _ in range(_NEIGHBOURS_PER_BATCH // _SIBLINGS):
             parent = self._parent()
             sequence = sequences[parent]
             start = self._mutator.place(len(sequence))
@@ -92,7 +95,7 @@ class LocalSearch:
         return batch
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Keep what is good, and restart when nothing has improved for long."""
+        """Keep good programs, and restart after long without an improvement."""
         for walk, parent_reward in zip(walks, self._parents, strict=False):
             self.learn(walk, parent_reward)
             best = walk.best
@@ -101,11 +104,11 @@ class LocalSearch:
             self._admit(best)
             level = [node for node in walk.nodes if node.reward == best.reward]
             self._admit(level[-1])
-        if self.stale >= _PATIENCE:
+        if self.stale >= _WALKS_WITHOUT_GAIN:
             self._restart()
 
     def _parent(self) -> int:
-        """Return the place in the pool of the better of two."""
+        """Return the index in the pool of the better of two programs."""
         return min(self._random.randrange(len(self._pool)) for _ in range(2))
 
     def _admit(self, node: Node) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Drops the actions of a sequence that do not matter."""
+"""Removes the unnecessary actions of a sequence."""
 
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -39,7 +39,7 @@ class Shrinking(Generic[_Item]):
         return []
 
     def tell(self, failed: int, kept: Sequence[_Item] | None = None) -> None:
-        """Go on behind the first `failed` of the batch, with what is `kept` of the next."""
+        """Skip the first `failed` tests of the batch; `kept` is what the next test left, if any."""
         self._start += self._part * failed
         self._width *= 2
         if kept is not None:

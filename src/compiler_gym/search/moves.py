@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The actions a search chooses from, as numbers from zero, whatever the action space is."""
+"""The actions a search chooses from, as numbers from zero, for any action space."""
 
 import random
 import threading
@@ -23,11 +23,10 @@ _FIRST_GROUP = 1 << 40
 class Moves:
     """A fixed list of actions.
 
-    A discrete space is taken whole. Of any other space 256 members are drawn once,
-    from `seed`: the search then combines those. Before them come the members that a space
-    names itself (`moves`, `move_names`), and a space that knows the neighbours of a member
-    (`neighbour`) lets the list grow: see `vary`. Where the actions are settings, several
-    of them can be packed into one move, so that what they make together is compiled once.
+    It holds all actions of a discrete space, and of any other space 256 members drawn with
+    `seed`. Members that a space lists itself (`moves`, `move_names`) come first, and a space
+    that gives neighbours of a member (`neighbour`) lets the list grow: see `vary`. If actions
+    are settings, several of them can be packed into one move, which is compiled once.
     """
 
     def __init__(self, space: gymnasium.Space[Any], *, seed: int) -> None:
@@ -36,7 +35,7 @@ class Moves:
         self._neighbour: Neighbour | None = getattr(space, "neighbour", None)
         self._number_of: dict[str, int] = {}
         self._lock = threading.Lock()
-        # Where actions depend on the program, the first ones do not, and all can be named.
+        # If actions depend on the program, the first ones do not, and all have names.
         dense: int | None = getattr(space, "dense", None)
         self._name_of: Callable[[int], str] | None = None
         if dense is not None:
@@ -50,17 +49,17 @@ class Moves:
             plain: Callable[[Any], Any] = getattr(space, "to_plain", lambda action: action)
             self._actions = [*named, *(plain(space.sample()) for _ in range(_SAMPLES))]
         self.sets: tuple[int, ...] = tuple(getattr(space, "sets", ()))
-        """The number of the option that each action sets; empty where actions are steps."""
+        """The index of the option that each action sets; empty if the order of actions counts."""
         self.rest: int | None = getattr(space, "rest", None)
-        """The action that leaves the rest of an episode to the compiler, where actions are
-        answers to its questions; None where they are not."""
+        """The action that leaves the rest of an episode to the compiler, if actions are answers
+        to its questions; None otherwise."""
         self.levels = frozenset(level for (level,) in level_sequences(self._names))
-        """The standard levels, which take as long as all of a compiler."""
+        """The standard levels, each of which takes as long as a whole compilation."""
         if self.rest is not None:
             self.levels |= {self.rest}
         self._options: range = getattr(space, "options", range(0))
         self.depend_on_program = dense is not None
-        """Whether there are further actions, whose numbers stand for themselves."""
+        """Whether there are further actions, which keep their own numbers."""
         self._groups: list[MoveSequence] = []
         self._group_of: dict[MoveSequence, int] = {}
 
@@ -68,10 +67,10 @@ class Moves:
         return len(self._actions)
 
     def pack(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves` as one move, if they are settings or answers; otherwise as they are.
+        """Return `moves` as one move if they are settings or answers, and unchanged otherwise.
 
-        Decisions that follow one another become one too, with the step behind them, so that
-        what they alone would make is not looked at.
+        Consecutive decisions and the step after them become one move too, so that the
+        program in between is not observed.
         """
         flat = self.flat(moves)
         if self.sets or self.rest is not None:
@@ -99,7 +98,7 @@ class Moves:
         return (self._group_of[flat],)
 
     def finished(self, moves: Sequence[int]) -> MoveSequence:
-        """Return `moves` as they are, or answers as one move that goes to the episode's end."""
+        """Return `moves`; answers become one move that goes to the end of the episode."""
         if self.rest is None:
             return tuple(moves)
         flat = (*self.flat(moves), self.rest)
@@ -142,7 +141,7 @@ class Moves:
         return [self.action(move) for move in self.flat(moves)]
 
     def name(self, move: int) -> str:
-        """Return the name of the action, or how it is written; of several, in a row."""
+        """Return the name or the text of an action; of several, separated by blanks."""
         if move >= _FIRST_GROUP:
             return " ".join(map(self.name, self.flat([move])))
         if self._name_of is not None:

@@ -10,17 +10,17 @@ __all__ = ["Mutator"]
 
 _ATTEMPTS = 5
 _LATENESS = 4
-"""With 4 a change begins a fifth of the sequence before its end on average. With 2, a third,
-a sequence took 7 new actions where it takes 4, and as many actions found a little less."""
+"""With 4, a change begins on average in the last fifth of a sequence, which costs 4 new actions.
+With 2 it is the last third and costs 7, and the same number of actions found a little less."""
 
 _VARIED = 0.4
-"""How often a change is one of a part of a move, where moves have parts."""
+"""The probability that a change varies a part of a move, if moves have parts."""
 
 _Change: TypeAlias = Callable[["Mutator", list[int], Sequence[Sequence[int]]], None]
 
 
 class Mutator:
-    """Makes neighbours of sequences, with a preference for actions that have paid off."""
+    """Makes neighbours of sequences, preferring actions that have paid off."""
 
     def __init__(
         self,
@@ -40,20 +40,20 @@ class Mutator:
         self._weights = dict.fromkeys(moves, 1.0)
 
     def place(self, length: int) -> int:
-        """Return a place from 0 to `length` of a sequence, more likely near the end.
+        """Return a position from 0 to `length` in a sequence, more likely near the end.
 
-        What comes before a change has been walked already, and what comes after it is
-        walked again: late changes are cheap, and per action they pay off more often.
+        Only the actions after a change have to be applied again: late changes are cheap, and
+        pay off more often per action.
         """
         return length - int((length + 1) * self._random.random() ** _LATENESS)
 
     def neighbour(
         self, sequence: Sequence[int], others: Sequence[Sequence[int]], start: int = 0
     ) -> list[int]:
-        """Return a copy of `sequence`, changed behind `start`; `others` lend their parts."""
+        """Return a copy of `sequence`, changed after `start`; parts of `others` may be inserted."""
         head, tail = list(sequence[:start]), list(sequence[start:])
         changed = self._varied(tail, others)
-        for _ in range(_ATTEMPTS):  # some changes leave a short tail as it is
+        for _ in range(_ATTEMPTS):  # some changes leave a short tail unchanged
             if changed != tail:
                 break
             changed = self._varied(tail, others)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Local search, and a climb by sweeps from its best whenever it is stuck."""
+"""Local search that, whenever it is stuck, climbs from its best by sweeps over all actions."""
 
 import random
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class PortfolioSearch:
         self._random = generator
         self._local = LocalSearch(moves, generator)
         self._base: Node | None = None
-        """Where the climb has got to; None while the search is local."""
+        """The best sequence of the climb; None during local search."""
         self._swept: set[Node] = set()
         self._chains: list[MoveSequence] = []
 
@@ -46,7 +46,7 @@ class PortfolioSearch:
         self._local.suggest(sequence)
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Go on locally, or climb while that helps."""
+        """Continue the local search, or the climb while that gains."""
         if self._base is None:
             self._local.tell(walks)
             if self._local.stale >= _STUCK:

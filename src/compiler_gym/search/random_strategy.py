@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random search: sequences of random actions, of which the best beginning counts."""
+"""Random search: sequences of random actions, each judged by its best prefix."""
 
 import random
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from compiler_gym.search.tree import Walk
 
 __all__ = ["RandomSearch"]
 
-_BATCH = 8
+_RANDOM_BATCH = 8
 
 
 class RandomSearch:
-    """Try the known sequences, then random ones without end."""
+    """Try the known sequences, then random ones until the budget is used."""
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
         self._moves = moves
@@ -24,7 +24,7 @@ class RandomSearch:
     def ask(self) -> Sequence[MoveSequence]:
         """Return the next sequences."""
         waiting, self._waiting = self._waiting, []
-        return waiting or [self._sequence() for _ in range(_BATCH)]
+        return waiting or [self._sequence() for _ in range(_RANDOM_BATCH)]
 
     def suggest(self, sequence: MoveSequence) -> None:
         """Ignore it."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Keep a search in a run folder, and take it up again after it was killed.
+"""Keep a search in a run folder, and resume it after it was killed.
 
-Every improvement is on the disk before the search goes on. A search that is taken
-up starts from the best sequences there were, with the time that is left.
+Every improvement is on disk before the search continues. A resumed search starts from
+the best sequences so far, with the rest of its time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ __all__ = ["KeepingWatcher", "keep_results", "kept_starts", "left_of", "take_up"
 
 _LEAST_SECONDS = 0.1
 _KEPT_AT_FIRST = {"algorithm", "seconds", "steps"}
-"""The options that the first version of a run folder keeps; it lacks the others."""
+"""The options in a run folder of version 1, which lacks the others."""
 
 
 def take_up(
     path: Path, task: Mapping[str, Any], options: SearchOptions, may_change: Sequence[str] = ()
 ) -> tuple[RunFolder, SearchOptions]:
-    """Return the folder of a search, begun or taken up, and `options` for the time that is left.
+    """Return the folder of a new or resumed search, and `options` with the rest of its time.
 
-    `task` is what is searched: it stays the same, apart from what is named in `may_change`.
-    Every option is kept, and one that is another now is refused (`InvalidParameterError`), or
-    told in the folder's ``changes`` where it does not decide what is found.
+    `task` describes the search and must stay the same, apart from the keys in `may_change`.
+    Every option is kept. Raises `InvalidParameterError` for one that has changed, unless it
+    cannot affect the result; then the folder's ``changes`` mention it.
     """
     kept = {**to_plain(options), "seconds": options.seconds_allowed}
     del kept["seed"]
@@ -47,7 +47,7 @@ def take_up(
 
 
 class KeepingWatcher:
-    """Writes what another watcher is told into a run folder."""
+    """Writes the reports of a search to a run folder and passes them to another watcher."""
 
     def __init__(self, folder: RunFolder, watcher: Watcher) -> None:
         self._folder = folder
@@ -56,7 +56,7 @@ class KeepingWatcher:
         self._noted = 0
 
     def improved(self, improvement: Improvement) -> None:
-        """Keep a better sequence and pass it on; one that was found before stays as it was."""
+        """Write a better sequence and pass it on; skip one that the folder already has."""
         key = f"{improvement.benchmark} {improvement.reward!r}"
         if self._folder.result_of(key) is None:
             self._folder.record(
@@ -72,7 +72,7 @@ class KeepingWatcher:
         self._watcher.improved(improvement)
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
-        """Note the time and the best rewards once a second, and pass them on."""
+        """Write the time and the best rewards once a second, and pass them on."""
         if int(seconds) > self._noted:
             self._noted = int(seconds)
             best = sum(program.reward for program in programs) / max(len(programs), 1)
@@ -82,7 +82,7 @@ class KeepingWatcher:
 
 
 def kept_starts(folder: RunFolder) -> list[list[int]]:
-    """Return the best sequence of every program that the folder knows, the best first."""
+    """Return the best sequence of every program in the folder, the best first."""
     best: dict[str, tuple[float, list[int]]] = {}
     for line in folder.episodes():
         found = line["result"]
@@ -92,7 +92,7 @@ def kept_starts(folder: RunFolder) -> list[list[int]]:
 
 
 def left_of(budget: Budget, folder: RunFolder) -> Budget:
-    """Return what is left of `budget` after the time that the folder has noted."""
+    """Return `budget` less the time that the folder has recorded."""
     if budget.seconds is None:
         return budget
     left = max(budget.seconds - _seconds_spent(folder), _LEAST_SECONDS)
@@ -100,7 +100,7 @@ def left_of(budget: Budget, folder: RunFolder) -> Budget:
 
 
 def keep_results(folder: RunFolder, results: Sequence[SearchResult]) -> None:
-    """Keep what the search ended with."""
+    """Write the results of the search."""
     for result in results:
         plain = result.to_json()
         del plain["improvements"]

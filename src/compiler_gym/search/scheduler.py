@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Spreads the walks of several programs over threads, each with its own environment.
 
-The program that has had the least time goes next, so that a large one does not
+The program with the least time so far goes next, so that a large one does not
 starve the others. The calling thread only waits and reports.
 """
 
@@ -23,10 +23,10 @@ from compiler_gym.search.watching import Improvement, Watcher
 __all__ = ["Scheduler", "available_jobs"]
 
 _MOST_TO_CONFIRM = 0.5
-"""The share of the time that replaying the results may take from searching at most."""
+"""The largest share of the budget that is reserved for replaying the results."""
 _TICK = 0.1
 _GRACE = 2.0
-"""Seconds that threads get to notice the end; a compiler in mid-action may need longer."""
+"""Seconds that threads get to stop; a compiler in the middle of an action may need longer."""
 
 
 def available_jobs() -> int:
@@ -35,7 +35,7 @@ def available_jobs() -> int:
 
 
 class Scheduler:
-    """Runs campaigns until they are done, the time is up or somebody stops it."""
+    """Runs campaigns until they are done, the time is up or it is stopped."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Scheduler:
         return time.monotonic() - self._started
 
     def run(self) -> None:
-        """Run to the end; raises what a watcher or an environment raised."""
+        """Run to the end; re-raise an error of a watcher or an environment."""
         threads = [
             threading.Thread(target=self._work, name=f"search-{i}", daemon=True)
             for i in range(self._options.jobs or available_jobs())
@@ -120,7 +120,7 @@ class Scheduler:
         return self._budget.total_seconds - self._seconds_to_confirm() - self.seconds
 
     def _seconds_to_confirm(self) -> float:
-        """Return what replaying the best sequences in the end will take of the budget."""
+        """Return the seconds to reserve for replaying the best sequences at the end."""
         expected = sum(campaign.best.seconds for campaign in self._campaigns)
         return min(expected, self._budget.total_seconds * _MOST_TO_CONFIRM)
 

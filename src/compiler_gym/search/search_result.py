@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a search found, as a record and as files."""
+"""The results of a search, as records and as files."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from compiler_gym.errors import CacheError
-from compiler_gym.files import write_whole
+from compiler_gym.files import write_whole, writing
 from compiler_gym.search.watching import Improvement
 from compiler_gym.spaces import to_plain
 
@@ -17,14 +17,14 @@ __all__ = ["FailureReason", "ProgressLog", "SearchResult", "write_json", "write_
 
 @dataclass(frozen=True, slots=True)
 class FailureReason:
-    """Why the compiler could not finish some sequences."""
+    """A reason why the compiler could not finish sequences, and how often."""
 
     action: str
-    """The name of the action at which it failed; empty where several together did."""
+    """The name of the action at which it failed; empty if it was several together."""
     type: str
     """The name of the error's class."""
     details: str
-    """The first line of what it says."""
+    """The first line of its message."""
     count: int
     """How many sequences ended so."""
 
@@ -36,10 +36,10 @@ class SearchResult:
     benchmark: str
     """The URI of the program."""
     actions: tuple[Any, ...]
-    """What ``multistep`` takes to repeat it."""
+    """The actions, as ``multistep`` takes them."""
     action_names: tuple[str, ...]
     commandline: str
-    """The actions as the compiler's command line, where the action space writes one."""
+    """The actions as the compiler's command line, if the action space can write one."""
     reward: float
     """The sum of the episode's rewards, measured by a replay from the start."""
     reward_space: str
@@ -51,22 +51,22 @@ class SearchResult:
     steps: int
     """New actions tried."""
     sequences: int
-    """Sequences tried: of each, the reward of every program on its way is known."""
+    """Sequences tried, with the reward after each of their actions."""
     failures: int
     """Sequences that the compiler could not finish."""
     is_interrupted: bool
-    """Whether the search was stopped before its budget was used."""
+    """Whether the search was stopped before its budget was used up."""
     improvements: tuple[Improvement, ...]
-    """How the best grew over time."""
+    """Every improvement, in order of time."""
     failure_reasons: tuple[FailureReason, ...] = ()
-    """Why sequences failed, what happened most first."""
+    """Why sequences failed, the most frequent reason first."""
     recognised: int = 0
-    """Of the sequences, those that ended in a program to which another had led."""
+    """How many of the sequences reached a program that was known already."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
         plain = asdict(self)
-        plain["actions"] = [_plain(action) for action in self.actions]
+        plain["actions"] = [_json_action(action) for action in self.actions]
         plain["improvements"] = [
             {"seconds": round(i.seconds, 3), "steps": i.steps, "reward": i.reward,
              "length": len(i.actions)}
@@ -76,16 +76,14 @@ class SearchResult:
 
 
 def write_results(path: Path, results: Iterable[SearchResult], **facts: Any) -> Path:
-    """Write `results` and `facts` to the file `path`, whole or not at all."""
+    """Write `results` and `facts` to the file `path` atomically."""
     return write_json(path, {**facts, "results": [result.to_json() for result in results]})
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> Path:
-    """Write `document` to the file `path`, whole or not at all; raise `CacheError`."""
-    try:
+    """Write `document` to the file `path` atomically; raise `CacheError` if that fails."""
+    with writing(path, CacheError):
         write_whole(path, (json.dumps(document, indent=2) + "\n").encode())
-    except OSError as error:
-        raise CacheError(f"cannot write {path}: {error.strerror}: name another place") from error
     return path
 
 
@@ -93,13 +91,9 @@ class ProgressLog:
     """A file of JSON lines, one per improvement, readable while the search runs."""
 
     def __init__(self, path: Path) -> None:
-        try:
+        with writing(path, CacheError):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file: IO[str] = path.open("w", encoding="utf-8")
-        except OSError as error:
-            raise CacheError(
-                f"cannot write {path}: {error.strerror}: name another place"
-            ) from error
 
     def add(self, improvement: Improvement) -> None:
         """Append one line."""
@@ -118,7 +112,7 @@ class ProgressLog:
         self.close()
 
 
-def _plain(action: Any) -> Any:
+def _json_action(action: Any) -> Any:
     plain: Any = to_plain(action)
     is_json = isinstance(plain, (str, bool, int, float, list, dict))
     return cast("Any", plain) if is_json else str(plain)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Search among settings: flip a few at a time, from the best that is known.
+"""Search over settings: flip a few at a time, from the best known configuration.
 
-Where actions set options, their order says nothing and the last of an option counts. So a
-proposal is a whole configuration, compiled once, however many flips made it.
+If actions set options, their order does not matter and the last setting of an option counts. So
+a proposal is a whole configuration, compiled once, however many flips made it.
 """
 
 import random
@@ -14,22 +14,22 @@ from compiler_gym.search.tree import Walk
 
 __all__ = ["SettingsSearch"]
 
-_BATCH = 6
+_SETTINGS_BATCH = 6
 _FLIPS: Sequence[int] = (1, 2, 4, 8, 16, 32)
 _PARENTS = 4
-_PATIENCE = 240
-"""Proposals without a gain after which one of the other good configurations is the base."""
+_PROPOSALS_WITHOUT_GAIN = 240
+"""Proposals without a gain after which another good configuration becomes the base."""
 
 _Settings = dict[int, MoveSequence]
-"""The actions that set an option, by its number; more than one where they count up or down."""
+"""The actions that set each option, by option; several actions may count it up or down."""
 
 
 class SettingsSearch:
-    """Hold the best configuration, flip one to many options of it, keep what is no worse.
+    """Flip one or more options of the best configuration, and keep what is no worse.
 
-    Most flips change nothing that counts: many are tried together, and a proposal that is as
-    good becomes the base, so that the search wanders. How many are flipped follows what has
-    paid off. What several proposals of a batch gained is tried together next.
+    Most flips do not change the reward: many are tried together, and an equally good proposal
+    becomes the base, so that the search drifts. The number of flips follows what has paid
+    off. The gains of several proposals of a batch are tried together next.
     """
 
     def __init__(self, moves: Moveset, generator: random.Random) -> None:
@@ -53,13 +53,13 @@ class SettingsSearch:
         """Return configurations near the best."""
         given, self._next = self._next, []
         self._asked = [(settings, 0) for settings in given]
-        while len(self._asked) < _BATCH:
+        while len(self._asked) < _SETTINGS_BATCH:
             flips = self._random.choices(_FLIPS, list(self._weights.values()))[0]
             self._asked.append((self._flipped(flips), flips))
         return [self._moves.pack(self._actions(settings)) for settings, _ in self._asked]
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Ignore it: it may be packed, and what other programs like is near the levels."""
+        """Ignore it: it may be packed, and good configurations elsewhere are near the levels."""
 
     def tell(self, walks: Sequence[Walk]) -> None:
         """Take the best as the base, and combine what helped."""
@@ -94,7 +94,7 @@ class SettingsSearch:
         self._next.append(together)
 
     def _doubt(self, settings: _Settings, before: _Settings) -> None:
-        """Propose less often what a compiler failed at."""
+        """Propose options less often with which the compiler failed."""
         changed = [option for option, moves in settings.items() if before.get(option) != moves]
         for option in changed:
             self._doubts[option] *= 1 - 1 / (1 + len(changed))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The contract of a search algorithm, and what it is told at the start.
+"""The contract of a search algorithm, and its input.
 
-An algorithm proposes sequences and is told what came of them. It runs nothing and
-reads no clock: with the same seed and the same answers it proposes the same again.
+An algorithm proposes sequences and is told their results. It runs nothing and
+reads no clock: with the same seed and the same results it makes the same proposals.
 """
 
 import random
@@ -19,35 +19,35 @@ MoveSequence = tuple[int, ...]
 
 
 def as_it_is(sequence: Sequence[int]) -> MoveSequence:
-    """Return `sequence`, each of whose moves is a step of its own."""
+    """Return `sequence` unchanged: each of its moves is a separate step."""
     return tuple(sequence)
 
 
 @dataclass(frozen=True, slots=True)
 class Moveset:
-    """What an algorithm may propose."""
+    """The actions that an algorithm may propose."""
 
     size: int
     """Actions are the numbers below this."""
     starts: tuple[MoveSequence, ...] = ()
-    """Sequences known to be good: tried first, and used as material."""
+    """Sequences known to be good: tried first, and varied."""
     longest: int = 64
-    """The length that no proposal should pass."""
+    """The greatest length of a proposal."""
     sets: tuple[int, ...] = ()
-    """Where actions are settings: the number of the option that each sets."""
+    """If actions are settings: the index of the option that each sets."""
     pack: Callable[[Sequence[int]], MoveSequence] = as_it_is
-    """Writes actions as a proposal: settings become one move, which is compiled once."""
+    """Packs actions into a proposal: settings become one move, which is compiled once."""
     rest: int | None = None
-    """Where actions are answers: the one that leaves what is still asked to the compiler."""
+    """If actions are answers: the action that leaves the remaining questions to the compiler."""
     vary: Callable[[int, random.Random], int] | None = None
-    """Returns a move that differs in one part from a given one, where moves have parts; it may
-    be a number of its own, beyond `size`."""
+    """Returns a move that differs from a given one in one part, if moves have parts; it may be a
+    new number, beyond `size`."""
     decisions: tuple[Decision, ...] = ()
-    """What this program offers beside the actions below `size`."""
+    """The decisions that this program offers, beside the actions below `size`."""
 
     @property
     def every(self) -> Sequence[int]:
-        """Every action, those of decisions too."""
+        """Every action, including those of decisions."""
         if not self.decisions:
             return range(self.size)
         return [*range(self.size), *(move for d in self.decisions for move in d.choices)]
@@ -60,20 +60,20 @@ class Strategy(Protocol):
     """
 
     def ask(self) -> Sequence[MoveSequence]:
-        """Return the next sequences to walk; none when nothing is left to try."""
+        """Return the next sequences to walk; none to end the search."""
         ...
 
     def tell(self, walks: Sequence[Walk]) -> None:
-        """Learn what came of them, in the order in which they were proposed."""
+        """Learn the results of the last proposals, in the order in which they were proposed."""
         ...
 
     def suggest(self, sequence: MoveSequence) -> None:
-        """Take note of a sequence that did well on another program, or ignore it."""
+        """Note a sequence that was good on another program, or ignore it."""
         ...
 
 
 class MakeStrategy(Protocol):
-    """Builds a strategy: every algorithm's class is one."""
+    """Builds a strategy: the class of every algorithm is one."""
 
     def __call__(self, moves: Moveset, generator: random.Random) -> Strategy: ...
 

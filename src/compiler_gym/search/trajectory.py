@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Shorten the episode of an environment while something stays true of it.
+"""Shorten the episode of an environment while a hypothesis stays true.
 
-What must stay true is a *hypothesis*: a function of the environment, as in
+A *hypothesis* is a function from the environment to a truth value, as in
 CompilerGym 0.2.5. Each function here is an iterator that yields the environment
-whenever a shorter episode was found, so that the caller can watch, and stop when it
-has seen enough; run to its end, it yields the environment once more, in the shortest
-episode found. Nothing is tested of an episode without actions. An episode in which
-the compiler fails is put to the hypothesis like any other.
+whenever it has found a shorter episode, so that the caller can watch and stop early; at
+its end it yields the environment once more, in the shortest episode found. An episode
+without actions is not tested. The hypothesis is also tested on episodes in which the
+compiler fails.
 
-A hypothesis that is not always true where it could be, such as one about a race, is
-tried up to `flakiness` times: once is enough.
+A hypothesis that holds only sometimes, such as one about a race, is tested up to
+`flakiness` times: it counts as true if it holds once.
 """
 
 import random
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 Hypothesis = Callable[[CompilerEnv], bool]
-"""Returns whether what is looked for is true of the environment."""
+"""Returns whether the hypothesis is true of the environment."""
 
 
 def validation_fails(env: CompilerEnv) -> bool:
@@ -130,7 +130,7 @@ def random_minimization(
 
 
 class _Trial:
-    """The environment under test, and the shortest episode of which the hypothesis is true."""
+    """The environment under test, and the shortest episode for which the hypothesis is true."""
 
     def __init__(self, env: CompilerEnv, hypothesis: Hypothesis, flakiness: int) -> None:
         if flakiness < 1:
@@ -145,7 +145,7 @@ class _Trial:
         self._stands_at: list[Any] | None = None
 
     def begin(self) -> bool:
-        """Test the whole episode and return whether there is anything to leave out."""
+        """Test the whole episode and return whether it has any action to remove."""
         if self.best and not self.holds(self.best):
             raise MinimizationError(
                 f"the hypothesis is false of the whole episode of {len(self.best)} actions: "

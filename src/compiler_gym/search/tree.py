@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a search knows of one program: every sequence walked so far, as a tree.
+"""The search tree of one program: every sequence walked so far.
 
 A node is the program after a sequence of actions, each of which changed it; an
 action that changes nothing leads back to its own node. Nodes that hold the same
-program share its state: what is known of it is known however it was reached.
+program share its state, so that results are reused whatever sequence led there.
 Nothing here talks to a compiler. Several threads may add to one tree.
 """
 
@@ -21,11 +21,11 @@ class Failure:
     """The name of the error's class."""
     details: str
     move: int = -1
-    """The number of the action; -1 where it was not one alone."""
+    """The number of the action; -1 if it was several together."""
 
 
 class State:
-    """A program, and what is known of it, whichever sequences lead there."""
+    """A program and its known results, shared by all sequences that lead to it."""
 
     __slots__ = ("expected", "key", "masks", "outcomes", "reward", "terminal", "visits")
 
@@ -39,24 +39,24 @@ class State:
         self.terminal = terminal
         """Whether an episode ends here."""
         self.outcomes: dict[int, Arrival | Failure] = {}
-        """What came of each action that was tried here."""
+        """The result of each action that was tried here."""
         self.visits = 0
-        """How often a walk had to bring an environment here to go on."""
+        """How often a walk had to bring an environment here to continue."""
         self.expected = 0
-        """How many of the sequences that wait to be walked go on from here."""
+        """How many of the waiting sequences continue from here."""
         self.masks: Sequence[bool] | None = None
-        """Which actions mean something here, once the environment has said it."""
+        """The action mask of this program, once the environment has given it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """Where an action leads to."""
+    """The result of an action: the state it leads to, or a failure."""
 
     state: State
     seconds: float = 0.0
     """How long the action took."""
     count: int = 1
-    """How many of the environment's actions it is."""
+    """How many actions of the environment it consists of."""
 
 
 class Node:
@@ -77,16 +77,16 @@ class Node:
     ) -> None:
         self.parent = parent
         self.action = action
-        """What led here from the parent."""
+        """The action that leads here from the parent."""
         self.known = State(state, reward=reward) if known is None else known
         """The program here, shared by all nodes that hold the same."""
         self.reward = self.known.reward
         """The sum of the rewards from the root."""
         self.seconds = seconds
-        """The time it took to get here from the root, without the search's own."""
+        """The time the environment takes to get here from the root."""
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.length: int = 0 if parent is None else parent.length + count
-        """How many of the environment's actions lead here: one move may be several."""
+        """How many actions of the environment lead here: a move may consist of several."""
         self.children: dict[int, Node | Failure] = {}
 
     @property
@@ -95,7 +95,7 @@ class Node:
         return self.known.key
 
     def follow(self, action: int) -> "Node | Failure | None":
-        """Return what `action` leads to, or None if nobody has tried it on this program."""
+        """Return the result of `action`, or None if it was not tried on this program."""
         child = self.children.get(action)
         outcome = self.known.outcomes.get(action)
         if child is not None or outcome is None:
@@ -103,7 +103,7 @@ class Node:
         return self.children.setdefault(action, self._child(action, outcome))
 
     def departure(self, actions: "Sequence[int]") -> "Node | None":
-        """Return the last node on the way of `actions` that is known; None if all of it is."""
+        """Return the last known node on the way of `actions`; None if all of them are known."""
         node = self
         for action in actions:
             following = node.follow(action)
@@ -150,16 +150,16 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What came of one sequence of actions."""
+    """The result of walking one sequence of actions."""
 
     requested: tuple[int, ...]
     """The sequence that was asked for."""
     nodes: tuple[Node, ...]
     """The root, then the program after each action that changed it."""
     new_steps: int
-    """How many of the actions had not been tried in their place before."""
+    """How many of the actions were tried for the first time on their program."""
     failure: Failure | None = None
-    """Why the walk ended before the end of the sequence, if it did."""
+    """Why the walk ended before the end of the sequence, or None."""
 
     @property
     def best(self) -> Node:
@@ -168,5 +168,5 @@ class Walk:
 
     @property
     def last(self) -> Node:
-        """Where the walk ended."""
+        """The node at which the walk ended."""
         return self.nodes[-1]

@@ -23,7 +23,7 @@ from compiler_gym.rewards import CostReward
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
 
-__all__ = ["Program", "Walker", "masks_of"]
+__all__ = ["SearchedProgram", "Walker", "masks_of"]
 
 
 class _TimeIsUp(Exception):
@@ -31,7 +31,7 @@ class _TimeIsUp(Exception):
 
 
 @dataclass(slots=True)
-class Program:
+class SearchedProgram:
     """A program that is searched, and what is known of it."""
 
     benchmark: Any
@@ -63,7 +63,7 @@ class Walker:
         self._step_seconds = options.step_seconds
         self._level_seconds = max(options.level_seconds, self._step_seconds)
         self._seconds_left = seconds_left
-        self._program: Program | None = None
+        self._program: SearchedProgram | None = None
         self._at: State | None = None
         self._masks = masks_of(env)
         reward = env.reward_space
@@ -79,7 +79,7 @@ class Walker:
         """Close the environment."""
         self._env.close()
 
-    def walk(self, program: Program, sequence: Sequence[int]) -> Walk:
+    def walk(self, program: SearchedProgram, sequence: Sequence[int]) -> Walk:
         """Return what comes of `sequence`, or of its beginning when time is up."""
         node = program.root
         nodes = [node]
@@ -106,7 +106,7 @@ class Walker:
                 nodes.append(node)
         return Walk(tuple(sequence), tuple(nodes), new_steps)
 
-    def replay(self, program: Program, sequence: Sequence[int]) -> float | None:
+    def replay(self, program: SearchedProgram, sequence: Sequence[int]) -> float | None:
         """Return the reward of `sequence` from a fresh start, or None if it fails."""
         self._reset(program)
         if not sequence:
@@ -115,7 +115,7 @@ class Walker:
         _, reward, _, truncated, _ = self._env.multistep(self._moves.actions(sequence))
         return None if truncated else float(reward)
 
-    def _is_masked(self, program: Program, node: Node, move: int) -> bool:
+    def _is_masked(self, program: SearchedProgram, node: Node, move: int) -> bool:
         """Return whether the environment says that `move` means nothing at `node`."""
         if self._masks is None:
             return False
@@ -132,7 +132,7 @@ class Walker:
                 return False
         return move < len(state.masks) and not state.masks[move]
 
-    def _try(self, program: Program, node: Node, move: int) -> Arrival | Failure:
+    def _try(self, program: SearchedProgram, node: Node, move: int) -> Arrival | Failure:
         failure = self._place(program, node)
         if failure is not None:
             return failure
@@ -169,11 +169,11 @@ class Walker:
             return self._env.step(actions[0], reward_spaces=rewards, timeout=timeout)
         return self._env.multistep(actions, reward_spaces=rewards, timeout=timeout)
 
-    def _recall(self, program: Program, key: Any, terminal: bool) -> State | None:
+    def _recall(self, program: SearchedProgram, key: Any, terminal: bool) -> State | None:
         known = _key(key, terminal)
         return program.states.get(known) if self._merges and known is not None else None
 
-    def _remember(self, program: Program, found: State) -> State:
+    def _remember(self, program: SearchedProgram, found: State) -> State:
         """Return the state that is equal to `found`: itself unless another thread was first."""
         if not self._merges or found.key is None:
             return found
@@ -191,7 +191,7 @@ class Walker:
         assert scale is not None
         return (origin - cost) / scale
 
-    def _place(self, program: Program, node: Node) -> Failure | None:
+    def _place(self, program: SearchedProgram, node: Node) -> Failure | None:
         """Bring the environment to `node`."""
         self._timeout()
         state = node.known
@@ -204,7 +204,7 @@ class Walker:
             self._keep(program, node)
         return failure
 
-    def _start(self, program: Program, node: Node) -> Node:
+    def _start(self, program: SearchedProgram, node: Node) -> Node:
         """Bring the environment to where it is quickest to get to `node` from."""
         while True:
             seconds, start, is_kept = self._from_afar(program, node)
@@ -218,7 +218,7 @@ class Walker:
             if self._fork(program, start.known):
                 return start
 
-    def _from_afar(self, program: Program, node: Node) -> tuple[float, Node, bool]:
+    def _from_afar(self, program: SearchedProgram, node: Node) -> tuple[float, Node, bool]:
         """Return the seconds to `node` from where it is quickest, wherever this environment is.
 
         And where that is, and whether by a fork of a kept process; otherwise it is by a reset.
@@ -230,10 +230,10 @@ class Walker:
         from_kept = program.fork_seconds + node.seconds - kept.seconds, kept, True
         return min(from_root, from_kept, key=lambda choice: choice[0])
 
-    def _stands_in(self, program: Program) -> bool:
+    def _stands_in(self, program: SearchedProgram) -> bool:
         return self._program is program and self._at is not None and self._env.in_episode
 
-    def _reset(self, program: Program) -> None:
+    def _reset(self, program: SearchedProgram) -> None:
         started = time.monotonic()
         self._at = None
         key, _ = self._env.reset(benchmark=program.benchmark)
@@ -241,7 +241,7 @@ class Walker:
         program.root.known.key = _key(key)
         self._program, self._at = program, self._remember(program, program.root.known)
 
-    def _fork(self, program: Program, state: State) -> bool:
+    def _fork(self, program: SearchedProgram, state: State) -> bool:
         started = time.monotonic()
         forked = self._kept.fork(state)
         if forked is None:
@@ -264,7 +264,7 @@ class Walker:
         self._at = node.known
         return None
 
-    def _keep(self, program: Program, node: Node) -> None:
+    def _keep(self, program: SearchedProgram, node: Node) -> None:
         """Keep a process at `node`, if to come back without one takes longer than a fork."""
         if node.known in self._kept or not self._kept.has_room:
             return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a running search reports, and to whom. Nothing here prints."""
+"""The progress reports of a running search and the interface of their receiver."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ class Improvement:
     """A better sequence than any before it on its program."""
 
     program: int
-    """The place of the program in the list that is searched."""
+    """The index of the program in the list of programs."""
     benchmark: str
     seconds: float
-    """Since the start of the search."""
+    """Wall time since the start of the search."""
     steps: int
     """New actions tried on this program so far."""
     sequences: int
     """Sequences walked on this program so far."""
     reward: float
     actions: tuple[int, ...]
-    """As numbers from zero."""
+    """The sequence, as action numbers from zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far one program is."""
+    """The progress of one program's search."""
 
     benchmark: str
     reward: float
     """The best so far."""
     length: int
-    """How many actions earn it."""
+    """The length of the best sequence."""
     steps: int
     sequences: int
     failures: int
@@ -43,17 +43,17 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Is told how a search goes, in the thread that called it.
+    """Receives the reports of a search, in the thread that called it.
 
     A watcher may raise: the search then stops and the exception passes through.
     """
 
     def improved(self, improvement: Improvement) -> None:
-        """Take note of a better sequence."""
+        """Receive a better sequence."""
         ...
 
     def tick(self, seconds: float, programs: Sequence[Progress]) -> None:
-        """Take note of the time; called a few times a second."""
+        """Receive the progress of all programs; called a few times a second."""
         ...
 
 

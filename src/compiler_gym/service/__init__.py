@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Sessions in isolated processes.
 
-``messages`` is what is said, ``transport`` how it travels, ``servicer`` answers
-it with a session, ``worker`` is the process that does so, ``zygote`` forks
+``messages`` defines requests and replies, ``transport`` carries them, ``servicer`` answers
+them with a session, ``worker`` is the process that does so, ``zygote`` forks
 workers, ``supervisor`` owns the zygotes of this process, ``kept_programs`` what
 they keep loaded for resets, ``limits`` holds a worker to what it may use, ``connection``
 is the one side an environment sees, ``client`` and ``local`` are it with a process

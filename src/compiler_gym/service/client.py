@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One environment's line to a worker process: ask, and get a reply or a typed error.
+"""The connection of one environment to a worker process: requests, replies, typed errors.
 
 `LocalConnection` gives the same replies without a process. A connection that failed is
 closed: its owner opens another at the next reset.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an environment needs of a session, wherever it runs."""
+"""The interface of an environment to its session, wherever that runs."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

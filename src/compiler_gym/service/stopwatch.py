@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Notes where the time of a session's calls goes, while somebody asks for it.
+"""Records where the time of a session's calls goes, while a profile is taken.
 
 Nothing here runs otherwise: a session that is timed is another object in the servicer.
 Times are those of the monotonic clock, which all processes of a machine share.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = ["array_of"]
 
-_KINDS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
+_ACCEPTED_KINDS = {"f": "fiu", "i": "iu", "u": "iu", "b": "b"}
 """For each kind of space, the kinds of number that a list of values may hold."""
 
 
@@ -46,7 +46,7 @@ def _numbers_of(value: Any, dtype: np.dtype[Any]) -> NDArray[Any] | None:
         return None
     try:
         array = np.asarray(value)
-        if array.size == 0 or array.dtype.kind in _KINDS[dtype.kind]:
+        if array.size == 0 or array.dtype.kind in _ACCEPTED_KINDS[dtype.kind]:
             return array
         return _unsigned(value) if dtype.kind == "u" and array.dtype.kind == "f" else None
     except (OverflowError, TypeError, ValueError):

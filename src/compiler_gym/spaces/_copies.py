@@ -8,7 +8,7 @@ __all__ = ["deep_copy"]
 
 _T = TypeVar("_T")
 _OF_GYMNASIUM = frozenset(("_shape", "dtype", "_type"))
-"""What a space of Gymnasium holds and does not change."""
+"""Attributes of Gymnasium's spaces that never change."""
 _NEVER_CHANGE = frozenset((type(None), bool, int, float, str, bytes))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Gymnasium's functions over spaces do with ours.
+"""Registers this library's spaces with Gymnasium's functions over spaces.
 
 Spaces that derive from a class of Gymnasium mostly need nothing here. `Scalar`
 behaves as a box of one number, `ActionSpace` as what it wraps, and spaces of no

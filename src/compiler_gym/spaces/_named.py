@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What every space of this library adds to Gymnasium's: a name and a text form."""
+"""The base of this library's spaces, which adds a name and a text form to Gymnasium's."""
 
 from collections.abc import Iterable
 from typing import Any

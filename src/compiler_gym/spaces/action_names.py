@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a space says of its actions, whichever space it is.
+"""Names, flags and descriptions of the actions of any space.
 
 Spaces whose actions are numbers may name them, write them as flags and describe them.
 Gymnasium's own do none of this, so these functions answer for every space.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what the user calls an action: its name, its number or its text."""
+"""Reads an action from a word: its name, its number or its text."""
 
 import json
 import re

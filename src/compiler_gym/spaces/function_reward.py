@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A reward made of a function, for those who would rather not write a class."""
+"""A reward computed by a function, without writing a class."""
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as ListLike
@@ -11,7 +11,7 @@ __all__ = ["FunctionReward"]
 
 
 class FunctionReward(Reward):
-    """What `function` makes of an observation before an action and after it.
+    """The result of `function` on an observation before an action and after it.
 
     Several names give it two lists. It is not called until there is something to compare
     with: an observation that was not made at the reset earns nothing the first time.

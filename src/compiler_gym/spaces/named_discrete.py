@@ -13,7 +13,7 @@ from compiler_gym.spaces.discrete import Discrete
 
 __all__ = ["NamedDiscrete"]
 
-_SHOWN = 8
+_NAMES_IN_REPR = 8
 """How many names `repr` shows before it counts the rest."""
 _SHARED = frozenset(("names", "items", "flags", "descriptions", "_words", "_flag_words"))
 """What is made once, of a space and of one of command lines."""
@@ -97,6 +97,8 @@ class NamedDiscrete(Discrete):
         return super().__eq__(other) and self.names == other.names  # type: ignore[attr-defined]  # same class
 
     def __repr__(self) -> str:
-        shown = self.names if len(self.names) <= _SHOWN else self.names[: _SHOWN - 3]
+        shown = (
+            self.names if len(self.names) <= _NAMES_IN_REPR else self.names[: _NAMES_IN_REPR - 3]
+        )
         rest = len(self.names) - len(shown)
         return f"{type(self).__name__}([{', '.join(shown)}{f', ... {rest} more' if rest else ''}])"

@@ -13,7 +13,7 @@ from compiler_gym.spaces.box import Box
 
 __all__ = ["Scalar"]
 
-_TYPES: dict[str, tuple[type, ...]] = {
+_ACCEPTED_TYPES: dict[str, tuple[type, ...]] = {
     "b": (bool, np.bool_),
     "i": (int, np.integer),
     "u": (int, np.integer),
@@ -55,7 +55,7 @@ class Scalar(NamedSpace):
         """The least value, or None."""
         self.max = max
         """The greatest value, or None."""
-        if self.kind not in _TYPES:
+        if self.kind not in _ACCEPTED_TYPES:
             raise ValueError(f"expected a dtype of integers, floats or booleans, found {dtype!r}")
         if min is not None and max is not None and min > max:
             raise ValueError(f"expected min <= max, found {min} > {max}")
@@ -98,7 +98,9 @@ class Scalar(NamedSpace):
         if isinstance(x, np.ndarray):
             array = cast("NDArray[Any]", x)
             x = array[()]  # the number of an array without axes
-        if not isinstance(x, _TYPES[self.kind]) or (isinstance(x, bool) and self.kind != "b"):
+        if not isinstance(x, _ACCEPTED_TYPES[self.kind]) or (
+            isinstance(x, bool) and self.kind != "b"
+        ):
             return False
         if self.kind == "f" and x != x:
             return False

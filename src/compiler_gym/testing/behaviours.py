@@ -25,7 +25,7 @@ Session = Any
 """A `FakeSession`; it imports this module."""
 
 
-def _add(session: Session) -> None:
+def _increment(session: Session) -> None:
     session.number += 1
 
 
@@ -41,7 +41,7 @@ def _nothing(session: Session) -> None:
     pass
 
 
-def _end(session: Session) -> bool:
+def _end_session(session: Session) -> bool:
     session.number += 1
     return True
 
@@ -127,7 +127,7 @@ def _overflow(session: Session) -> None:
     session.number = 2**70
 
 
-def _work(session: Session) -> None:
+def _compute(session: Session) -> None:
     began = time.process_time()
     while time.process_time() - began < 0.1:
         session.number = session.number
@@ -138,7 +138,7 @@ def _thread(session: Session) -> None:
     threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 
 
-def _warn(session: Session) -> None:
+def _give_warning(session: Session) -> None:
     session.number += 1
     warnings.warn("careful with that number", stacklevel=1)
 
@@ -148,7 +148,7 @@ def _write_file(session: Session) -> None:
 
 
 SAFE: dict[str, Callable[[Session], Any]] = {
-    "add": _add,
+    "add": _increment,
     "double": _double,
     "negate": _negate,
     "nothing": _nothing,
@@ -157,7 +157,7 @@ SAFE: dict[str, Callable[[Session], Any]] = {
 """Actions that only compute."""
 BEHAVIOURS: dict[str, Callable[[Session], Any]] = {
     **SAFE,
-    "end": _end,
+    "end": _end_session,
     "segfault": _segfault,
     "abort": _abort,
     "exit": _exit,
@@ -176,8 +176,8 @@ BEHAVIOURS: dict[str, Callable[[Session], Any]] = {
     "turn_unplain": _turn_unplain,
     "overflow": _overflow,
     "write_file": _write_file,
-    "warn": _warn,
-    "work": _work,
+    "warn": _give_warning,
+    "work": _compute,
     "thread": _thread,
 }
 """Those, and actions that do worse."""

@@ -126,8 +126,8 @@ class FakeSession(CompilerSession):
             return self._choose(action)
         if self.space.name == "Composite":
             self._compose(action)
-        elif isinstance(action, int) and 0 <= action < len(_names(self.space)):
-            if BEHAVIOURS[_names(self.space)[action]](self) is True:
+        elif isinstance(action, int) and 0 <= action < len(_item_names(self.space)):
+            if BEHAVIOURS[_item_names(self.space)[action]](self) is True:
                 return True, None, False
         else:
             raise InvalidActionError(f"{action!r} is not in {self.space.name}")
@@ -180,7 +180,7 @@ class UnforkableSession(FakeSession):
     forkable: ClassVar[bool] = False
 
 
-def _names(space: ActionSpaceSpec) -> tuple[str, ...]:
+def _item_names(space: ActionSpaceSpec) -> tuple[str, ...]:
     assert isinstance(space.space, NamedDiscreteSpec)
     return space.space.items
 

@@ -19,7 +19,7 @@ from compiler_gym.testing.suite import Suite
 
 __all__ = ["SessionConformance"]
 
-_PLAIN = (bool, int, float, str, bytes, type(None))
+_PLAIN_TYPES = (bool, int, float, str, bytes, type(None))
 
 
 class SessionConformance(Suite):
@@ -103,4 +103,4 @@ def is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         table = cast("dict[Any, Any]", value)
         return all(isinstance(key, str) and is_plain(item) for key, item in table.items())
-    return isinstance(value, _PLAIN) and not isinstance(value, np.generic)
+    return isinstance(value, _PLAIN_TYPES) and not isinstance(value, np.generic)

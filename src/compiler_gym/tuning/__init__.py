@@ -17,7 +17,7 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tuning.allowance import Allowance
-    from compiler_gym.tuning.applying import apply_plan, changed_sources
+    from compiler_gym.tuning.applying import apply_plan, changed_sources, driver_facts
     from compiler_gym.tuning.difference import (
         BinaryDifference,
         PlanDifference,
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
-    from compiler_gym.tuning.layout import LAYOUT, NO_UNWINDING, asked_for, layout_of, unwinding_of
+    from compiler_gym.tuning.layout import (
+        FILE_MEANINGS,
+        LAYOUT,
+        NO_UNWINDING,
+        asked_for,
+        layout_of,
+        unwinding_of,
+    )
+    from compiler_gym.tuning.meaning import Meaning
     from compiler_gym.tuning.measure import Measure, columns
     from compiler_gym.tuning.measuring import RunCommand
     from compiler_gym.tuning.plan import (
@@ -52,6 +60,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
+    "FILE_MEANINGS",
     "JOURNAL",
     "LAYOUT",
     "NO_UNWINDING",
@@ -66,6 +75,7 @@ __all__ = [
     "Goal",
     "Job",
     "Journal",
+    "Meaning",
     "Measure",
     "Plan",
     "PlanDifference",
@@ -87,6 +97,7 @@ __all__ = [
     "changed_sources",
     "columns",
     "compare_plans",
+    "driver_facts",
     "layout_of",
     "read_plan",
     "read_tuned",
@@ -104,14 +115,22 @@ __all__ = [
 
 _WHERE = {
     "allowance": ("Allowance",),
-    "applying": ("apply_plan", "changed_sources"),
+    "applying": ("apply_plan", "changed_sources", "driver_facts"),
     "difference": ("BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"),
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
-    "layout": ("LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"),
+    "layout": (
+        "FILE_MEANINGS",
+        "LAYOUT",
+        "NO_UNWINDING",
+        "asked_for",
+        "layout_of",
+        "unwinding_of",
+    ),
     "measure": ("Measure", "columns"),
     "journal": ("JOURNAL", "Journal", "Tried"),
+    "meaning": ("Meaning",),
     "measuring": ("RunCommand",),
     "plan": ("PLAN_FILE", "BinaryPlan", "Plan", "SourceFile", "sources_of", "write_plan"),
     "reading": ("read_plan", "require_among", "require_nothing_in", "tuner_of"),

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Apply a plan in a project's normal build: `make CC="compiler-gym cc --plan tuned.toml"`.
+"""Apply a plan in a project's normal build: `make CC="compiler-gym-cc --plan tuned.toml"`.
 
-The real compiler has run already. What it compiled is remembered by the contents of the
-object; what it linked is made again as the plan says. Nothing here may fail a build: what
-cannot be applied is said, and the compiler's own file stays.
+The compiled driver has run the real compiler already, and remembers by the contents of an object
+how that was compiled. What is linked is made again here as the plan says. Nothing may fail a
+build: what cannot be applied is said, and the compiler's own file stays.
 """
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from compiler_gym.builds import (
@@ -16,10 +15,13 @@ from compiler_gym.builds import (
     CompilerCommand,
     Mode,
     Unit,
+    build_variables,
     inputs_of,
+    objects_of,
+    with_own_debug,
 )
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.files import scratch_directory, write_whole
+from compiler_gym.files import scratch_directory
 from compiler_gym.paths import cache_path
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measure import Measure
@@ -27,23 +29,34 @@ from compiler_gym.tuning.measuring import put
 from compiler_gym.tuning.plan import BinaryPlan, Plan, sources_of
 from compiler_gym.tuning.tuner import Tuner
 
-__all__ = ["apply_plan", "changed_sources"]
+__all__ = ["apply_plan", "changed_sources", "driver_facts"]
 
 _SHOWN = 3
+_END = b"\0"
+"""Of a word, in what the driver reads and writes."""
+
+
+def driver_facts(plan: Plan, compilers: Sequence[Sequence[str]]) -> bytes:
+    """Return what the compiled driver needs to know of `plan`: lists of words.
+
+    They are the `compilers` of C and of C++, the names of what the plan is for, the variables of a
+    build, and the folder where it remembers objects; an empty word ends each list.
+    """
+    names = sorted({Path(binary.name).name for binary in plan.binaries})
+    variables = [f"{name}={value}" for name, value in build_variables({}).items()]
+    lists = (*compilers, names, variables, [str(_objects())])
+    return b"".join(os.fsencode(word) + _END for each in lists for word in (*each, ""))
 
 
 def apply_plan(
     plan: Plan, tuner: Tuner, words: Sequence[str], cwd: Path, *, say: Callable[[str], None]
 ) -> None:
-    """Do for the command `words`, which has just been run in `cwd`, what `plan` says.
+    """Do for the command `words`, which has just linked something in `cwd`, what `plan` says.
 
     `say` is told what was applied and what was not, a line each.
     """
     command = CompilerCommand.parse(words, cwd)
-    if command.mode is Mode.OBJECT:
-        for source in command.sources:
-            _remember(command, command.output_of(source), source.name)
-    elif command.mode is Mode.PROGRAM and "-r" not in command.link_flags:
+    if command.mode is Mode.PROGRAM and "-r" not in command.link_flags:
         path = command.cwd / (command.output or "a.out")
         chosen, root = _planned(plan, path)
         if chosen is not None:
@@ -83,7 +96,7 @@ def _make(
     if plan.compiler != tuner.version:
         say(f"the plan was made with {plan.compiler}, this is {tuner.version}")
     with scratch_directory("tuning") as folder:
-        made = tuner.build(binary, chosen, Path(folder), jobs=1)
+        made = tuner.build(with_own_debug(binary), chosen, Path(folder), jobs=1)
         measure = Measure(plan.measure).with_symbols
         if Goal(plan.goal).counts_bytes and measure.of(made) > measure.of(binary.path):
             say(f"{chosen.name} stays as the compiler made it: the plan makes it larger now")
@@ -97,35 +110,25 @@ def _planned(plan: Plan, path: Path) -> tuple[BinaryPlan | None, Path]:
         parts = Path(binary.name).parts
         if path.parts[-len(parts) :] == parts:
             return binary, Path(*path.parts[: -len(parts)])
-    return plan.binary(path.name), path.parent
-
-
-def _remember(command: CompilerCommand, output: Path, source: str) -> None:
-    try:
-        line = {"words": command.words, "cwd": str(command.cwd), "source": source}
-        write_whole(_kept_at(_of(output)), json.dumps(line).encode("utf-8", "surrogateescape"))
-    except OSError:
-        pass  # without a cache the object is one of unknown origin
+    chosen = plan.binary(path.name)
+    sources = () if chosen is None else chosen.sources
+    # Another build system puts the file elsewhere: the root is where the sources are.
+    roots = (root for root in path.parents if all((root / s.path).is_file() for s in sources))
+    return chosen, next(roots, path.parent)
 
 
 def _origin(digest: str) -> tuple[Unit, ...]:
+    """Return the source of the object whose contents have this SHA-256, as the driver noted it."""
     try:
-        kept = json.loads(_kept_at(digest).read_bytes())
-        return tuple(_units(kept["words"], Path(kept["cwd"]), kept["source"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        kept = (_objects() / digest[:2] / digest[2:]).read_bytes()
+        folder, made, *words = (os.fsdecode(word) for word in kept.removesuffix(_END).split(_END))
+        command = CompilerCommand.parse(words, folder)
+    except (OSError, ValueError, CompilerGymError):
         return ()
+    path = command.cwd / made
+    units = (unit for output, unit in objects_of(command) if output == path)
+    return tuple(unit for unit in units if unit.path.is_file())
 
 
-def _units(words: Sequence[str], cwd: Path, name: str) -> Iterator[Unit]:
-    command = CompilerCommand.parse(words, cwd)
-    for source in command.sources:
-        if source.name == name and (cwd / name).is_file():
-            yield Unit(command, source)
-
-
-def _kept_at(digest: str) -> Path:
-    return cache_path("tuning-objects") / digest[:2] / f"{digest[2:]}.json"
-
-
-def _of(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _objects() -> Path:
+    return cache_path("tuning-objects").absolute()

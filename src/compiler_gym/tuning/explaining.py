@@ -25,8 +25,11 @@ _CLONE = re.compile(r"(?:\.(?:[a-z]+(?:\.\d+)?|\d+))+$")
 
 
 def explained(found: Found, tuner: Tuner, subject: Subject) -> Found:
-    """Return `found` with what its decisions win and the sizes of its functions."""
+    """Return `found` with what its decisions do and win, and the sizes of its functions."""
     functions = sizes_by_function(found)
+    steps = (f"pass {step}" for step in tuner.steps(found.plan))
+    names = (*found.plan.decisions(), *steps)
+    found = replace(found, meanings={name: tuner.meaning(name) for name in names})
     if not subject.goal.counts_bytes or subject.allowance.is_stopped():
         return replace(found, functions=functions)
     return replace(found, functions=functions, gains=gains_of(found, tuner, subject))

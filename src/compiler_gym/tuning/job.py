@@ -13,6 +13,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,7 @@ from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.comparing import compare_in_turns
+from compiler_gym.tuning.debugging import debug_script, write_debug
 from compiler_gym.tuning.difference import read_tuned
 from compiler_gym.tuning.explaining import explained
 from compiler_gym.tuning.goal import Goal
@@ -361,7 +363,8 @@ class Job:
     def _check(self, tree: Path, *, poll: Callable[[], None] = lambda: None) -> Outcome:
         """Run the user's tests in `tree`; they may not change the project itself."""
         assert self.request.check is not None
-        return run_check(self.request.check, tree, poll=poll, wrap=self._protection.wrap)
+        log = self._work / "check.log"
+        return run_check(self.request.check, tree, log=log, poll=poll, wrap=self._protection.wrap)
 
     def _note(self, text: str) -> None:
         self._watcher.says(text)
@@ -438,7 +441,7 @@ class Job:
 
     def _require_steady(self, run: RunCommand, original: Path) -> None:
         self._watcher.says(f"running {run.text}")
-        outcomes = [run.run(original) for _ in range(2)]
+        outcomes = [run.run(original, log=self._work / "run.log") for _ in range(2)]
         if outcomes[0].status:
             raise ProjectError(
                 f"the run ended with status {outcomes[0].status} before anything was tuned: "
@@ -455,13 +458,15 @@ class Job:
         build = shell_comment(shlex.join(self.request.build))
         date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
         scripts = [_SCRIPT.format(build=build, date=date)]
-        for result in self.results:
+        for at, result in enumerate(self.results):
             target = output / "bin" / result.binary.name
             target.parent.mkdir(parents=True, exist_ok=True)
             put(result.found.path, target)
             plan = self._with_profile(result.found.plan)
             plans.append(plan)
-            scripts.append(self._tuner.script(result.binary, plan))
+            has_debug = self.request.debug and self._wrote_debug(at, target)
+            script = partial(debug_script, self._tuner) if has_debug else self._tuner.script
+            scripts.append(script(result.binary, plan))
         write_plan(
             output / PLAN_FILE,
             Plan(
@@ -474,6 +479,16 @@ class Job:
         )
         write_whole(output / "reproduce.sh", "\n".join(scripts).encode(errors="surrogateescape"))
         (output / "reproduce.sh").chmod(0o755)
+
+    def _wrote_debug(self, at: int, target: Path) -> bool:
+        """Put debug information beside `target`, and return whether there is some."""
+        result = self.results[at]
+        self._watcher.says(f"building {result.binary.name} with debug information")
+        plan, jobs = result.found.plan, self.request.jobs or 1
+        if why := write_debug(self._tuner, result.binary, plan, target, jobs):
+            notes = (*result.found.notes, why)
+            self.results[at] = replace(result, found=replace(result.found, notes=notes))
+        return not why
 
     def _with_profile(self, plan: BinaryPlan) -> BinaryPlan:
         """Return `plan` with its profile, if it has one, kept beside it."""

@@ -19,7 +19,8 @@ from compiler_gym.errors import ProjectError
 __all__ = ["Outcome", "RunCommand", "run_check"]
 
 _SECONDS = 600.0
-_SHOWN = 2000
+_SHOWN = 4000
+_MOST_LOGGED = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Outcome:
     seconds: float
     """Processor time, of the command and all that it started."""
     tail: str
-    """The beginning and the end of what it printed, for messages."""
+    """The last lines of what it printed, and where all of it is, for messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,10 @@ class RunCommand:
     place: Path
     """Where the command looks for the binary."""
 
-    def run(self, binary: Path) -> Outcome:
-        """Return one run with `binary`."""
+    def run(self, binary: Path, *, log: Path | None = None) -> Outcome:
+        """Return one run with `binary`; the file `log` takes what it prints."""
         put(binary, self.place)
-        return _run(self.text, self.cwd)
+        return _run(self.text, self.cwd, log=log)
 
     def alternate(self, binaries: Sequence[Path], rounds: int) -> list[list[float]]:
         """Return the processor seconds of each binary, one after the other in every round."""
@@ -62,15 +63,16 @@ def run_check(
     text: str,
     cwd: Path,
     *,
+    log: Path | None = None,
     poll: Callable[[], None] = lambda: None,
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
 ) -> Outcome:
     """Return one run of a command that tests the build in `cwd`.
 
-    `poll` is called now and then, and may raise: then the command is ended. `wrap` makes the
-    command that is run of that of the shell.
+    The file `log` takes what it prints. `poll` is called now and then, and may raise: then the
+    command is ended. `wrap` makes the command that is run of that of the shell.
     """
-    return _run(text, cwd, poll, wrap)
+    return _run(text, cwd, poll, wrap, log=log)
 
 
 def put(binary: Path, place: Path) -> None:
@@ -90,19 +92,27 @@ def _run(
     cwd: Path,
     poll: Callable[[], None] = lambda: None,
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
+    *,
+    log: Path | None = None,
 ) -> Outcome:
-    digest, printed, errors = hashlib.sha256(), Printed(_SHOWN), Printed(_SHOWN)
+    digest, printed = hashlib.sha256(), Printed(_SHOWN)
+    kept = None if log is None else log.open("wb")
+
+    def take_errors(part: bytes) -> None:
+        printed.add(part)
+        if kept is not None and printed.count <= _MOST_LOGGED:
+            kept.write(part)
 
     def take(part: bytes) -> None:
         digest.update(part)
-        printed.add(part)
+        take_errors(part)
 
     # A Ctrl-C is for the tuning: a test that it ends has not failed.
     try:
         ended = run_in_own_session(
             wrap(["/bin/sh", "-c", text]), cwd=cwd,
             environment=build_variables() | {"PWD": str(cwd)}, takes=take,
-            takes_errors=errors.add, seconds=_SECONDS, poll=poll,
+            takes_errors=take_errors, seconds=_SECONDS, poll=poll,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise ProjectError(
@@ -110,5 +120,9 @@ def _run(
         ) from None
     except OSError as error:
         raise ProjectError(f"cannot run {shlex.quote(text)}: {error.strerror}") from error
-    tail = (printed.text() + errors.text())[-2 * _SHOWN :]
+    finally:
+        if kept is not None:
+            kept.close()
+    where = "" if log is None else f"\nThe whole output is in {log}"
+    tail = printed.last_lines() + where
     return Outcome(ended.status, digest.hexdigest(), ended.cpu_seconds, tail)

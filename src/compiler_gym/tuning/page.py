@@ -14,7 +14,7 @@ from importlib.resources import files
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.measure import columns
 from compiler_gym.tuning.plan import PLAN_FILE
-from compiler_gym.tuning.summary import TUNED, BinarySummary, Summary, share
+from compiler_gym.tuning.summary import TUNED, BinarySummary, Decision, Summary, share
 from compiler_gym.tuning.tuner import FunctionSize
 
 __all__ = ["page"]
@@ -116,27 +116,45 @@ def _speed(binary: BinarySummary) -> str:
 
 def _decisions(binary: BinarySummary) -> str:
     taken = [(d, "taken back: a test fails with it") for d in binary.taken_back]
-    gains = {d.name: d.gain for d in binary.decisions if d.gain is not None}
+    gains = [(d, d.gain) for d in binary.decisions if d.gain is not None]
     if not gains and not taken:
         return ""
-    most = max(map(abs, gains.values()), default=0)
-    rows = [_decision(name, gains[name], most) for name in sorted(gains, key=lambda n: -gains[n])]
+    most = max((abs(gain) for _, gain in gains), default=0)
+    rows = [_decision(*one, most) for one in sorted(gains, key=lambda one: -one[1])]
     rows += [_bar(name, "", said) for name, said in taken]
     said = f"Bytes that the file grows by without it, all others kept: {binary.measure.label}."
     passes = ""
     if binary.passes:
         passes = (
-            f"<details><summary>The passes</summary><pre>{escape(binary.passes)}</pre></details>"
+            f"<details><summary>The passes</summary><pre>{escape(binary.passes)}</pre>"
+            f"{_steps(binary)}</details>"
         )
     return _section(
         "What each decision won", said, f'<ul class="bars">{"".join(rows)}</ul>{passes}'
     )
 
 
-def _decision(name: str, gain: int, most: int) -> str:
+def _steps(binary: BinarySummary) -> str:
+    rows = [
+        ("", (f"<code>{escape(name)}</code>", "name"), (escape(said), ""))
+        for name, said in binary.steps.items()
+    ]
+    return _table(("Pass", "What it does"), rows) if rows else ""
+
+
+def _decision(decision: Decision, gain: int, most: int) -> str:
     kind = "after" if gain >= 0 else "larger"
     width = 100 * abs(gain) / most if most else 0
-    return _bar(name, _svg(10, [(kind, 0, 10, width)]), f"{gain:+,}")
+    picture = _svg(10, [(kind, 0, 10, width)])
+    return _bar(decision.name, picture, f"{gain:+,}", _said(decision))
+
+
+def _said(decision: Decision) -> str:
+    """Return the sentence of a decision, with its link."""
+    if not decision.meaning:
+        return ""
+    more = f' <a href="{escape(decision.link)}">More</a>' if decision.link else ""
+    return f'<span class="said">{escape(decision.meaning)}{more}</span>'
 
 
 def _functions(functions: Sequence[FunctionSize]) -> str:
@@ -258,10 +276,10 @@ def _table(head: Sequence[str], rows: Iterable[tuple[str | Cell, ...]]) -> str:
     return f'<div class="scroll"><table>{thead}<tbody>{"".join(lines)}</tbody></table></div>'
 
 
-def _bar(name: str, picture: str, numbers: str) -> str:
+def _bar(name: str, picture: str, numbers: str, said: str = "") -> str:
     return (
         f'<li><span class="name" title="{escape(name)}"><code>{escape(name)}</code></span>'
-        f'<span class="picture">{picture}</span><span class="number">{numbers}</span></li>'
+        f'<span class="picture">{picture}</span><span class="number">{numbers}</span>{said}</li>'
     )
 
 

@@ -110,6 +110,10 @@ class Request:
         may_change=True,
         spelling=Spelling("from_"),
     )
+    debug: bool = option(
+        False, "Keep debug information, in a file beside the binary", may_change=True
+    )
+    """It is made when everything is decided."""
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""

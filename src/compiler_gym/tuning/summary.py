@@ -2,7 +2,7 @@
 """What a tuning found, as plain data: the terminal, JSON and the page show the same numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 
 from compiler_gym.builds import bytes_by_file
 from compiler_gym.tuning.job import Result
+from compiler_gym.tuning.meaning import Meaning
 from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, FunctionSize
@@ -27,6 +28,10 @@ class Decision:
     name: str
     gain: int | None
     """By how many bytes the file grows without it, all others kept; None if not measured."""
+    meaning: str = ""
+    """What it does, a sentence."""
+    link: str = ""
+    """Where more is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class BinarySummary:
     functions: tuple[FunctionSize, ...]
     notes: tuple[str, ...] = ()
     """What the user should be told, a sentence each."""
+    steps: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What each of the passes does, a sentence."""
     measure: Measure = Measure.LOADED
     """Which of the bytes count."""
 
@@ -141,11 +148,20 @@ def share(before: float, after: float) -> str:
 def _binary(result: Result, request: Request) -> BinarySummary:
     found = result.found
     rival = [name for name in result.sizes if name != TUNED][-1]
-    decisions = tuple(Decision(name, found.gains.get(name)) for name in found.plan.decisions())
+    known = found.meanings
+    decisions = tuple(
+        Decision(name, found.gains.get(name), *astuple(known.get(name, Meaning(""))))
+        for name in found.plan.decisions()
+    )
+    steps = {
+        name.removeprefix("pass "): meaning.sentence
+        for name, meaning in known.items()
+        if name.startswith("pass ")
+    }
     return BinarySummary(
         name=result.binary.name, file=str(Path("bin") / result.binary.name), sizes=result.sizes,
         rival=rival, is_better=_is_better(result, rival, request), tried=found.tried,
-        passes=found.plan.passes, decisions=decisions, taken_back=result.taken_back,
+        passes=found.plan.passes, steps=steps, decisions=decisions, taken_back=result.taken_back,
         speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
         measure=request.measure,
     )  # fmt: skip

@@ -15,6 +15,7 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tuning.allowance import Allowance
 from compiler_gym.tuning.goal import Goal
 from compiler_gym.tuning.journal import Tried
+from compiler_gym.tuning.meaning import Meaning
 from compiler_gym.tuning.measure import Measure
 from compiler_gym.tuning.measuring import RunCommand
 from compiler_gym.tuning.plan import BinaryPlan
@@ -97,6 +98,8 @@ class Found:
     linker's map beside that rival says which function is from which source."""
     gains: Mapping[str, int] = field(default_factory=dict[str, int])
     """By how many bytes the file grows without one decision, all others kept."""
+    meanings: Mapping[str, Meaning] = field(default_factory=dict[str, Meaning])
+    """What each decision does, and each pass of the plan as ``pass STEP``."""
     functions: tuple[FunctionSize, ...] = ()
     """Every function of either, where a map says."""
     rival_plan: BinaryPlan | None = None
@@ -141,6 +144,10 @@ class Tuner(Protocol):
 
         Raises `PlanError` where the compiler has no passes to choose.
         """
+        ...
+
+    def meaning(self, decision: str) -> Meaning:
+        """Return what a decision does, named as `BinaryPlan.decisions` does, or ``pass STEP``."""
         ...
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:

@@ -162,7 +162,7 @@ def compare_behaviour(
         report = compared.of(run_program(program, case, limits=limits))
         if case.expected is not None and not case.expected.differences(report.outcome):
             continue
-        judgement = _judge(program, reference, case, report, limits, compared)
+        judgement = _verdict_on(program, reference, case, report, limits, compared)
         if judgement.error is not None:
             wrong.append(judgement.error)
             if len(wrong) == _EXPLAINED or report.stopped_by is not None:
@@ -204,7 +204,7 @@ def compare_built(
     return Finding.failed([ValidationError(f"the program does not {builds}", {"error": refusal})])
 
 
-def _judge(
+def _verdict_on(
     program: Path,
     reference: Reference,
     case: RunCase,
@@ -220,18 +220,18 @@ def _judge(
         )
     if found.stopped_by == "time" and wanted.seconds > _SLACK * limits.seconds:
         return _Judgement(doubt=f"{case.name}: the reference comes near the time limit itself")
-    if _same(wanted, found) and case.expected is None:
+    if _same_behaviour(wanted, found) and case.expected is None:
         return _Judgement()
     doubt = _flaky(reference, case, compared)
     if doubt:
         return _Judgement(doubt=doubt)
-    if _same(wanted, found):
+    if _same_behaviour(wanted, found):
         return _Judgement(doubt=f"{case.name}: the reference does not give what is recorded either")
     volatile = _volatile(wanted, found)
     if volatile:
         return _Judgement(doubt=f"{case.name}: differs only in what looks like {volatile}")
     again = compared.of(run_program(program, case, limits=limits))
-    return _Judgement(_describe(case, wanted, found, again))
+    return _Judgement(_described_difference(case, wanted, found, again))
 
 
 def _flaky(reference: Reference, case: RunCase, compared: Compared) -> str:
@@ -239,14 +239,14 @@ def _flaky(reference: Reference, case: RunCase, compared: Compared) -> str:
     runs = reference.reports(case, at_least=_REPEATS, apart=_APART)
     reports = [compared.of(run) for run in runs]
     for report in reports[1:]:
-        if not _same(reports[0], report):
+        if not _same_behaviour(reports[0], report):
             kind = _volatile(reports[0], report)
             words = f", in {kind}" if kind else ""
             return f"{case.name}: flaky, the reference differs from run to run{words}"
     return ""
 
 
-def _same(one: RunReport, other: RunReport) -> bool:
+def _same_behaviour(one: RunReport, other: RunReport) -> bool:
     return (one.exit_status, one.stdout, one.stderr, one.stopped_by, one.files) == (
         other.exit_status, other.stdout, other.stderr, other.stopped_by, other.files,
     )  # fmt: skip
@@ -262,10 +262,13 @@ def _volatile(one: RunReport, other: RunReport) -> str | None:
     return kinds[0] if kinds and None not in kinds else None
 
 
-def _describe(
+def _described_difference(
     case: RunCase, wanted: RunReport, found: RunReport, again: RunReport
 ) -> ValidationError:
-    facts: dict[str, object] = {"case": case.name, "differs in": ", ".join(_parts(wanted, found))}
+    facts: dict[str, object] = {
+        "case": case.name,
+        "differs in": ", ".join(_differing_parts(wanted, found)),
+    }
     if found.stopped_by is not None:
         facts["passed its limit of"] = found.stopped_by
     if wanted.exit_status != found.exit_status:
@@ -274,12 +277,12 @@ def _describe(
         facts["output"] = describe_difference(wanted.stdout, found.stdout)
     if wanted.stderr != found.stderr:
         facts["messages"] = describe_difference(wanted.stderr, found.stderr)
-    if not _same(found, again):
+    if not _same_behaviour(found, again):
         facts["and"] = "it does something else on every run"
     return ValidationError("the program does something else", facts)
 
 
-def _parts(wanted: RunReport, found: RunReport) -> Iterator[str]:
+def _differing_parts(wanted: RunReport, found: RunReport) -> Iterator[str]:
     if wanted.exit_status != found.exit_status:
         yield "exit status"
     if wanted.stdout != found.stdout:

@@ -176,7 +176,7 @@ def climb(
         made = make_env()
     except (ServiceError, OSError, MemoryError) as error:
         reason = f"no environment can be made: {type(error).__name__}: {error}"
-        unmade = _result(REPLAY, started, Finding.unknown(reason))
+        unmade = _result_of_rungs(REPLAY, started, Finding.unknown(reason))
         return ValidationResult(state, unmade.seconds, rungs=(unmade,))
     with made as env:
         first, replayed = _replay(env, state)
@@ -187,7 +187,7 @@ def climb(
             subject = Subject(state, make_env, env, env.benchmark, tuple(env.actions))
             for rung in (*rungs, _CALLBACKS_RUNG):
                 if rung.applies(subject):
-                    results.append(_ask(rung, subject))
+                    results.append(_ask_rung(rung, subject))
                     semantic += [results[-1]] if rung.is_semantic else []
     wrong_reward = any(error.type == REWARD_DIFFERS for error in first.errors)
     return ValidationResult(
@@ -226,7 +226,7 @@ def _replay(
     try:
         replayed = replay(env, state)
     except (CompilerGymError, ValueError, OSError, MemoryError) as error:
-        return _result(REPLAY, started, not_replayed(error)), None
+        return _result_of_rungs(REPLAY, started, not_replayed(error)), None
     if state.has_reward and env.reward_space is None:
         warn_of_the_caller(
             "the state has a reward and names no reward space, and the environment has none: its "
@@ -249,24 +249,24 @@ def _replay(
         )
     elif errors:
         finding = Finding.failed(errors)
-    elif state.has_reward and not _compared(state, replayed):
+    elif state.has_reward and not _agreement(state, replayed):
         finding = Finding.unknown("no reward to compare with: which space is the recorded one of?")
     else:
-        said = _compared(state, replayed) or "nothing was recorded to compare with"
+        said = _agreement(state, replayed) or "nothing was recorded to compare with"
         finding = Finding.ok(f"{said}, this time: {varying} varies" if varying else said)
-    return _result(REPLAY, started, finding), replayed
+    return _result_of_rungs(REPLAY, started, finding), replayed
 
 
-def _ask(rung: Rung, subject: Subject) -> RungResult:
+def _ask_rung(rung: Rung, subject: Subject) -> RungResult:
     started = time.monotonic()
     try:
         finding = rung.check(subject)
     except (CompilerGymError, OSError, MemoryError, subprocess.TimeoutExpired) as error:
         finding = Finding.unknown(f"{type(error).__name__}: {error}")
-    return _result(rung.name, started, finding)
+    return _result_of_rungs(rung.name, started, finding)
 
 
-def _result(name: str, started: float, finding: Finding) -> RungResult:
+def _result_of_rungs(name: str, started: float, finding: Finding) -> RungResult:
     seconds = time.monotonic() - started
     return RungResult(name, finding.verdict, seconds, finding.reason, finding.errors)
 
@@ -275,7 +275,7 @@ def _has_compared_rewards(state: CompilerEnvState, replayed: CompilerEnvState | 
     return replayed is not None and state.has_reward and replayed.has_reward
 
 
-def _compared(state: CompilerEnvState, replayed: CompilerEnvState) -> str:
+def _agreement(state: CompilerEnvState, replayed: CompilerEnvState) -> str:
     compared = ["reward"] if _has_compared_rewards(state, replayed) else []
     compared += ["hash"] if state.state_hash and replayed.state_hash else []
     return f"same {' and '.join(compared)}" if compared else ""

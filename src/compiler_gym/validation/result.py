@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a validation found."""
+"""The results of a validation."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ class Verdict(Enum):
     OK = "ok"
     FAILED = "failed"
     UNKNOWN = "unknown"
-    """It could not be told: something is missing, unsupported or took too long."""
+    """No verdict: something is missing, unsupported or took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class RungResult(Record):
-    """What one rung of the ladder said, and what asking cost."""
+    """The verdict of one rung of the ladder, and the time it took."""
 
     name: str
     verdict: Verdict
     seconds: float
     """Wall time."""
     reason: str = ""
-    """What was checked, or why it could not be told."""
+    """What was checked, or why there is no verdict."""
     errors: tuple[ValidationError, ...] = ()
 
     parts: ClassVar[Mapping[str, type[Record]]] = {"errors": ValidationError}
@@ -82,7 +82,7 @@ class ValidationResult(Record):
     """Whether the program does something else now."""
     errors: tuple[ValidationError, ...] = ()
     rungs: tuple[RungResult, ...] = ()
-    """Each check by itself, in the order in which they were made."""
+    """The result of each check, in order."""
     sandbox: str = ""
     """What the program was kept from where it was run: the name of a `Sandbox`; empty where that
     is not known."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a state looks like after each of its actions, to find where two machines part.
+"""The hash of a program after each action, to find where two machines disagree.
 
 A trace is small and can be mailed: one line of names and hashes. Comparing two
 needs no compiler.
@@ -112,12 +112,12 @@ def first_disagreement(one: Trace, other: Trace) -> int | None:
                 f"{getattr(one, name)!r} and {getattr(other, name)!r}"
             )
     for number in range(len(one.actions) + 1):
-        if _at(one, number) != _at(other, number):
+        if _hash_at(one, number) != _hash_at(other, number):
             return number
     return None
 
 
-def _at(found: Trace, number: int) -> str | None:
+def _hash_at(found: Trace, number: int) -> str | None:
     return found.hashes[number] if number < len(found.hashes) else None
 
 

@@ -26,8 +26,8 @@ _SHORTAGES = (
     errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
     errno.ENOSPC, errno.EROFS,
 )  # fmt: skip
-_WORDS = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
-"""How the C library, a shell and Python say so."""
+_SYSTEM_MESSAGES = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
+"""The messages of the C library, a shell and Python about shortages."""
 _ENDED_FROM_OUTSIDE = frozenset(
     (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ)
 )
@@ -41,13 +41,13 @@ def machine_trouble(error: BaseException) -> str:
     >>> machine_trouble(WorkerCrashedError("the worker ended", signal=signal.SIGSEGV))
     ''
     """
-    for link in _chain(error):
+    for link in _causes(error):
         if _is_trouble(link):
             return f"{type(link).__name__}: {link}"
     return ""
 
 
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
@@ -67,4 +67,4 @@ def _is_trouble(error: BaseException) -> bool:
 
 def _says_so(error: BaseException) -> bool:
     text = str(error)
-    return any(word in text for word in _WORDS)
+    return any(word in text for word in _SYSTEM_MESSAGES)

@@ -18,8 +18,8 @@ _CLOCK = re.compile(
     rb"|\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? +(\d{1,2} +)?(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|"
     rb"Oct|Nov|Dec)[a-z]*( +\d{1,2})?( +\d{4})?\b"
 )
-_SECONDS = re.compile(rb"\b\d{10}(?:\d{3}|\d{6}|\d{9})?\b")
-_SHOWN = 60
+_UNIX_TIME = re.compile(rb"\b\d{10}(?:\d{3}|\d{6}|\d{9})?\b")
+_MOST_QUOTED = 60
 
 
 def differs_only_in_volatile_words(one: bytes, other: bytes) -> str | None:
@@ -41,7 +41,7 @@ def differs_only_in_volatile_words(one: bytes, other: bytes) -> str | None:
 
 
 def describe_difference(wanted: bytes, found: bytes) -> str:
-    r"""Return where two outputs part, in one line.
+    r"""Return the first difference of two outputs, in one line.
 
     >>> describe_difference(b"1\n2\n", b"1\n3\n")
     "line 2: expected '2', found '3'"
@@ -49,14 +49,14 @@ def describe_difference(wanted: bytes, found: bytes) -> str:
     ours, theirs = wanted.splitlines(), found.splitlines()
     for number, (line, other) in enumerate(zip(ours, theirs, strict=False), start=1):
         if line != other:
-            return f"line {number}: expected {_show(line)}, found {_show(other)}"
+            return f"line {number}: expected {_quoted(line)}, found {_quoted(other)}"
     if len(ours) == len(theirs):
         return "the ends of lines differ"
     return f"expected {len(ours)} lines, found {len(theirs)}"
 
 
 def _without_times(text: bytes) -> bytes:
-    return _SECONDS.sub(_mask_the_present, _CLOCK.sub(b"#", text))
+    return _UNIX_TIME.sub(_mask_the_present, _CLOCK.sub(b"#", text))
 
 
 def _mask_the_present(found: re.Match[bytes]) -> bytes:
@@ -66,6 +66,6 @@ def _mask_the_present(found: re.Match[bytes]) -> bytes:
     return b"#" if abs(seconds - time.time()) < _DAY else digits
 
 
-def _show(line: bytes) -> str:
+def _quoted(line: bytes) -> str:
     text = line.decode(errors="backslashreplace")
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return repr(text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]}...")

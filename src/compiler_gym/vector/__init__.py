@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Several episodes as one environment, or side by side.
+"""Several environments as one vector environment, or stepped side by side.
 
-It drives what an environment begins, and knows nothing of sessions. ``vector_env`` is the
-environment of Gymnasium's kind, made of ``rows`` whose results a ``batch`` holds; a
-``sampler`` draws what they run on and ``durations`` guesses which takes longest. ``entry``
-is where Gymnasium finds it. ``pool`` steps environments and takes what is done first.
+``vector_env`` is a Gymnasium vector environment. It has ``rows``, whose results are in a
+``batch``; a ``sampler`` draws their programs, and ``durations`` estimates which row takes longest.
+Gymnasium finds it through ``entry``. ``pool`` steps environments and returns whichever finishes
+first. Nothing here uses sessions: it sends the pending steps and resets that episodes begin.
 """
 
 from compiler_gym.vector.entry import make_vector

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a vector environment returns: arrays that are made once, and infos gathered by row."""
+"""The results of a vector environment: arrays that are made once, and the infos of the rows."""
 
 from copy import deepcopy
 from typing import Any
@@ -12,46 +12,46 @@ from numpy.typing import NDArray
 __all__ = ["Batch", "infos_as_usual"]
 
 _USUAL = dict.fromkeys(("action_had_no_effect", "new_action_space")).keys()
-"""What an environment's info holds after a step that went well: two truth values."""
+"""The keys of an environment's info after a step that succeeded; their values are booleans."""
 
 
 class Batch:
-    """The last observations, rewards and ends of `count` rows."""
+    """The last observations, rewards and ends of episodes of `count` rows."""
 
     def __init__(self, observation_space: gymnasium.Space[Any], count: int) -> None:
         self._space = observation_space
         self.observations: Any = create_empty_array(observation_space, n=count, fn=np.zeros)
-        """What the rows see: an array with a row for each, or what its parts are."""
+        """The observations of the rows: an array, or a structure of arrays, with a row for each."""
         self._is_array = isinstance(self.observations, np.ndarray)
         self._seen: list[Any] = [None] * count
         self.rewards: NDArray[np.float64] = np.zeros(count)
-        """What the rows earned, [rows]."""
+        """The rewards of the rows, float64[rows]."""
         self._terminations = [False] * count
         self._truncations = [False] * count
 
     def enter(self, row: int, seen: Any, reward: float, terminated: bool, truncated: bool) -> None:
-        """Take in the result of one row."""
+        """Store the result of one row."""
         self.see(row, seen)
         self.rewards[row] = reward
         self._terminations[row] = terminated
         self._truncations[row] = truncated
 
     def see(self, row: int, seen: Any) -> None:
-        """Take in what one row sees."""
+        """Store the observation of one row."""
         if self._is_array:
             self.observations[row] = seen
         else:
             self._seen[row] = seen
 
     def observe(self, *, copy: bool) -> Any:
-        """Return what all rows see: the same arrays each time, or a copy."""
+        """Return the observations of all rows: the same arrays each time, or a copy."""
         if self._is_array:
             return self.observations.copy() if copy else self.observations
         self.observations = concatenate(self._space, self._seen, self.observations)
         return deepcopy(self.observations) if copy else self.observations
 
     def ends(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which rows were terminated and which truncated, [rows] each."""
+        """Return which rows were terminated and which truncated, bool[rows] each."""
         return (
             np.array(self._terminations, dtype=np.bool_),
             np.array(self._truncations, dtype=np.bool_),
@@ -66,7 +66,7 @@ class Batch:
 
 
 def infos_as_usual(said: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the infos of rows that all say the two things most steps do; None if one differs.
+    """Return the infos of all rows as arrays, or None if one has other keys than most steps.
 
     >>> infos_as_usual([{"action_had_no_effect": True, "new_action_space": False}])
     {'action_had_no_effect': array([ True]), '_action_had_no_effect': array([ True]), \

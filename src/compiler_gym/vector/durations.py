@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How long a step may take, guessed from those before.
+"""Estimates how long a step will take from the steps before.
 
-The slowest row of a vector decides when its step ends, so it had better begin first. A guess
-only says who computes when: whatever it is, every row gives the same results.
+A step of a vector ends when its slowest row does, so that row should begin first. The estimates
+decide the order of the rows alone, and never the results.
 """
 
 import math
@@ -12,14 +12,14 @@ from typing import Any
 __all__ = ["Durations"]
 
 _RATE = 0.3
-"""Which share of what a guess was wrong by is learned at once."""
+"""The learning rate: which share of an error corrects the estimate."""
 
 _MOST_ACTIONS = 1 << 14
-"""How many actions are told apart."""
+"""How many actions have estimates of their own."""
 
 
 class Durations:
-    """Guesses for `rows`, each of which has a program of its own size, and their actions.
+    """Estimates for `rows` rows, each with a program of its own size, and for actions.
 
     >>> durations = Durations(2)
     >>> for _ in range(20):
@@ -35,7 +35,7 @@ class Durations:
         self._effort: dict[Any, float] = {}
 
     def guess(self, rows: Iterable[int], actions: Iterable[Any]) -> list[float]:
-        """Return the seconds of each action; only whole numbers are told apart as actions."""
+        """Return the estimated seconds of each action; only integers are told apart."""
         pace, effort = self._pace, self._effort
         return [
             math.exp(pace[row] + (effort.get(action, 0.0) if type(action) is int else 0.0))
@@ -43,7 +43,7 @@ class Durations:
         ]
 
     def learn(self, rows: Iterable[int], actions: Iterable[Any], seconds: Iterable[float]) -> None:
-        """Take in what each action took in its row; 0 is not known."""
+        """Correct the estimates by the seconds that each action took; 0 means unknown."""
         pace, effort = self._pace, self._effort
         for row, action, taken in zip(rows, actions, seconds, strict=True):
             if not taken:

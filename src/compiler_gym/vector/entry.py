@@ -22,7 +22,13 @@ _VECTOR = ("autoreset_mode", "copy", "max_episode_steps", "sampler")
 def make_vector(
     make_env: Callable[..., Any], *, num_envs: int = 1, **arguments: Any
 ) -> CompilerVectorEnv:
-    """Return `num_envs` environments as one; arguments are of either."""
+    """Return `num_envs` environments as one vector.
+
+    Args:
+        make_env: Makes an environment.
+        num_envs: How many.
+        **arguments: Arguments of `CompilerVectorEnv` or of `make_env`, by name.
+    """
     own = {name: arguments.pop(name) for name in _VECTOR if name in arguments}
     make = partial(make_env, **arguments)
     return CompilerVectorEnv([make] * num_envs, **own)

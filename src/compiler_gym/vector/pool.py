@@ -13,7 +13,7 @@ from compiler_gym.errors import InvalidActionError, InvalidParameterError
 __all__ = ["StepPool"]
 
 _LONG_SECONDS = 3600.0
-"""What is slept at most at a time; there are deadlines without an end."""
+"""The longest sleep; a deadline may be infinitely far away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class _Submitted:
 
 
 class StepPool:
-    """Submit actions to environments and get back whichever is done first.
+    """Submit actions to environments, and take the results as they finish.
 
         >>> import compiler_gym
         >>> first = compiler_gym.make("llvm-ic-v0"); _ = first.reset()
@@ -46,7 +46,17 @@ class StepPool:
     def submit(
         self, env: CompilerEnv, actions: Iterable[Any], timeout: float | None = None
     ) -> None:
-        """Begin a `multistep`. Raises as it does, and for an environment that is busy."""
+        """Begin a `multistep` in `env`.
+
+        Args:
+            env: An environment without wrappers.
+            actions: The actions, in order.
+            timeout: The seconds after which the worker is given up; None is the limit.
+
+        Raises:
+            InvalidParameterError: `env` has wrappers, or its last result was not taken yet.
+            InvalidActionError: An action is not in the action space.
+        """
         if env.unwrapped is not env:
             raise InvalidParameterError(f"a pool steps environments without wrappers, found {env}")
         if any(one.env is env for one in self._submitted.values()):
@@ -66,9 +76,10 @@ class StepPool:
         self._poll.register(number, select.POLLIN)
 
     def next(self) -> tuple[CompilerEnv, StepResult]:
-        """Return the next environment that is done, and its result.
+        """Wait for the next result, and return its environment and the result.
 
-        Raises `InvalidParameterError` when nothing was submitted.
+        Raises:
+            InvalidParameterError: Nothing was submitted.
         """
         while not self._ready:
             if not self._submitted:
@@ -77,7 +88,7 @@ class StepPool:
         return self._ready.pop(0)
 
     def as_completed(self) -> Iterator[tuple[CompilerEnv, StepResult]]:
-        """Yield environments and results as they are done; more may be submitted meanwhile."""
+        """Yield environments and results as they finish. More may be submitted in between."""
         while len(self):
             yield self.next()
 
@@ -85,7 +96,7 @@ class StepPool:
         return len(self._submitted) + len(self._ready)
 
     def close(self) -> None:
-        """End the sessions of what is under way; their environments can be reset."""
+        """End the sessions of unfinished steps. Their environments can be reset."""
         submitted, self._submitted = self._submitted, {}
         for number, one in submitted.items():
             self._poll.unregister(number)
@@ -99,7 +110,7 @@ class StepPool:
         self.close()
 
     def _wait(self) -> None:
-        """Wait for a reply or a deadline, and take what is there."""
+        """Wait for a reply or a deadline, and read the replies that have arrived."""
         nearest = min(one.deadline for one in self._submitted.values())
         seconds = min(max(nearest - time.monotonic(), 0.0), _LONG_SECONDS)
         done = [number for number, _ in self._poll.poll(seconds * 1000 + 1)]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""One sub-environment of a vector: what begins its steps and resets.
+"""The sub-environments of a vector, and how their steps and resets begin.
 
-An environment of ours begins them itself, and their workers compute while others are asked.
-A wrapped environment does all of it in a thread instead, because its wrappers want to be
-called in between.
+A `CompilerEnv` without wrappers begins a step, and its worker computes while others are asked. An
+environment with wrappers makes the whole step in a thread, because its wrappers take part.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +26,11 @@ __all__ = ["DirectRow", "Row", "Rows", "ThreadRow"]
 
 _Result = TypeVar("_Result")
 _PATIENCE_SECONDS = 0.05
-"""How long a thread whose session was closed is waited for before that is done again."""
+"""How long to wait for a thread whose session was closed, before it is closed again."""
 
 
 class Row(Protocol):
-    """What a vector environment needs of a sub-environment."""
+    """A sub-environment, as the vector uses it."""
 
     env: Any
     """The sub-environment."""
@@ -54,10 +53,11 @@ class Row(Protocol):
 
 
 class Rows:
-    """The rows of a vector, and what steps all of them at once where it can.
+    """The rows of a vector.
 
-    `observations` is the array that they write to, if what they see is one. A copy or a
-    pickle is made anew around the copies of `envs`.
+    Args:
+        envs: The sub-environments. A copy or a pickle of the rows is made from copies of these.
+        observations: The array that the rows write to, if their observations are arrays.
     """
 
     def __init__(self, envs: Sequence[Any], observations: Any) -> None:
@@ -65,7 +65,7 @@ class Rows:
         self._executor: ThreadPoolExecutor | None = None
         self._rows = [self._row(env) for env in envs]
         self.lockstep: Lockstep | None = None
-        """What steps them together; None if one has wrappers or sees something else."""
+        """Steps the rows together; None if one has wrappers, or observes anything but an array."""
         episodes = [row.env.episode for row in self._rows if isinstance(row, DirectRow)]
         if len(episodes) == len(envs) > 0 and isinstance(observations, np.ndarray):
             self.lockstep = Lockstep(episodes, cast("NDArray[Any]", observations))
@@ -141,7 +141,7 @@ class ThreadRow:
         return _ThreadPending(lambda: self._submit(self.env.reset, seed=seed, options=options))
 
     def abandon(self) -> None:
-        """End what the thread waits for, then close."""
+        """Close the session that the thread waits for, then the environment."""
         future = self._running
         while True:  # the thread may be about to open a session
             self.env.unwrapped.close()
@@ -155,7 +155,7 @@ class ThreadRow:
 
 
 class _ThreadPending(Generic[_Result]):
-    """What a thread does once it is sent; there is nothing for others to send or to wait for."""
+    """A step or a reset in a thread, which starts when it is sent."""
 
     channel = None
 
@@ -164,14 +164,14 @@ class _ThreadPending(Generic[_Result]):
         self._future: Future[_Result] | None = None
 
     def send(self, *, later: bool = False) -> None:
-        """Start now: nothing of it can be kept back."""
+        """Start the thread, whatever `later` is."""
         self._future = self._start()
 
     def fileno(self) -> None:
         """Return None: a thread has no descriptor."""
 
     def advance(self) -> bool:
-        """Return True: only `result` waits."""
+        """Return True: `result` waits for the thread."""
         return True
 
     def result(self) -> _Result:

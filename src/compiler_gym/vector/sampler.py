@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the next episode of a row runs on."""
+"""Draws the program of the next episode of a row."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,16 +13,20 @@ from compiler_gym.errors import InvalidParameterError
 __all__ = ["Sampler", "sampler_of"]
 
 Sampler = Callable[[np.random.Generator], str | Benchmark]
-"""Draws a program with a random generator."""
+"""Returns a program, drawn with a random generator."""
 
 
 def sampler_of(
     choice: Sampler | Sequence[Any] | None,
 ) -> Callable[[CompilerEnv], str | Benchmark] | None:
-    """Return what draws a program for an environment, with the environment's generator.
+    """Return a function that draws a program for an environment, with its random generator.
 
-    A sequence holds programs and datasets, by address or as objects: each item is equally
-    likely, and of a dataset each program is.
+    Args:
+        choice: A function of a random generator; or a sequence of programs and datasets, as objects
+            or addresses. Each item is equally likely, and so is each program of a dataset.
+
+    Raises:
+        InvalidParameterError: `choice` is neither, or empty.
     """
     if choice is None:
         return None
@@ -37,7 +41,7 @@ def sampler_of(
 
 
 class _Drawn:
-    """A function of a generator."""
+    """Draws with a function."""
 
     def __init__(self, draw: Sampler) -> None:
         self._draw = draw
@@ -47,7 +51,7 @@ class _Drawn:
 
 
 class _Listed:
-    """Programs and datasets."""
+    """Draws from programs and datasets."""
 
     def __init__(self, items: list[Any]) -> None:
         self._items = items

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Several environments as one, with a worker process each and no other processes.
+"""A vector environment: several environments, each with its worker process, stepped together.
 
-A step asks all workers together, as many at a time as there are cores, and writes what
-comes back into arrays that are made once. What it returns is what Gymnasium's `SyncVectorEnv`
-returns, in every autoreset mode; only programs may be chosen for each row.
+A step asks all workers, as many at a time as there are cores, and writes the replies into arrays
+that are made once. It returns what Gymnasium's `SyncVectorEnv` returns, in every autoreset mode;
+in addition, programs can be chosen for each row.
 """
 
 import copy as copying
@@ -39,21 +39,26 @@ _TRIES = 5
 
 
 class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """`env_fns` make the sub-environments; their spaces must be the same.
+    """Several environments as one, with a row of each array for each.
 
-    - `autoreset_mode`: when an episode that ended is followed by another: at the next
-      step (Gymnasium's default), in the same step, or never by itself.
-    - `sampler`: what each episode runs on: a function of a random generator, or a list of
-      programs and datasets to draw from. A program that does not start is drawn again.
-    - `max_episode_steps`: truncates episodes.
-    - `copy`: False returns the same arrays at every step.
+    A failure of the compiler truncates the episode of its row; ``infos["error"]`` holds the typed
+    error there, and the other rows continue.
 
-    A failure of the compiler truncates the episode of its row; ``infos["error"]`` holds
-    the typed error there and the other rows go on.
+    Args:
+        env_fns: Functions that make the sub-environments, whose spaces must be the same.
+        autoreset_mode: When an ended episode is followed by another: at the next step
+            (Gymnasium's default), in the same step, or not at all.
+        sampler: What each episode runs on: a function of a random generator, or a list of programs
+            and datasets to draw from. A program that does not start is replaced by another.
+        max_episode_steps: The number of steps after which an episode is truncated.
+        copy: False returns the same arrays at every step.
+
+    Raises:
+        InvalidParameterError: There is no environment, or their spaces differ.
     """
 
     _rows = Rows((), None)
-    """None yet: what a constructor that fails has to close."""
+    """No rows: what `close` closes if the constructor failed."""
 
     num_envs = 0
     single_action_space: gymnasium.Space[Any]
@@ -75,7 +80,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 f"max_episode_steps is {max_episode_steps}: expected a number above 0"
             )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        """When an ended episode is followed by another."""
+        """When an ended episode is followed by another one."""
         self.max_episode_steps = max_episode_steps
         """After how many steps an episode is truncated, if ever."""
         self.copy = copy
@@ -104,11 +109,19 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode in every row, or where ``options["reset_mask"]`` is True.
+        """Start an episode in every row, or in those where ``options["reset_mask"]`` is True.
 
-        A number as `seed` is that of the first row; those of the others follow it. Other
-        options are those of the environment; a list as ``options["benchmark"]`` has one
-        program per row.
+        Args:
+            seed: A seed for each row, or that of the first row; the others then get the next
+                numbers.
+            options: ``reset_mask``, bool[rows]; ``benchmark``, a program or a list with one for
+                each row; and other options of the environments.
+
+        Returns:
+            The observations and the infos.
+
+        Raises:
+            BenchmarkInitError: A program cannot be read.
         """
         self._require_open()
         seeds = self._seeds(seed)
@@ -129,9 +142,14 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return self._batch.observe(copy=self.copy), infos
 
     def step(self, actions: Any) -> VectorStepResult:
-        """Apply an action in every row and return the batch.
+        """Apply an action in every row.
 
-        Raises `InvalidActionError` before anything is applied if one is no action.
+        Returns:
+            The observations, rewards float64[rows], terminations and truncations bool[rows], and
+            the infos.
+
+        Raises:
+            InvalidActionError: One is not in the action space; then none was applied.
         """
         if self._is_closing:
             self._require_open()
@@ -209,7 +227,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.close()
 
     def _require_alike(self) -> None:
-        """Raise `InvalidParameterError` if the sub-environments are no vector."""
+        """Raise `InvalidParameterError` if there are no rows, or their spaces differ."""
         if not self.envs:
             raise InvalidParameterError("expected at least one environment, found none")
         first = self.envs[0]
@@ -228,7 +246,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                     )
 
     def _describe(self) -> None:
-        """Say what Gymnasium asks of a vector."""
+        """Set the attributes that Gymnasium defines for a vector."""
         first = self.envs[0]
         self.num_envs = len(self.envs)
         self.metadata = {**first.metadata, "autoreset_mode": self.autoreset_mode}
@@ -239,14 +257,14 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
     def _ended(self) -> list[int]:
-        """Return the rows whose episodes have ended and are yet to be followed by others."""
+        """Return the rows whose episodes have ended and have to be reset at the next step."""
         return [] if self.autoreset_mode is AutoresetMode.SAME_STEP else self._batch.ended()
 
     def _step_together(self, lockstep: Lockstep, actions: Any) -> VectorStepResult | None:
-        """Step all rows in the usual way; return None if one needs another, or an action is none.
+        """Step all rows by `Lockstep`; return None if they have to be stepped one by one.
 
-        What the user's own code raises is raised when all have been waited for: that of
-        the first row, if there are several.
+        An exception of the user's own code, of the first row if there are several, is raised
+        after all rows have been waited for.
         """
         listed = actions.tolist() if type(actions) is np.ndarray else actions
         channels = lockstep.begin(listed)
@@ -268,17 +286,17 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 del results[number]
             return self._returned(self._conclude(results, {}, failures))
         self._has_ended = False
-        nowhere, everywhere = lockstep.nowhere, lockstep.everywhere
+        all_false, all_true = lockstep.all_false, lockstep.all_true
         return (
             batch.observations.copy() if self.copy else batch.observations,
             batch.rewards.copy(),
-            nowhere.copy(),
-            nowhere.copy(),
+            all_false.copy(),
+            all_false.copy(),
             {
                 "action_had_no_effect": lockstep.no_effects.copy(),
-                "_action_had_no_effect": everywhere.copy(),
-                "new_action_space": nowhere.copy(),
-                "_new_action_space": everywhere.copy(),
+                "_action_had_no_effect": all_true.copy(),
+                "new_action_space": all_false.copy(),
+                "_new_action_space": all_true.copy(),
             },
         )
 
@@ -287,9 +305,9 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return batch.observe(copy=self.copy), batch.rewards.copy(), *batch.ends(), infos
 
     def _step_each(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
-        """Step the rows one by one, reset those of `resets` instead, and return the infos.
+        """Step each row, or reset it if it is one of `resets`, and return the infos.
 
-        All are waited for together, and what is raised is as by `_step_together`.
+        All are waited for together; exceptions are raised as by `_step_together`.
         """
         failures: dict[int, Exception] = {}
         begun: dict[int, Pending[StepResult]] = {}
@@ -317,7 +335,13 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _exchange(
         self, channels: list[Channel], actions: list[Any], rows: Sequence[int] | None = None
     ) -> None:
-        """Send what `channels` hold for `actions` of `rows`, all if None, and await the replies."""
+        """Send the requests that `channels` hold and wait for the replies.
+
+        Args:
+            channels: The channels of `rows`.
+            actions: The action of each.
+            rows: The numbers of the rows; None means all.
+        """
         if not busy_workers.takes_turns(len(channels)):
             exchange(channels)
             return
@@ -331,7 +355,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         restarted: dict[int, ResetResult],
         failures: dict[int, Exception],
     ) -> dict[str, Any]:
-        """Take in what the rows return, start next episodes, and return the infos."""
+        """Store the results of the rows, start the next episodes, and return the infos."""
         said: list[dict[str, Any]] = [{}] * self.num_envs
         finals: dict[int, Any] = {}
         limit = math.inf if self.max_episode_steps is None else self.max_episode_steps
@@ -351,7 +375,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return infos
 
     def _gather_infos(self, said: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return what `_add_info` makes of the rows' infos, at once where all are as usual."""
+        """Return the infos of all rows as arrays, as `_add_info` makes them."""
         infos = infos_as_usual(said)
         if infos is None:
             infos = {}
@@ -360,7 +384,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return infos
 
     def _follow_up(self, finals: dict[int, Any], said: list[dict[str, Any]]) -> dict[str, Any]:
-        """Start the next episodes in the same step; what was last goes into the infos."""
+        """Start the next episodes in the same step; the last observations go into the infos."""
         last = {row: {"final_obs": seen, "final_info": said[row]} for row, seen in finals.items()}
         infos = self._gather_infos([{} if row in last else info for row, info in enumerate(said)])
         for row, info in last.items():
@@ -383,7 +407,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seeds: Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> dict[int, Pending[ResetResult]]:
-        """Begin resets of `rows`, each with its own of `seeds`, and hold their requests."""
+        """Begin resets of `rows`, each with its element of `seeds`, and hold the requests."""
         begun: dict[int, Pending[ResetResult]] = {}
         for row in rows:
             try:
@@ -398,7 +422,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         failures: dict[int, Exception],
         options: dict[str, Any] | None = None,
     ) -> dict[int, ResetResult]:
-        """Return what the resets return; every one is waited for."""
+        """Wait for all resets and return their results."""
         results: dict[int, ResetResult] = {}
         for row, pending in begun.items():
             try:
@@ -445,7 +469,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return pending.result()
 
     def _actions(self, actions: Any, ended: list[int]) -> list[Any]:
-        """Return one action per row, or raise `InvalidActionError`; any will do for `ended`."""
+        """Return an action for each row, or raise `InvalidActionError`; `ended` rows ignore it."""
         if isinstance(self.single_action_space, gymnasium.spaces.Discrete):
             # Python's integers: the way to a session is short for them.
             listed = np.asarray(actions).reshape(-1).tolist()
@@ -487,6 +511,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
 
 def _channels(pending: Mapping[int, Pending[Any]]) -> dict[int, Channel]:
-    """Return what holds the requests of `pending`, where something is to be asked."""
+    """Return the channels that hold the requests of `pending`, by row."""
     found = {row: one.channel for row, one in pending.items()}
     return {row: channel for row, channel in found.items() if channel is not None}

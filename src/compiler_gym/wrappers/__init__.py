@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Environment in, environment out.
+"""Wrappers: environments around another environment that change what it does.
 
-``wrapper`` is the base of all, ``copying`` what a copy of one holds, ``conversions`` the
-three to derive from.
-``command_lines`` changes the set of actions, ``observations`` and ``rewards`` what is
-seen and earned, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and
-``undo`` change how episodes go, ``masks`` hides useless actions, ``counter`` counts,
-``recorder`` and ``sqlite_logger`` keep episodes, as any `EpisodeStream` may, and ``legacy``
-has the old interface.
+``wrapper`` is the base class, ``copying`` says what a copy of a wrapper contains, and
+``conversions`` has the three base classes for converting actions, observations and rewards.
+``command_lines`` changes the set of actions, ``observations`` and ``rewards`` what a step
+returns, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and ``undo`` change how
+episodes go, ``masks`` hides actions without effect, ``counter`` counts calls, ``recorder`` and
+``sqlite_logger`` write episodes to files, as any `EpisodeStream` may, and ``legacy`` has the
+interface of OpenAI Gym.
 """
 
 from compiler_gym.wrappers._recording import EpisodeRecord, EpisodeSink, EpisodeStream, StepRecord

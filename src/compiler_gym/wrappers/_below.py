@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How a wrapper talks to what is below it, also when that is a wrapper of Gymnasium.
+"""How a wrapper calls the environment below it, also if that is a wrapper of Gymnasium.
 
-Gymnasium's wrappers know `reset` and `step` and nothing of forks, several actions or
-spaces per step. Here the first two are enough for the rest wherever that is possible.
+Wrappers of Gymnasium have `reset` and `step`, but no `multistep` and no spaces for a single step.
+The functions here use the first two where the others are missing.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,23 +29,24 @@ __all__ = [
 ]
 
 Environment = gymnasium.Env[Any, Any]
-"""What a wrapper is around: an environment of ours, or a wrapper of Gymnasium around one."""
+"""What a wrapper wraps: a `CompilerEnv`, or a wrapper of Gymnasium around one."""
 _RESET_NAMES = {each.name for each in fields(ResetArguments)} - {"seed", "options", "further"}
 Layer = gymnasium.Wrapper[Any, Any, Any, Any]
-"""A wrapper, of ours or of Gymnasium."""
+"""Any wrapper: a `CompilerEnvWrapper` or one of Gymnasium."""
 
 
 def reset_arguments(
     seed: int | None, options: dict[str, Any] | None, arguments: Mapping[str, Any]
 ) -> ResetArguments:
-    """Return the record of a reset with `arguments`, of which others may know more names."""
+    """Return the record of a reset. Arguments that `CompilerEnv.reset` does not have are kept in
+    `further`."""
     known = {name: value for name, value in arguments.items() if name in _RESET_NAMES}
     further = {name: value for name, value in arguments.items() if name not in known}
     return ResetArguments(seed, options, **known, further=further)
 
 
 def reset_of(env: Environment, asked: ResetArguments) -> ResetResult:
-    """Reset `env`; one of Gymnasium's gets the arguments as options, which mean the same."""
+    """Reset `env`; a wrapper of Gymnasium gets the arguments as options, which mean the same."""
     given = {**asked.given(), **asked.further}
     if isinstance(env, CompilerEnv):
         return env.reset(seed=asked.seed, options=asked.options, **given)
@@ -53,7 +54,7 @@ def reset_of(env: Environment, asked: ResetArguments) -> ResetResult:
 
 
 def step_of(env: Environment, asked: StepArguments) -> StepResult:
-    """Apply the actions in `env`, one by one if it knows no other way."""
+    """Apply the actions in `env`, one by one if it has no `multistep` or overrides `step` alone."""
     if not isinstance(env, CompilerEnv):
         return _steps_in_gymnasiums(env, asked)
     seen, earned = asked.observation_spaces, asked.reward_spaces
@@ -65,7 +66,7 @@ def step_of(env: Environment, asked: StepArguments) -> StepResult:
 
 
 def nearest(env: Environment) -> CompilerEnv:
-    """Return `env`, or what is below it past wrappers of Gymnasium."""
+    """Return `env`, or the first `CompilerEnv` below its wrappers of Gymnasium."""
     while not isinstance(env, CompilerEnv):
         if not isinstance(env, gymnasium.Wrapper):
             raise AttributeError(f"{env} is no environment over a compiler")
@@ -74,7 +75,7 @@ def nearest(env: Environment) -> CompilerEnv:
 
 
 def attribute_of(env: Environment, name: str) -> Any:
-    """Return the attribute `name` of `env` or of what it wraps."""
+    """Return the attribute `name` of `env`, or of the first layer below that has it."""
     if isinstance(env, CompilerEnv) or not isinstance(env, gymnasium.Wrapper):
         return getattr(env, name)
     layer = cast(Layer, env)
@@ -82,17 +83,17 @@ def attribute_of(env: Environment, name: str) -> Any:
 
 
 def is_gymnasiums(env: object) -> bool:
-    """Return whether `env` is a wrapper of Gymnasium and none of ours."""
+    """Return whether `env` is a wrapper of Gymnasium and not a `CompilerEnvWrapper`."""
     return isinstance(env, gymnasium.Wrapper) and not isinstance(env, CompilerEnv)
 
 
 def observed_in(env: Environment) -> gymnasium.Space[Any] | None:
-    """Return the observation space of `env`; an environment of ours may have none."""
+    """Return the observation space of `env`; a `CompilerEnv` may have none."""
     return env.observation_space
 
 
 def action_count(env: Environment) -> int:
-    """Return how many actions led to where `env` is."""
+    """Return how many actions the episode of `env` has had."""
     try:
         return len(nearest(env).actions)
     except InvalidActionError:  # made inside it of actions that it does not offer
@@ -100,7 +101,7 @@ def action_count(env: Environment) -> int:
 
 
 def blamed(result: StepResult, error: CompilerGymError) -> StepResult:
-    """Return the result of a step that failed because of `error`."""
+    """Return `result` with `error` as its error, if the step failed."""
     if not result[3]:
         return result
     details = {"error": error, "error_type": type(error).__name__, "error_details": str(error)}
@@ -124,7 +125,7 @@ def _steps_in_gymnasiums(env: Environment, asked: StepArguments) -> StepResult:
 
 
 def _one_by_one(step: Callable[[Any], StepResult], actions: list[Any]) -> StepResult:
-    """Return what a multistep would have returned where each action was a step."""
+    """Make a step of each action, and return what one `multistep` of all would have returned."""
     results: list[StepResult] = []
     for action in actions:
         results.append(step(action))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What an episode is on paper, and the wrapper that follows one: whoever keeps episodes derives.
+"""The record of an episode, and the wrapper from which everything that records episodes derives.
 
-`EpisodeStream` calls three methods: an episode starts, a step is taken, an episode ends. What
-comes of them is the subclass's: rows, lines, numbers. An `EpisodeSink` takes whole episodes.
+`EpisodeStream` calls three methods of its subclass: when an episode starts, when a step is taken
+and when the episode ends. An `EpisodeSink` takes whole episodes.
 """
 
 import copy
@@ -35,29 +35,30 @@ class StepRecord(msgspec.Struct):
 
     actions: list[Any]
     reward: float | list[float] | None
-    """None where the step alone asked for other spaces."""
+    """None if the step asked for reward spaces of its own."""
     terminated: bool
     truncated: bool
     no_effect: bool
     error: str | None
     observation: Any
-    """What the step led to, as the space's `to_jsonable` says it, or None as for `reward`."""
+    """The observation after the step, as the space's `to_jsonable` writes it; None if the step
+    asked for observation spaces of its own."""
 
 
 class EpisodeRecord(msgspec.Struct):
-    """One episode. The names and order of all fields are those of a line of JSON."""
+    """One episode. The fields have the names and the order of a line of JSON."""
 
     benchmark: str
     action_space: str | None
     compiler_version: str
     seed: int | None
     observation: Any
-    """The first one."""
+    """The first observation."""
     commandline: str = ""
     steps: list[StepRecord] = []
 
     def transitions(self) -> Iterator[tuple[Any, StepRecord]]:
-        """Yield each step after what was observed before it."""
+        """Yield the observation before each step, and the step."""
         before = self.observation
         for step in self.steps:
             yield before, step
@@ -65,39 +66,45 @@ class EpisodeRecord(msgspec.Struct):
 
 
 class EpisodeSink(Protocol):
-    """Where whole episodes go. All raise `OSError` or `RecordingError`; nothing is lost then."""
+    """Writes whole episodes. Every method may raise `OSError` or `RecordingError`; then nothing is
+    lost."""
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Take the episode that is the `number`-th of its recorder, for `flush` to write."""
+        """Take an episode, for `flush` to write.
+
+        Args:
+            episode: The episode.
+            number: Its number among those of the recorder.
+        """
         ...
 
     def flush(self) -> None:
-        """Write what was added and is not written yet."""
+        """Write the episodes that are not written yet."""
         ...
 
     def close(self) -> None:
-        """Complete what was written and give it up. Calling it twice is fine."""
+        """Complete the file and close it. Calling it twice is fine."""
         ...
 
     def for_copy(self) -> Self | None:
-        """Return where a fork of the recorder writes, or None if nowhere."""
+        """Return the sink of a fork of the recorder; None if forks write nothing."""
         ...
 
 
 class EpisodeStream(CompilerEnvWrapper):
-    """Follows episodes; a subclass says what is done with them."""
+    """Reports episodes and steps to the methods of a subclass."""
 
     sees: bool = True
-    """Whether observations are wanted; a subclass may say otherwise."""
+    """Whether observations are recorded."""
 
     def episode_started(self, episode: EpisodeRecord) -> None:
-        """Take what is known of an episode after its reset; it has no steps."""
+        """Called when an episode has started; `episode` has no steps."""
 
     def step_taken(self, step: StepRecord) -> None:
-        """Take a step of the episode."""
+        """Called after a step."""
 
     def episode_ended(self) -> None:
-        """Note that the steps so far were all. Called before the next reset."""
+        """Called before the next reset: the episode has no more steps."""
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
         """End the last episode and start another."""
@@ -117,7 +124,7 @@ class EpisodeStream(CompilerEnvWrapper):
         return observation, info
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and take note of what came of them."""
+        """Apply the actions and report the step."""
         result = super().handle_step(asked)
         observation, reward, terminated, truncated, info = result
         self.step_taken(
@@ -140,7 +147,7 @@ class EpisodeStream(CompilerEnvWrapper):
 
 
 def json_of(value: Any) -> str:
-    """Return `value` as JSON text, or raise `RecordingError` if a part of it has no such form."""
+    """Return `value` as JSON text, or raise `RecordingError` if a part of it cannot be JSON."""
     try:
         return json.dumps(value, default=_plain)
     except (RecursionError, TypeError, ValueError) as error:
@@ -148,14 +155,14 @@ def json_of(value: Any) -> str:
 
 
 def require_json(space: gymnasium.Space[Any] | None) -> None:
-    """Raise `RecordingError` if the values of `space` have no JSON form."""
+    """Raise `RecordingError` if the values of `space` cannot be written as JSON."""
     if space is not None:
         # A copy: the random numbers of the user's own space stay as they are.
         json_of(space.to_jsonable([copy.deepcopy(space).sample()]))
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON has no form for as objects, lists and numbers."""
+    """Return objects, lists or numbers for a value that `json` cannot write."""
     if isinstance(value, msgspec.Struct):
         return msgspec.structs.asdict(value)
     if isinstance(value, (np.ndarray, np.generic)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Parquet file of steps: one recorder of one process writes it, and it grows by episodes."""
+"""A Parquet file with a row for each step, which one recorder of one process writes."""
 
 import io
 import os
@@ -16,9 +16,13 @@ __all__ = ["ParquetFile"]
 
 
 class ParquetFile:
-    """The file `path`, claimed until `close`; a second claim raises `RecordingError`.
+    """Writes the file `path`, and locks it until `close`.
 
-    What is there goes when the first rows come. What `flush` cannot write, the next one does.
+    An existing file is overwritten when the first rows are written. Rows that `flush` cannot write
+    are tried again by the next `flush`.
+
+    Raises:
+        RecordingError: Another recorder writes to the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -42,7 +46,7 @@ class ParquetFile:
         self._has_rows = False
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Encode a row for each step, for `flush` to write; in a forked process do nothing."""
+        """Encode a row for each step, for `flush` to write. Does nothing in a forked process."""
         if self._lock.owner != os.getpid():
             return
         if not self._lock.is_held:
@@ -57,12 +61,12 @@ class ParquetFile:
         self._has_rows = True
 
     def flush(self) -> None:
-        """Write what was added and is not yet in the file."""
+        """Write the rows that are not in the file yet."""
         if self._lock.is_held and self._has_rows:
             self._write()
 
     def close(self) -> None:
-        """Complete the file and give it up. Calling it twice is fine."""
+        """Complete the file and unlock it. Calling it twice is fine."""
         if not self._lock.is_held:
             return
         try:
@@ -74,7 +78,7 @@ class ParquetFile:
             self._lock.release()
 
     def for_copy(self) -> None:
-        """Return nothing: the file is one recorder's alone."""
+        """Return None: only one recorder writes to the file."""
 
     def _write(self) -> None:
         if os.fstat(self._file).st_size != self._written:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The next program at every reset: in order, in a circle, or at random.
+"""Wrappers that choose the program of every reset: in order, repeatedly, or at random.
 
-A program that is given to `reset` itself is used, and the order waits. An order goes on
-at every reset, also at one with a seed, so that two resets with one seed may start on
-different programs; only `RandomOrderBenchmarks` starts its order again.
+A program that is passed to `reset` is used instead, and takes no place in the order. A seed does
+not restart the order, so two resets with the same seed may start on different programs; only
+`RandomOrderBenchmarks` restarts its draws.
 """
 
 import itertools
@@ -32,7 +32,7 @@ Program = str | Benchmark
 
 
 class _ChoosesBenchmarks(CompilerEnvWrapper):
-    """Choose a program at a reset that names none."""
+    """Chooses the program of a reset that names none."""
 
     @abstractmethod
     def next_benchmark(self) -> Program:
@@ -48,11 +48,15 @@ class _ChoosesBenchmarks(CompilerEnvWrapper):
 class IterateOverBenchmarks(_ChoosesBenchmarks):
     """Take the programs in order, once; then `reset` raises `StopIteration`.
 
-    ``reset(seed=...)`` takes the next program too and does not start the order again.
-    Forks take their own next programs, from the same place in the order on, unless
-    `fork_shares_iterator`: then each program is taken by one of them. What is made of this
-    environment's `spec` takes the programs of a list from the first on, and of an iterator
-    those that are left.
+    ``reset(seed=...)`` takes the next program and does not restart the order. An environment that
+    is made from `spec` takes the programs of a list from the first on, and those of an iterator
+    that are left.
+
+    Args:
+        env: The environment.
+        benchmarks: The programs or their addresses.
+        fork_shares_iterator: Whether a fork and the original share one order, so that each
+            program is taken by one of them. Otherwise a fork continues by itself from here.
     """
 
     def __init__(
@@ -71,14 +75,14 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
         return next(self._place)
 
     def fork(self) -> Self:
-        """Return a fork that goes on from here by itself, or takes turns with this one."""
+        """Return a fork that continues the order by itself, or shares it, as was chosen."""
         twin = super().fork()
         if self.fork_shares_iterator:
             twin._place = self._place
         return twin
 
     def _recorded(self, benchmarks: Iterator[Program]) -> Iterable[Program]:
-        """Return `benchmarks` in a form that a spec can hold, and put it into this one's."""
+        """Return `benchmarks` in a form that a spec can contain, and put it into `spec`."""
         kept = self._to_record(benchmarks)
         args, named = self._arguments.value
         self._arguments.value = (
@@ -97,7 +101,7 @@ class IterateOverBenchmarks(_ChoosesBenchmarks):
 
 
 class CycleOverBenchmarks(IterateOverBenchmarks):
-    """Take the programs in order, and start again after the last, not at a seed."""
+    """Take the programs in order, and start again after the last one."""
 
     def _order(self, benchmarks: Iterable[Program]) -> "_Place":
         if isinstance(benchmarks, Sequence):
@@ -106,11 +110,14 @@ class CycleOverBenchmarks(IterateOverBenchmarks):
 
 
 class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
-    """Take the programs of an iterator, and ask for a new one after the last.
+    """Take the programs of an iterator, and make a new iterator after the last.
 
-    `make_benchmark_iterator` gives an iterator over programs, for example the method
-    ``env.datasets["benchmark://cbench-v1"].benchmark_uris``. A fork starts one of its own;
-    ``reset(seed=...)`` does not, and takes the next program.
+    A fork makes an iterator of its own; ``reset(seed=...)`` takes the next program.
+
+    Args:
+        env: The environment.
+        make_benchmark_iterator: Returns an iterator over programs, for example the method
+            ``env.datasets["benchmark://cbench-v1"].benchmark_uris``.
     """
 
     def __init__(
@@ -121,7 +128,7 @@ class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
 
     @property
     def make_benchmark_iterator(self) -> Callable[[], Iterable[Program]]:
-        """What is called for a round over all programs."""
+        """Returns an iterator over all programs."""
         return self._rounds.make
 
     @make_benchmark_iterator.setter
@@ -129,15 +136,19 @@ class CycleOverBenchmarksIterator(_ChoosesBenchmarks):
         self._rounds.make = value
 
     def next_benchmark(self) -> Program:
-        """Return the next program; raise `InvalidParameterError` if there is none at all."""
+        """Return the next program; raise `InvalidParameterError` if the iterator is empty."""
         return next(self._rounds)
 
 
 class RandomOrderBenchmarks(IterateOverBenchmarks):
-    """Take a random program each time, all equally likely, for ever.
+    """Take a random program at each reset, all equally likely.
 
-    ``reset(seed=...)`` starts the draws again from that seed. A fork goes on with draws of
-    its own, the same as here.
+    ``reset(seed=...)`` seeds the draws. A fork draws by itself, the same programs as the original.
+
+    Args:
+        env: The environment.
+        benchmarks: The programs or their addresses.
+        rng: The random generator of the draws; None makes one.
     """
 
     def __init__(
@@ -168,7 +179,7 @@ class RandomOrderBenchmarks(IterateOverBenchmarks):
 
 
 class _Remaining:
-    """What an iterator has left. Nobody can copy an iterator: copies of this share it."""
+    """The rest of an iterator. An iterator cannot be copied, so copies of this share it."""
 
     def __init__(self, iterator: Iterator[Program]) -> None:
         self._iterator = iterator
@@ -184,7 +195,7 @@ class _Remaining:
 
 
 class _Place(Lasting):
-    """A place in an order of programs; a copy goes on from there by itself."""
+    """A position in an order of programs. A copy continues from there by itself."""
 
     @abstractmethod
     def __next__(self) -> Program:
@@ -192,7 +203,7 @@ class _Place(Lasting):
 
 
 class _Iterated(_Place):
-    """A place in what an iterator gives, which is known to nobody before."""
+    """A position in an iterator."""
 
     def __init__(self, iterator: Iterator[Program]) -> None:
         self._iterator = iterator
@@ -209,7 +220,7 @@ class _Iterated(_Place):
 
 
 class _Rounds(_Place):
-    """A place in rounds over all programs; a copy starts a round of its own."""
+    """A position in repeated iterators over all programs; a copy starts one of its own."""
 
     def __init__(self, make: Callable[[], Iterable[Program]]) -> None:
         self.make = make
@@ -232,7 +243,7 @@ class _Rounds(_Place):
 
 
 class _Listed(_Place):
-    """A place in a list."""
+    """A position in a list."""
 
     def __init__(self, items: list[Program], *, repeats: bool = False) -> None:
         self._items = _required(items)
@@ -246,7 +257,7 @@ class _Listed(_Place):
 
 
 class _Drawn(_Place):
-    """A place in a row of random draws."""
+    """A position in a sequence of random draws."""
 
     def __init__(self, items: list[Program]) -> None:
         self._items = _required(items)
@@ -257,7 +268,7 @@ class _Drawn(_Place):
 
 
 def _required(items: list[Program]) -> Shared[list[Program]]:
-    """Return `items` for all copies, if there are any."""
+    """Return `items`, which copies share; raise `InvalidParameterError` if there are none."""
     if not items:
         raise InvalidParameterError("expected at least one program, found none")
     return Shared(items)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Other sets of named actions: fewer, one more, or several as one.
+"""Wrappers that offer fewer named actions, one more, or sequences of actions as one.
 
-Each follows the environment below when its action space changes, by name.
+If the action space below changes, each looks its actions up there by name again.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ END_OF_EPISODE = CommandlineFlag("end-of-episode", "# end-of-episode", "End the 
 
 
 class _NamedActions(ActionWrapper, ABC):
-    """Named actions that are made anew when those below change."""
+    """A set of named actions that is made again when those below change."""
 
     _made: MadeSpace | None = None
 
@@ -53,7 +53,7 @@ class _NamedActions(ActionWrapper, ABC):
         return twin
 
     def _keep_up(self) -> gymnasium.Space[Any]:
-        """Return this wrapper's actions; they are made anew if the space below is another."""
+        """Return this wrapper's actions; they are made again if the space below has changed."""
         below = self.env.action_space
         if self._made is not None and self._made.of is below:
             return self._made.space
@@ -139,7 +139,7 @@ class CommandlineWithTerminalAction(_NamedActions):
         self._keep_up()
 
     def action(self, action: Any) -> Any:
-        """Return `action`: all but the last are those below."""
+        """Return `action`: all actions but the last are those below."""
         return action
 
     def reverse_action(self, action: Any) -> Any:
@@ -160,7 +160,7 @@ class CommandlineWithTerminalAction(_NamedActions):
         return seen, reward, terminated, truncated, info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the masks below, and True for the end."""
+        """Return the masks below, and True for the terminal action."""
         return np.append(self._masks_below(), True)
 
     def _make(self, below: NamedDiscrete) -> gymnasium.Space[Any]:
@@ -201,13 +201,13 @@ class MacroActions(_NamedActions):
         return action
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply the actions that `actions` stand for, in one request."""
+        """Apply the actions that these stand for, in one request."""
         checked = self.checked(asked.actions)
         flat = [part for action in checked for part in self._parts_of(int(action))]
         return super().handle_step(replace(asked, actions=flat))
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the masks below; a macro is hidden if each of its actions is."""
+        """Return the masks below; a macro is hidden if all of its actions are."""
         self._keep_up()
         below = self._masks_below()
         return np.append(below, [below[parts].any() for parts in self._parts])
@@ -266,11 +266,11 @@ def extended(
 
 
 def any_if_none(masks: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return `masks`, or all True if all are False: an agent has to do something."""
+    """Return `masks`, or all True if all are False, because an agent has to choose an action."""
     return masks if masks.any() else np.ones_like(masks)
 
 
 def _text(space: NamedDiscrete, parts: list[int]) -> str:
-    """Return the actions `parts` as one piece of a command line."""
+    """Return the text of several actions on a command line."""
     pipeline = getattr(space, "pipeline", None)
     return space.to_string(parts) if pipeline is None else pipeline(parts)

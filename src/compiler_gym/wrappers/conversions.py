@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Wrappers that convert actions, observations or rewards, to be given the conversion.
+"""Base classes of wrappers that convert actions, observations or rewards.
 
-Conversions apply to the environment's own spaces. What is asked for by name at a
-single step, with ``observation_spaces`` or ``reward_spaces``, comes as it is.
+The environment's own spaces are converted. What a single step asks for by name, with
+``observation_spaces`` or ``reward_spaces``, is not.
 """
 
 from abc import ABC, abstractmethod
@@ -22,11 +22,11 @@ _Earned = TypeVar("_Earned", bound=float | list[float] | None)
 
 
 class ActionWrapper(CompilerEnvWrapper):
-    """Turn actions of this wrapper into actions of the environment below.
+    """Convert actions of this wrapper to actions of the environment below.
 
-    A subclass defines `action`, without which a step raises `NotImplementedError`; for
-    ``env.actions`` and command lines, `reverse_action`; and sets ``self.action_space`` if its
-    actions are others.
+    A subclass defines `action`, without which a step raises `NotImplementedError`, and
+    `reverse_action` for ``env.actions`` and command lines. It sets ``self.action_space`` if its
+    actions differ from those below.
     """
 
     def action(self, action: Any) -> Any:
@@ -38,7 +38,7 @@ class ActionWrapper(CompilerEnvWrapper):
         raise NotImplementedError(f"{type(self).__name__} defines no reverse_action()")
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply what `actions` stand for."""
+        """Apply the actions that these stand for."""
         below = [self.action(action) for action in self.checked(asked.actions)]
         return super().handle_step(replace(asked, actions=below))
 
@@ -51,7 +51,7 @@ class ActionWrapper(CompilerEnvWrapper):
 
     @property
     def actions(self) -> list[Any]:
-        """The actions of the episode, as this wrapper has them."""
+        """The actions of the episode, in this wrapper's space."""
         return [self.reverse_action(action) for action in self.below.actions]
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
@@ -71,24 +71,24 @@ class ActionWrapper(CompilerEnvWrapper):
 
 
 class ObservationWrapper(CompilerEnvWrapper, ABC):
-    """Convert what is observed.
+    """Convert observations.
 
-    A subclass defines `convert_observation`, without which it cannot be made, and sets
+    A subclass defines `convert_observation`; without it, it cannot be instantiated. It sets
     ``self.observation_space`` if its values are in another space.
     """
 
     @abstractmethod
     def convert_observation(self, observation: Any) -> Any:
-        """Return what the user sees of `observation`."""
+        """Return the observation of this wrapper, given that below."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert_observation()")
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode and convert what is seen."""
+        """Start an episode and convert its observation."""
         observation, info = super().handle_reset(asked)
         return self.convert_observation(observation), info
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and convert what is seen."""
+        """Apply the actions and convert the observation."""
         result = super().handle_step(asked)
         if asked.observation_spaces is not None:
             return result
@@ -96,14 +96,14 @@ class ObservationWrapper(CompilerEnvWrapper, ABC):
 
 
 class Earnings(CompilerEnvWrapper):
-    """A wrapper whose rewards differ from those below, and that adds up its own."""
+    """A wrapper whose rewards differ from those below. It sums its own rewards."""
 
     earns_from_below: ClassVar[bool] = True
-    """Whether its rewards are made of those below."""
+    """Whether its rewards are computed from those below."""
     _earned: float = 0.0
 
     def episode_began(self) -> None:
-        """Start to count from what was earned below: nothing, or what a replay earned."""
+        """Start the sum at that below: 0, or the rewards of a replay."""
         super().episode_began()
         self._earned = self.below.episode_reward or 0.0
 
@@ -119,7 +119,7 @@ class Earnings(CompilerEnvWrapper):
 
     @property
     def reward_space(self) -> Reward | None:
-        """The reward of the environment below. With another, what was earned starts anew."""
+        """The reward space below. Setting another one restarts the sum."""
         return self.below.reward_space
 
     @reward_space.setter
@@ -130,22 +130,25 @@ class Earnings(CompilerEnvWrapper):
             self._earned = self.below.episode_reward or 0.0
 
     def earn(self, reward: _Earned) -> _Earned:
-        """Add `reward` to the episode's and return it."""
+        """Add `reward` to the sum of the episode and return it."""
         if reward is not None:
             self._earned += sum(reward) if isinstance(reward, list) else float(reward)
         return reward
 
 
 class RewardWrapper(Earnings, ABC):
-    """Convert what is earned. A subclass defines `convert_reward`: without, it cannot be made."""
+    """Convert rewards.
+
+    A subclass defines `convert_reward`; without it, it cannot be instantiated.
+    """
 
     @abstractmethod
     def convert_reward(self, reward: Any) -> Any:
-        """Return what the user earns for `reward`."""
+        """Return the reward of this wrapper, given that below."""
         raise NotImplementedError(f"{type(self).__name__} defines no convert_reward()")
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and convert what is earned."""
+        """Apply the actions and convert the reward."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:
             reward = self.earn(self.convert_reward(reward))

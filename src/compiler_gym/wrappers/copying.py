@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a copy of a wrapper holds: forks, deep copies, pickles and undone steps ask the same.
+"""Copies of wrappers: forks, deep copies, pickles and undone steps all use the same rules.
 
-A wrapper's ``__getstate__`` says what it holds, and Python's own protocol copies that: an
-object that forks have in common returns itself from ``__deepcopy__``, one with an open file
-leaves it out of its ``__getstate__``. What goes back when a step is undone is a copy too, of
-all but what is `Lasting`.
+``__getstate__`` of a wrapper returns its attributes, and Python's own protocol copies them: an
+object that forks share returns itself from ``__deepcopy__``, one with an open file leaves the file
+out of its ``__getstate__``. Undoing a step restores a copy of every attribute that is not
+`Lasting`.
 """
 
 import copy
@@ -24,13 +24,13 @@ _Value = TypeVar("_Value")
 
 
 class Lasting:
-    """What a wrapper holds and an undone step leaves as it is: what is true of all steps, or
-    belongs to none. Derive from it."""
+    """Base class of attributes that undoing a step does not restore, because they do not depend on
+    the step."""
 
 
 @dataclass(slots=True)
 class Shared(Lasting, Generic[_Value]):
-    """A fact that a wrapper and its forks have in common."""
+    """A value that a wrapper and its forks share."""
 
     value: _Value
 
@@ -40,39 +40,39 @@ class Shared(Lasting, Generic[_Value]):
 
 @dataclass(frozen=True, slots=True)
 class MadeSpace(Lasting):
-    """A wrapper's space, and the one below that it was made of: of another it is made anew."""
+    """A space of a wrapper, and the space below from which it was made."""
 
     of: gymnasium.Space[Any] | None
     space: gymnasium.Space[Any]
 
 
 def copied(state: State, wrapper: Layer, twin: Layer, below: Environment) -> State:
-    """Return a copy of the `state` of `wrapper` for `twin`, which is around `below`."""
+    """Return a copy of the attributes of `wrapper` for `twin`, whose environment is `below`."""
     # The memo knows the copies of both: what refers to one of them refers to its copy.
     return copy.deepcopy(state, {id(wrapper): twin, id(wrapper.env): below})
 
 
 @dataclass(slots=True)
 class Marks(Lasting):
-    """What a wrapper held before each step that can be undone, by how many were before it."""
+    """The attributes of a wrapper before each step that can be undone, by the step's number."""
 
     _by_depth: dict[int, list[State]] = field(default_factory=dict[int, list[State]])
 
     @staticmethod
     def of(wrapper: Layer) -> list[State]:
-        """Return a copy of what `wrapper` holds, and those of Gymnasium's right below it."""
+        """Return copies of the attributes of `wrapper` and of Gymnasium's wrappers below it."""
         return [_held(layer) for layer in _layers(wrapper)]
 
     def keep(self, depth: int, mark: list[State]) -> None:
-        """Keep what was held when there were `depth` steps to undo."""
+        """Keep the attributes from when `depth` steps could be undone."""
         self._by_depth[depth] = mark
 
     def forget(self, depth: int = 0) -> None:
-        """Forget what was held before steps that `depth` undoable ones do not include."""
+        """Forget the attributes from before steps that can no longer be undone: `depth` can."""
         self._by_depth = {at: mark for at, mark in self._by_depth.items() if at < depth}
 
     def restore(self, depth: int, wrapper: Layer) -> None:
-        """Give `wrapper` what it held when there were `depth` steps to undo."""
+        """Restore the attributes of `wrapper` from when `depth` steps could be undone."""
         mark = self._by_depth.get(depth)
         if mark is None:
             return
@@ -89,7 +89,7 @@ def _layers(wrapper: Layer) -> list[Layer]:
 
 
 def _held(layer: Layer) -> State:
-    """Return a copy of all that `layer` holds and an undone step changes."""
+    """Return a copy of the attributes of `layer` that undoing a step restores."""
     ours = isinstance(layer, CompilerEnv)
     state = cast(State, layer.__getstate__() if ours else vars(layer))
     changing = {
@@ -101,4 +101,4 @@ def _held(layer: Layer) -> State:
 
 
 _EVERYONES = frozenset(vars(Layer(Environment())))
-"""What every wrapper of Gymnasium holds: what is below, and its spaces."""
+"""The attributes of every wrapper of Gymnasium: the environment below, and spaces."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How often an environment was used."""
+"""Counts the calls of an environment's methods."""
 
 from typing import Self
 
@@ -14,8 +14,7 @@ __all__ = ["Counter"]
 class Counter(CompilerEnvWrapper):
     """Count calls: ``env.counters`` has ``close``, ``reset``, ``step`` and ``fork``.
 
-    A `multistep` counts one step for each action. A fork goes on from the counts that it
-    was made at.
+    A `multistep` counts one step for each action. A fork starts with the counts of the original.
 
         >>> import compiler_gym
         >>> env = Counter(compiler_gym.make("llvm-v0"))
@@ -52,4 +51,4 @@ class Counter(CompilerEnvWrapper):
 
 
 class _Counts(dict[str, int], Lasting):
-    """Calls that were made, also those of steps that were undone."""
+    """The numbers of calls; undoing a step leaves them."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The interface of OpenAI Gym before 0.26, for agents that were written for it.
 
-`gym` itself is not imported. What is not said here is as in the environment inside.
+`gym` itself is not imported. All other names are those of the environment inside.
 """
 
 from collections.abc import Iterable
@@ -33,10 +33,10 @@ _UNCHANGED = OptionalArgumentValue.UNCHANGED
 
 
 class LegacyGym:
-    """An environment whose `reset` gives an observation and whose `step` gives four values.
+    """An environment whose `reset` returns an observation and whose `step` returns four values.
 
-    What is assigned to a name of the environment inside, or of one of its wrappers, is
-    assigned there: ``env.observation_space = "Autophase"``.
+    Setting an attribute that the environment inside or one of its wrappers has sets it there:
+    ``env.observation_space = "Autophase"``.
 
     >>> import compiler_gym
     >>> env = LegacyGym(compiler_gym.make("llvm-autophase-ic-v0"))
@@ -88,10 +88,19 @@ class LegacyGym:
         rewards: Any = None,
         timeout: float | None = None,
     ) -> tuple[Any, Any, bool, dict[str, Any]]:
-        """Apply an action, or each action of a list, and return four values.
+        """Apply an action, or each action of a list.
 
-        ``done`` is either end; ``info["TimeLimit.truncated"]`` tells one from the other.
-        `observations` and `rewards` are older names of the spaces.
+        Args:
+            action: An action, or a list of actions.
+            observation_spaces: What to observe instead of the environment's space.
+            reward_spaces: What to earn instead of the environment's reward.
+            observations: An older name of `observation_spaces`.
+            rewards: An older name of `reward_spaces`.
+            timeout: The seconds after which the worker is given up.
+
+        Returns:
+            The observation, the reward, ``done`` and the info. ``done`` is true if the episode
+            was terminated or truncated; ``info["TimeLimit.truncated"]`` tells which.
         """
         seen, earned = _either(observation_spaces, observations), _either(reward_spaces, rewards)
         several = _is_several(action) and not self.env.action_space.contains(action)
@@ -114,7 +123,7 @@ class LegacyGym:
         return _four(step_of(self.env, StepArguments(list(actions), seen, earned, timeout)))
 
     def render(self, mode: str = "human") -> Any:
-        """Render the program as `mode` says."""
+        """Render the program, as `CompilerEnv.render` does."""
         return nearest(self.env).render(mode)
 
     def fork(self) -> "LegacyGym":
@@ -165,7 +174,7 @@ def _is_several(action: object) -> bool:
 
 
 def _either(spaces: Any, older: Any) -> Any:
-    """Return what was asked for under the name of today or an older one."""
+    """Return `spaces`, or the argument with an older name if that was given."""
     return spaces if older is None else older
 
 
@@ -174,9 +183,9 @@ def _given(**arguments: Any) -> dict[str, Any]:
 
 
 def _owner(env: Environment, name: str) -> Environment | None:
-    """Return the one of `env` and all that it wraps that has an attribute `name`, or None.
+    """Return the first layer, from `env` down, that has an attribute `name`; None if none has.
 
-    What every wrapper of Gymnasium has, such as `observation_space`, belongs further below.
+    Attributes that every wrapper of Gymnasium has, such as `observation_space`, do not count there.
     """
     is_everyones = is_gymnasiums(env) and hasattr(cast(object, gymnasium.Wrapper), name)
     if name in vars(env) or (hasattr(type(env), name) and not is_everyones):

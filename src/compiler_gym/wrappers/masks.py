@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Masks that hide actions known to do nothing to the program as it is."""
+"""Masks that hide actions that are known to have no effect on the current program."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -20,15 +20,22 @@ from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 __all__ = ["ActionMasks"]
 
 _Place = tuple[str | None, Hashable]
-"""An action space and what tells a program from others."""
+"""An action space and the hash of a program."""
 
 
 class ActionMasks(CompilerEnvWrapper):
-    """Give ``action_masks()``, as sb3-contrib's MaskablePPO asks for it.
+    """Add ``action_masks()``, which sb3-contrib's MaskablePPO calls.
 
-    False is an action that was seen to change nothing on exactly this program, in this
-    or an earlier episode, here or in a fork. Programs are told apart by the observation
-    `key`, a hash; `capacity` is how many are remembered, the latest used.
+    An action is hidden if it had no effect on exactly this program before: in this or an earlier
+    episode, here or in a fork.
+
+    Args:
+        env: The environment.
+        key: The observation that identifies a program, a hash; None takes `state_observation`.
+        capacity: How many programs are remembered, by least recent use.
+
+    Raises:
+        InvalidParameterError: There is no such observation.
     """
 
     def __init__(self, env: Environment, key: str | None = None, capacity: int = 100_000) -> None:
@@ -44,7 +51,7 @@ class ActionMasks(CompilerEnvWrapper):
         self._here: _Place | None = None
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return one boolean per action: False where it is known to do nothing."""
+        """Return bool[actions]: False for an action that is known to have no effect."""
         space: gymnasium.Space[Any] = self.action_space
         if not isinstance(space, gymnasium.spaces.Discrete):
             raise InvalidParameterError(f"masks need numbered actions, found {space!r}")
@@ -55,12 +62,12 @@ class ActionMasks(CompilerEnvWrapper):
         return any_if_none(masks)
 
     def episode_began(self) -> None:
-        """Take note that the program is another."""
+        """Forget the hash of the last program."""
         super().episode_began()
         self._here = None
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and learn which of them do nothing."""
+        """Apply the actions and remember them if they had no effect."""
         result = super().handle_step(asked)
         if not result[4].get("action_had_no_effect"):
             self._here = None
@@ -80,9 +87,9 @@ class ActionMasks(CompilerEnvWrapper):
             self._known.popitem(last=False)
 
     def _place(self) -> _Place | None:
-        """Return what the program is known by, equal only if the program is.
+        """Return the action space and the hash of the program.
 
-        None if the compiler fails to say: the next step reports what happened to it.
+        None if the compiler fails to observe it; the next step then reports the failure.
         """
         if self._here is None:
             try:
@@ -95,7 +102,7 @@ class ActionMasks(CompilerEnvWrapper):
 
 
 class _Known(OrderedDict[_Place, set[int]], Lasting):
-    """What does nothing where: facts, for all forks."""
+    """The actions without effect by program, shared by all forks."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self

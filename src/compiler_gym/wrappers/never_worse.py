@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An end that is never worse than the best state on the way."""
+"""Ends each episode in the best state that it reached."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,12 @@ class NeverWorse(CompilerEnvWrapper):
     last observation shows it, the last reward makes up the difference, ``env.actions``
     lead to it and ``info["never_worse"]`` is how many actions those are.
 
-    `baseline` is actions that are tried first, by name or number, for example those of a
-    known pipeline: the end is never worse than what they reach. A limit around this
-    wrapper, or the vector's own ``max_episode_steps``, is none that it sees.
+    A limit around this wrapper, or the ``max_episode_steps`` of a vector, does not count as an end.
+
+    Args:
+        env: The environment; a reward space has to be set.
+        baseline: Actions that are tried first, by name or number, for example those of a known
+            pipeline: the end is never worse than the state that they reach.
     """
 
     def __init__(self, env: Environment, baseline: Sequence[Any] = ()) -> None:
@@ -43,7 +46,7 @@ class NeverWorse(CompilerEnvWrapper):
         self._total = 0.0
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode whose best state is its first, or the baseline's."""
+        """Start an episode; its best state is the first one, or that of the baseline."""
         self._forget()
         result = super().handle_reset(asked)
         if self.below.reward_space is None:
@@ -54,18 +57,18 @@ class NeverWorse(CompilerEnvWrapper):
         return result
 
     def episode_began(self) -> None:
-        """Count from nothing, or from what a replay has earned."""
+        """Count from 0, or from the rewards of a replay."""
         super().episode_began()
         self._total = self._best.total = float(self.below.episode_reward or 0.0)
 
     def apply(self, state: CompilerEnvState) -> None:
-        """Bring the environment to `state`, which is then the best one seen."""
+        """Replay `state`, which is then the best state."""
         self._forget()
         super().apply(state)
         self._keep()
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions`; at the end of the episode go back to the best state."""
+        """Apply the actions; at the end of the episode go back to the best state."""
         if asked.reward_spaces is not None:
             raise InvalidParameterError("the best state is that of one reward: set reward_space")
         result = super().handle_step(asked)
@@ -87,7 +90,7 @@ class NeverWorse(CompilerEnvWrapper):
         super().close()
 
     def _settled(self, result: StepResult, asked: StepArguments) -> StepResult:
-        """Put the best state in the place of the current one."""
+        """Replace the current state by the best one."""
         best = self._best
         if best.env is None or (self._total == best.total and "error" not in result[4]):
             return result
@@ -119,7 +122,7 @@ class NeverWorse(CompilerEnvWrapper):
         return [number_of(space, action) for action in self._baseline]
 
     def _keep(self) -> bool:
-        """Keep a fork as the best state, unless the worker is lost: the next step says so."""
+        """Keep a fork as the best state; return False if the worker is lost."""
         try:
             better = fork_of(self.env)
         except ServiceError:
@@ -136,7 +139,7 @@ class NeverWorse(CompilerEnvWrapper):
 
 @dataclass(slots=True)
 class _Best(Lasting):
-    """The best state of the episode, also of steps that were undone, and what it earned."""
+    """The best state of the episode, steps that were undone included, and its total reward."""
 
     env: Environment | None = None
     total: float = 0.0

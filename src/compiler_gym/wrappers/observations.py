@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Observations for agents: what was done, what is left, and counts of a size to learn from.
+"""Observations for agents: the last actions, the share of steps that is left, scaled counts.
 
-Each extra is one more key of a dictionary: it joins a dictionary that is there already,
-and an observation that is none becomes the key ``observation``. All of them flatten:
-``gymnasium.wrappers.FlattenObservation`` makes one vector.
+`ActionHistory` and `StepBudget` add a key to a dictionary of observations; an observation that is
+not a dictionary becomes its key ``observation``. ``gymnasium.wrappers.FlattenObservation`` turns
+the dictionary into one vector.
 """
 
 from abc import abstractmethod
@@ -25,23 +25,27 @@ __all__ = ["ActionHistory", "LogCounts", "StepBudget"]
 
 
 class _Extra(CompilerEnvWrapper):
-    """Adds one key to what is observed."""
+    """Adds one key to the observation."""
 
     key: str
-    """Where the extra is found."""
+    """The key of the added observation."""
     _made: MadeSpace | None = None
 
     @abstractmethod
     def extra_space(self) -> gymnasium.Space[Any]:
-        """Return the space of the extra."""
+        """Return the space of the added observation."""
 
     @abstractmethod
     def extra(self) -> Any:
-        """Return the extra, as it is now."""
+        """Return the added observation as it is now."""
+
+    @abstractmethod
+    def took(self, actions: list[Any]) -> None:
+        """Called after a step of `actions`."""
 
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
-        """The observation below and the extra."""
+        """A dictionary of the observation below and the added one."""
         below = observed_in(self.env)
         if self._made is not None and self._made.of is below:  # its seed is kept
             return self._made.space
@@ -57,9 +61,17 @@ class _Extra(CompilerEnvWrapper):
         self.below.observation_space = value
 
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode and add the extra."""
+        """Start an episode and add to its observation."""
         observation, info = super().handle_reset(asked)
         return self._joined(observation), info
+
+    def handle_step(self, asked: StepArguments) -> StepResult:
+        """Apply the actions and add to the observation."""
+        result = super().handle_step(asked)
+        self.took(asked.actions)
+        if asked.observation_spaces is not None:
+            return result
+        return self._joined(result[0]), *result[1:]
 
     def _joined(self, observation: Any) -> dict[str, Any]:
         below = observed_in(self.env)
@@ -71,17 +83,17 @@ class _Extra(CompilerEnvWrapper):
 
 
 def _parts(space: gymnasium.Space[Any] | None) -> dict[str, gymnasium.Space[Any]]:
-    """Return what a dictionary of observations has by now."""
+    """Return the observations below as the items of a dictionary."""
     if isinstance(space, gymnasium.spaces.Dict):
         return dict(cast("gymnasium.spaces.Dict[Any]", space).spaces)
     return {} if space is None else {"observation": space}
 
 
 class ActionHistory(_Extra):
-    """Add ``action_history``: the last actions, the newest last.
+    """Add ``action_history``: the last `length` actions, the newest last, int64[length].
 
-    Each of `length` places holds the number of an action, or the number of actions where
-    none was taken yet: flattened, that is one of n + 1 for each place.
+    Each element is the number of an action, or n, the number of actions, where none was taken yet.
+    Flattened, each becomes a one-hot vector of n + 1.
     """
 
     key = "action_history"
@@ -105,20 +117,16 @@ class ActionHistory(_Extra):
         return np.array([*empty, *last], dtype=np.int64)
 
     def episode_began(self) -> None:
-        """Forget the history, or take over what a replay has applied."""
+        """Forget the history, or take over the actions that a replay has applied."""
         super().episode_began()
         try:
             self._taken = [int(action) for action in self.below.actions]
         except InvalidActionError:  # a replay of actions that are not offered here
             self._taken = []
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and take note of them."""
-        result = super().handle_step(asked)
-        self._taken = [*self._taken, *map(int, asked.actions)][-self._length :]
-        if asked.observation_spaces is not None:
-            return result
-        return self._joined(result[0]), *result[1:]
+    def took(self, actions: list[Any]) -> None:
+        """Add the actions to the history."""
+        self._taken = [*self._taken, *map(int, actions)][-self._length :]
 
     @property
     def _nothing(self) -> int:
@@ -129,9 +137,13 @@ class ActionHistory(_Extra):
 
 
 class StepBudget(_Extra):
-    """Add ``steps_left``: the share of an episode's steps that is left, from 1 down to 0.
+    """Add ``steps_left``: the share of an episode's steps that is left, from 1 to 0, float32[1].
 
-    It ends nothing: `TimeLimit` does, and without `steps` its limit is taken.
+    It does not end the episode; `TimeLimit` does.
+
+    Args:
+        env: The environment.
+        steps: The number of steps; None takes the limit of the `TimeLimit` below.
     """
 
     key = "steps_left"
@@ -158,25 +170,21 @@ class StepBudget(_Extra):
         return np.array([max(1.0 - self._used / self._steps, 0.0)], dtype=np.float32)
 
     def episode_began(self) -> None:
-        """Count from the start, or from what a replay has applied."""
+        """Count from 0, or from the actions that a replay has applied."""
         super().episode_began()
         self._used = action_count(self.env)
 
-    def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and count them."""
-        result = super().handle_step(asked)
-        self._used += len(asked.actions)
-        if asked.observation_spaces is not None:
-            return result
-        return self._joined(result[0]), *result[1:]
+    def took(self, actions: list[Any]) -> None:
+        """Count the actions."""
+        self._used += len(actions)
 
 
 class LogCounts(ObservationWrapper):
-    """Observe ``log(1 + count)`` as float32: counts of programs differ by factors."""
+    """Observe ``log(1 + count)`` as float32, because counts of programs differ by factors."""
 
     @property
     def observation_space(self) -> gymnasium.Space[Any]:  # type: ignore[override]  # never None
-        """The logarithms of what is below."""
+        """The space of the logarithms."""
         below = self.env.observation_space
         box = cast(Any, below)  # Gymnasium gives the bounds no type
         if not isinstance(below, gymnasium.spaces.Box) or (box.low < 0).any():

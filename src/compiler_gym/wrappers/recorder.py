@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Writes episodes to a file as they end: JSON lines, or Parquet.
 
-Nothing is written in the middle of an episode, and what a full disk cuts short is taken
-back, so a file never holds half of one line. A recorder that cannot write says so with
-`RecordingError`.
+Nothing is written during an episode, and a line that a full disk cuts short is removed again, so
+a file never has half a line. A recorder that cannot write raises `RecordingError`.
 """
 
 import weakref
@@ -78,13 +77,13 @@ class EpisodeRecorder(EpisodeStream):
         self._guarded(self._claim, "expected a file that can be written")
 
     def episode_started(self, episode: EpisodeRecord) -> None:
-        """Take note of the episode that began."""
+        """Begin the record of an episode."""
         json_of(episode.observation)
         self._output.is_written = False
         self._episode = episode
 
     def step_taken(self, step: StepRecord) -> None:
-        """Take note of a step, unless the episode was written already."""
+        """Add a step to the record, unless the episode was written already."""
         if self._episode is not None and not self._output.is_written:
             self._episode.steps.append(step)
             self._episode.commandline = self.below.commandline()
@@ -94,7 +93,7 @@ class EpisodeRecorder(EpisodeStream):
         self._write()
 
     def flush(self) -> None:
-        """Write the last episode now, not when the next begins; what follows is left out."""
+        """Write the episode now and not when the next begins; its further steps are left out."""
         self._write()
 
     def close(self) -> None:
@@ -136,12 +135,12 @@ class EpisodeRecorder(EpisodeStream):
 
 @dataclass
 class _Output(Lasting):
-    """What was written, and where to; a copy owes nothing."""
+    """The sink of a recorder, and what was written to it."""
 
     episodes: int = 0
-    """How many were written."""
+    """How many episodes were written."""
     is_written: bool = False
-    """Whether the episode under way was."""
+    """Whether the current episode was written."""
     sink: EpisodeSink | None = None
 
     def __getstate__(self) -> State:
@@ -149,12 +148,12 @@ class _Output(Lasting):
 
 
 class _JsonLines:
-    """Lines at the end of the file `path`, one an episode."""
+    """Appends a line for each episode to the file `path`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._late = b""
-        """What is not written yet."""
+        """The lines that are not written yet."""
 
     def add(self, episode: EpisodeRecord, number: int) -> None:
         self._late += (json_of(episode) + "\n").encode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Wrappers that change what an action earns, or measure it in another way."""
+"""Wrappers that change rewards, or measure them in another way."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -25,17 +25,17 @@ __all__ = [
 
 
 class NoEffectPenalty(Earnings):
-    """Take `penalty` from the reward of a step whose actions changed nothing."""
+    """Subtract `penalty` from the reward of a step whose actions had no effect."""
 
     def __init__(self, env: Environment, penalty: float = 0.01) -> None:
         super().__init__(env)
         if not penalty >= 0:
             raise InvalidParameterError(f"penalty is {penalty}: expected a number >= 0")
         self.penalty = penalty
-        """What is taken away."""
+        """What is subtracted."""
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions`; looking without an action costs nothing."""
+        """Apply the actions; a step without actions is not penalised."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if asked.reward_spaces is None and reward is not None:
             if asked.actions and info.get("action_had_no_effect"):
@@ -68,11 +68,11 @@ class RelativeSavings(Earnings):
         if cost not in self.below.observation:
             raise InvalidParameterError(f"{self.unwrapped} has no observation {cost!r} of a cost")
         self.cost = cost
-        """The observation whose logarithm is earned."""
+        """The name of the observation."""
         self._before = 0.0
 
     def episode_began(self) -> None:
-        """Measure where the episode starts."""
+        """Measure the cost at the start of the episode."""
         super().episode_began()
         self._earned, self._before = 0.0, self._measured()
 
@@ -103,11 +103,11 @@ class RelativeSavings(Earnings):
 
 
 class RewardAtEnd(Earnings):
-    """Earn nothing before the episode ends, and then all of it at once.
+    """Earn 0 before the episode ends, and the whole reward at its last step.
 
-    What a reward measures, such as a run of the program, is measured once in an episode. An end is
-    that of the environment below, also by a `TimeLimit` there; a limit around this wrapper is
-    none that it sees. An episode that failed earns nothing.
+    The reward, for example the run time of the program, is then measured once an episode. The
+    episode has to be ended by the environment below, for example by a `TimeLimit` there; a limit
+    around this wrapper does not count. An episode that failed earns 0.
     """
 
     def handle_step(self, asked: StepArguments) -> StepResult:
@@ -128,19 +128,19 @@ class RewardAtEnd(Earnings):
 
 
 class ValidateBenchmarkAfterEveryStep(Earnings):
-    """Validate the program after every step, and end the episode if it is broken.
+    """Validate the program after every step, and terminate the episode if it is broken.
 
-    The reward is then `reward_penalty`, and ``info`` holds the `ValidationResult` as
-    ``validation`` and what is wrong as ``error_details``.
+    The reward is then `reward_penalty`; ``info["validation"]`` is the `ValidationResult`, and
+    ``info["error_details"]`` says what is wrong.
     """
 
     def __init__(self, env: Environment, reward_penalty: float = -1e3) -> None:
         super().__init__(env)
         self.reward_penalty = reward_penalty
-        """What a broken program earns."""
+        """The reward of a step that broke the program."""
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions` and validate."""
+        """Apply the actions and validate the program."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         if not truncated and self.episode.has_program:
             try:
@@ -157,9 +157,16 @@ class ValidateBenchmarkAfterEveryStep(Earnings):
 
 
 class RuntimePointEstimateReward(CompilerEnvWrapper):
-    """Earn the seconds that the program runs faster, by one number out of several runs.
+    """Earn the seconds by which the program became faster, estimated from several runs.
 
-    Needs an environment that observes ``Runtime``. The numbers of runs are set there.
+    Args:
+        env: An environment with the observation ``Runtime``; the numbers of runs are set there.
+        runtime_count: The number of runs.
+        warmup_count: The number of runs before these, which are not measured.
+        estimator: Returns one number, given the run times in seconds.
+
+    Raises:
+        InvalidParameterError: There is no observation ``Runtime``.
     """
 
     def __init__(

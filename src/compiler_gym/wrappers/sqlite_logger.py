@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Logs steps and what was observed to a SQLite file, in the process and thread that steps."""
+"""Logs steps and observations to a SQLite file, in the process and thread that steps."""
 
 import os
 import sqlite3
@@ -93,13 +93,13 @@ class SynchronousSqliteLogger(EpisodeStream):
         )
 
     def step_taken(self, step: StepRecord) -> None:
-        """Log a step; looking without an action is not logged."""
+        """Log a step, unless it has no actions."""
         if step.actions:
             self._run.begin_step()
             self._log(step)
 
     def flush(self) -> None:
-        """Write what is not yet written; raise `RecordingError` if the file takes nothing."""
+        """Write the rows that are not written yet; raise `RecordingError` if that fails."""
         self._run.flush()
 
     def close(self) -> None:
@@ -128,7 +128,7 @@ class SynchronousSqliteLogger(EpisodeStream):
 
     @property
     def _key(self) -> str | None:
-        """The observation that identifies the program: its hash, if the environment has one."""
+        """The observation that identifies the program, if the environment has one."""
         return getattr(self.unwrapped, "state_observation", None)
 
     def _state_now(self) -> str | None:
@@ -141,7 +141,7 @@ class SynchronousSqliteLogger(EpisodeStream):
 
 
 class _Run(Lasting):
-    """Rows of one run. A copy is a run of its own that starts with the steps of the episode."""
+    """The rows of one run. A copy is another run, which starts with the steps of the episode."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -166,7 +166,7 @@ class _Run(Lasting):
         self.steps.append((self._name, *self._at, *row))
 
     def flush(self) -> None:
-        """Write what is not yet written; raise `RecordingError` if the file takes nothing."""
+        """Write the rows that are not written yet; raise `RecordingError` if that fails."""
         self.written = time.monotonic()
         self._write()
 
@@ -176,7 +176,7 @@ class _Run(Lasting):
             pass
 
     def __getstate__(self) -> State:
-        """Write what is not yet written, so that the copy's run can start with it."""
+        """Write the rows that are not written yet: the run of the copy starts with them."""
         self.flush()
         return dict(vars(self))
 
@@ -189,13 +189,13 @@ class _Run(Lasting):
     def _begin(self) -> None:
         self._name, self._process = uuid.uuid4().hex, os.getpid()
         self.steps: list[tuple[Any, ...]] = []
-        """Rows that are to be written."""
+        """The rows that are not written yet."""
         self.observations: dict[tuple[str, str], bytes] = {}
-        """What was seen, by state and space, that is to be written."""
+        """The observations that are not written yet, by state and space."""
 
     @contextmanager
     def _database(self) -> Generator[sqlite3.Connection]:
-        """Open the file for one transaction: a connection stays in its thread and process."""
+        """Open the file for one transaction: a connection belongs to a thread and process."""
         try:
             with made(self.path.parent):
                 database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")

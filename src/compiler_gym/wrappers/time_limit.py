@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An end to episodes that have none of their own."""
+"""A limit on the number of actions of an episode."""
 
 import numpy as np
 
@@ -14,8 +14,14 @@ __all__ = ["TimeLimit"]
 class TimeLimit(CompilerEnvWrapper):
     """Truncate an episode after a number of actions.
 
-    Without `max_episode_steps` the limit is that of ``env.spec``. ``info`` then has
-    ``TimeLimit.truncated``: True unless the episode ended by itself at that step.
+    ``info["TimeLimit.truncated"]`` is then True, unless the episode ended by itself at that step.
+
+    Args:
+        env: The environment.
+        max_episode_steps: The number of actions; None takes that of ``env.spec``.
+
+    Raises:
+        InvalidParameterError: The limit is not a number above 0, or there is none.
     """
 
     def __init__(self, env: Environment, max_episode_steps: int | None = None) -> None:
@@ -29,17 +35,17 @@ class TimeLimit(CompilerEnvWrapper):
                 f"max_episode_steps is {max_episode_steps!r}: expected a number of actions above 0"
             )
         self.max_episode_steps = max_episode_steps
-        """How many actions an episode has."""
+        """The number of actions after which an episode is truncated."""
         self.elapsed_steps = 0
-        """How many it has had."""
+        """The number of actions of the episode so far."""
 
     def episode_began(self) -> None:
-        """Count from the start, or from what a replay has applied."""
+        """Count from 0, or from the actions that a replay has applied."""
         super().episode_began()
         self.elapsed_steps = action_count(self.env)
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply `actions`, and truncate if the limit is reached."""
+        """Apply the actions, and truncate the episode at the limit."""
         seen, reward, terminated, truncated, info = super().handle_step(asked)
         self.elapsed_steps += len(asked.actions)
         if self.elapsed_steps >= self.max_episode_steps:

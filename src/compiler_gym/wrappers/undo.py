@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A way back: the state before each step is kept as a fork."""
+"""Undo steps: the state before each is kept as a fork."""
 
 from typing import Self
 
@@ -20,7 +20,7 @@ __all__ = ["ForkOnStep"]
 
 
 class ForkOnStep(CompilerEnvWrapper):
-    """Fork before every step, so that `undo` takes it back exactly.
+    """Fork before every step, so that `undo` restores exactly the state before it.
 
     Each step keeps one more process until it is undone or the episode ends.
 
@@ -35,12 +35,12 @@ class ForkOnStep(CompilerEnvWrapper):
     def __init__(self, env: Environment) -> None:
         super().__init__(env)
         self.stack: list[Environment | CompilerEnvState] = _Stack()
-        """The environment before each step, the last one last; only its state where its worker
-        was lost before the step."""
+        """The environment before each step, the last one last; its state alone if its worker was
+        lost before the step."""
 
     @property
     def undoable_steps(self) -> int:
-        """How many steps `undo` can take back."""
+        """How many steps `undo` can undo."""
         return len(self.stack)
 
     def undo(self) -> Self:  # type: ignore[override]  # the one that others reach for
@@ -69,7 +69,7 @@ class ForkOnStep(CompilerEnvWrapper):
         super().apply(state)
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Keep a fork, then apply `actions`; looking without an action keeps none."""
+        """Keep a fork, then apply the actions; without actions, keep none."""
         forks: list[Environment | CompilerEnvState] = []
         lost: ServiceError | None = None
         if asked.actions and self.in_episode:
@@ -99,7 +99,7 @@ class ForkOnStep(CompilerEnvWrapper):
 
 
 class _Stack(list[Environment | CompilerEnvState], Lasting):
-    """Ways back: a step that is undone around this wrapper takes its own away."""
+    """The kept forks; `undo` removes the last one itself."""
 
 
 def _close(kept: list[Environment | CompilerEnvState]) -> None:

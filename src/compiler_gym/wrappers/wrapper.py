@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The base of every wrapper: an environment that hands everything on to another.
+"""The base class of every wrapper: what it does not define, the environment below answers.
 
-It has no session of its own: its `episode` is that of the environment below, and what
-`CompilerEnv` says over an episode it says here too. A subclass changes what is done for a
-step or a reset in `handle_step` or `handle_reset`; forks, deep copies, pickles and `undo`
-then work without more, because what a wrapper holds is copied with the environment below it.
+A wrapper holds the environment below and nothing of its own: no session, no program, no
+datasets. A subclass changes what a step or a reset does in `handle_step` or `handle_reset`;
+forks, deep copies, pickles and `undo` then work without more, because the attributes of a
+wrapper are copied together with the environment below it.
 """
 
 import copy
 import copyreg
+import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, cast
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
@@ -19,16 +20,15 @@ from gymnasium.envs.registration import EnvSpec, WrapperSpec
 from compiler_gym.core import (
     CompilerEnv,
     CompilerEnvState,
-    Episode,
     ResetArguments,
     ResetResult,
     StepArguments,
     StepResult,
     fork_of,
+    resume,
 )
-from compiler_gym.datasets import Benchmark, Datasets
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.spaces import Reward, space_name
+from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import (
     Environment,
     attribute_of,
@@ -41,13 +41,26 @@ from compiler_gym.wrappers.copying import Marks, Shared, State, copied
 
 __all__ = ["CompilerEnvWrapper", "StepResult"]
 
+if TYPE_CHECKING:  # checkers cannot see that a class was registered
 
-class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
+    class _Wrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):  # type: ignore[override]  # settled below
+        """A wrapper that can be used wherever an environment can."""
+
+else:
+    _Wrapper = gymnasium.Wrapper
+
+
+@CompilerEnv.register
+class CompilerEnvWrapper(_Wrapper):
     """An environment around another one; by itself it changes nothing.
 
-    Public names that a wrapper does not have are those of the environment below, so
-    ``env.undo()`` reaches a `ForkOnStep` through any number of wrappers. Wrappers of
-    Gymnasium may stand in between.
+    It is a `gymnasium.Wrapper`, and registered as a `CompilerEnv`: ``isinstance`` says that it
+    is one. Every public name of `CompilerEnv` that is not defined here is read, set or called in
+    the environment `below`, and so is every other public name: ``env.undo()`` reaches a
+    `ForkOnStep` through any number of wrappers. Wrappers of Gymnasium may stand in between.
+
+    Args:
+        env: The environment to wrap: a `CompilerEnv`, or wrappers around one.
 
         >>> import compiler_gym
         >>> class Halved(CompilerEnvWrapper):
@@ -71,46 +84,58 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
     below."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """See whether the subclass changes single steps only."""
+        """Find out whether the subclass overrides `step` alone."""
         super().__init_subclass__(**kwargs)
         cls.changes_only_step = _place_of(cls, "step") < _place_of(cls, "multistep")
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Remember the arguments, so that a spec can name them and no subclass needs to."""
+        """Remember the arguments for `spec`, so that subclasses need not."""
         self = super().__new__(cls)
         named = {key: value for key, value in kwargs.items() if key != "env"}
         self._arguments = Shared((args if "env" in kwargs else args[1:], named))
         return self
 
     def __init__(self, env: Environment) -> None:
-        gymnasium.Wrapper.__init__(self, env)
+        super().__init__(env)  # type: ignore[arg-type]  # the constructor of `gymnasium.Wrapper`
         self._marks = Marks() if _can_undo(env) else None
 
     @property
     def below(self) -> CompilerEnv:
-        """The environment below, past wrappers of Gymnasium; those get resets and steps first."""
+        """The next `CompilerEnv` below. Resets and steps also go through the wrappers of Gymnasium
+        in between; everything else is asked of this one."""
         return nearest(self.env)
 
     @property
     def unwrapped(self) -> CompilerEnv:
-        """The environment that no wrapper is around."""
+        """The environment below all wrappers."""
         return cast(CompilerEnv, self.env.unwrapped)
 
-    @property
-    def episode(self) -> Episode:
-        """The episode of the environment below."""
-        return self.below.episode
-
     def handle_reset(self, asked: ResetArguments) -> ResetResult:
-        """Start an episode as `asked`; for subclasses to change."""
+        """Start an episode; subclasses override this.
+
+        Args:
+            asked: The arguments of `reset`. To change one, pass a copy on:
+                ``super().handle_reset(dataclasses.replace(asked, benchmark=...))``.
+
+        Returns:
+            The observation and the info that `reset` returns.
+        """
         result = reset_of(self.env, asked)
         self._start_anew()
         return result
 
     def handle_step(self, asked: StepArguments) -> StepResult:
-        """Apply the actions that were `asked` for; for subclasses to change.
+        """Apply actions; subclasses override this.
 
-        What a wrapper holds when it calls this is what an undone step goes back to.
+        `undo` restores the attributes that the wrapper had when it called
+        ``super().handle_step(...)``.
+
+        Args:
+            asked: The arguments of `multistep`; of `step`, with a list of one action. To change
+                one, pass on a copy made by `dataclasses.replace`.
+
+        Returns:
+            The five values that `step` and `multistep` return.
         """
         marks = self._marks
         if marks is None:
@@ -122,16 +147,23 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         return result
 
     def episode_began(self) -> None:
-        """Forget the last episode. Called when one begins, also by `apply`; for subclasses."""
+        """Called when an episode has begun, by `reset` or by `apply`. Subclasses override it to
+        reset their own attributes."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None, **arguments: Any
     ) -> ResetResult:
-        """Start an episode; arguments are those of `CompilerEnv.reset`."""
+        """Start an episode, as `CompilerEnv.reset` does.
+
+        Args:
+            seed: Seeds the environment below, its action space and its choice of programs.
+            options: The other arguments by name, as Gymnasium passes them on.
+            **arguments: The other arguments of `CompilerEnv.reset`, and those of wrappers below.
+        """
         return self.handle_reset(reset_arguments(seed, options, arguments))
 
     def begin_reset(self, asked: ResetArguments) -> NoReturn:
-        """Refuse: a reset goes through each wrapper, and is done when it comes back."""
+        """Raise `InvalidParameterError`: wrappers take part in a reset, so `reset` is needed."""
         raise InvalidParameterError(f"{self} cannot begin a reset: expected a call of reset()")
 
     def step(
@@ -142,7 +174,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         *,
         timeout: float | None = None,
     ) -> StepResult:
-        """Apply `action`: a `multistep` of one."""
+        """Apply one action: a `multistep` of one."""
         return self.multistep([action], observation_spaces, reward_spaces, timeout=timeout)
 
     def multistep(
@@ -153,16 +185,17 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
         *,
         timeout: float | None = None,
     ) -> StepResult:
-        """Apply `actions` together."""
+        """Apply `actions` together, as `CompilerEnv.multistep` does."""
         return self.handle_step(
             StepArguments(list(actions), observation_spaces, reward_spaces, timeout)
         )
 
     @property
     def undo(self) -> Callable[[], Self]:
-        """Undo the last step of the `ForkOnStep` below, here as well, and return this wrapper.
+        """Undo the last step in the `ForkOnStep` below and in this wrapper; returns this wrapper.
 
-        Raises `AttributeError` if there is none.
+        Raises:
+            AttributeError: There is no `ForkOnStep` below.
         """
         undo_below = attribute_of(self.env, "undo")
 
@@ -176,7 +209,7 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def fork(self) -> Self:
         """Return an independent environment in the same state, with the same wrappers."""
-        self._resume()
+        resume(self)
         below = fork_of(self.env)
         try:
             twin = type(self).__new__(type(self))
@@ -186,36 +219,26 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
             raise
         return twin
 
+    def __copy__(self) -> Self:
+        raise TypeError("an environment has a process: use copy.deepcopy() or fork()")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.fork()
+
     def close(self) -> None:
-        """Close what is below."""
+        """Close the environment below."""
         self.env.close()
 
     def render(self, mode: str | None = None) -> str | None:
-        """Render what is below."""
+        """Render the environment below, as `CompilerEnv.render` does."""
         if mode is None:
             return self.env.render()  # type: ignore[return-value]  # ours gives text
         return self.below.render(mode)
 
     def apply(self, state: CompilerEnvState) -> None:
-        """Bring the environment below to `state`."""
+        """Replay `state` in the environment below."""
         self.below.apply(state)
         self._start_anew()
-
-    def validate(self, state: CompilerEnvState | None = None, **options: Any) -> Any:
-        """Replay `state` (default: the current one) and return a `ValidationResult`."""
-        return self.below.validate(state, **options)
-
-    def commandline(self) -> str:
-        """Return the episode as the compiler's command line."""
-        return self.below.commandline()
-
-    def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return the actions that `commandline` stands for."""
-        return self.below.commandline_to_actions(commandline)
-
-    def actions_of(self, state: CompilerEnvState) -> list[Any]:
-        """Return the actions below of `state`, and choose their space."""
-        return self.below.actions_of(state)
 
     @property
     def action_space(self) -> Any:  # which space it is, and what it can do, is the compiler's
@@ -245,51 +268,12 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
             self._observation_space = None
             self.below.observation_space = value
 
-    @property
-    def reward_space(self) -> Reward | None:
-        """The reward of the environment below."""
-        return self.below.reward_space
-
-    @reward_space.setter
-    def reward_space(self, value: Any) -> None:
-        self.below.reward_space = value
-
-    @property
-    def benchmark(self) -> Benchmark | None:
-        """The program of the episode, or of the next one."""
-        return self.below.benchmark
-
-    @benchmark.setter
-    def benchmark(self, value: str | Benchmark) -> None:
-        self.below.benchmark = value
-
-    @property
-    def datasets(self) -> Datasets:
-        """The programs that the environment below can start from."""
-        return self.below.datasets
-
-    @property
-    def actions(self) -> list[Any]:
-        """The actions of the episode, in order."""
-        return self.below.actions
-
-    @property
-    def episode_reward(self) -> float | None:
-        """The sum of the episode's rewards, or None without a reward space."""
-        return self.below.episode_reward
-
-    @episode_reward.setter
-    def episode_reward(self, value: float | None) -> None:
-        self.below.episode_reward = value
-
-    @property
-    def state(self) -> CompilerEnvState:
-        """The episode so far, as a record that replays it."""
-        return self.below.state
+    reward_space_spec = CompilerEnv.reward_space_spec  # type: ignore[override]  # the same
+    observation_space_spec = CompilerEnv.observation_space_spec  # type: ignore[override]  # the same
 
     @property
     def spec(self) -> EnvSpec | None:  # type: ignore[override]  # an attribute there
-        """What `gymnasium.make` makes this environment from, wrappers included."""
+        """What `gymnasium.make` needs to make this environment again, wrappers included."""
         below = self.env.spec
         if below is None:
             return None
@@ -301,17 +285,17 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
 
     @property
     def metadata(self) -> dict[str, Any]:  # type: ignore[override]  # an attribute there
-        """What the environment below says of itself."""
+        """Gymnasium's facts about the environment below."""
         return self.env.metadata
 
     def __getattr__(self, name: str) -> Any:
-        """Return what only a compiler's environment or a wrapper below has, such as ``ir``."""
+        """Return a name of one compiler's environment, or of a wrapper below, such as ``ir``."""
         if name.startswith("_") or name == "env":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return attribute_of(self.env, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set a property that only the compiler's environment has there, all else here."""
+        """Set a property of one compiler's environment there, and any other attribute here."""
         is_here = name.startswith("_") or name in vars(self) or "env" not in vars(self)
         if not is_here and not hasattr(type(self), name) and _is_property(self.unwrapped, name):
             setattr(self.below, name, value)
@@ -319,15 +303,15 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
             object.__setattr__(self, name, value)
 
     def __getstate__(self) -> State:
-        """Return what forks, pickles and undone steps copy: all that this wrapper holds."""
+        """Return the attributes that forks, pickles and `undo` copy: all of them."""
         return dict(vars(self))
 
     def __setstate__(self, state: State) -> None:
-        """Become a copy that holds `state`."""
+        """Take the attributes of another wrapper."""
         vars(self).update(state)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the environment below and what this wrapper holds."""
+        """Pickle the environment below and this wrapper's attributes."""
         return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]  # as pickle has it
 
     def __str__(self) -> str:
@@ -361,6 +345,36 @@ class CompilerEnvWrapper(CompilerEnv, gymnasium.Wrapper[Any, Any, Any, Any]):
             kind = bound.signature.parameters[name].kind
             named |= value if kind is inspect.Parameter.VAR_KEYWORD else {name: value}
         return named
+
+
+def _forwarded(name: str, defined: Any) -> Any:
+    """Return what hands a property or method of `CompilerEnv` on to the environment below."""
+    if not isinstance(defined, property):
+
+        @functools.wraps(defined)
+        def call(self: CompilerEnvWrapper, *args: Any, **kwargs: Any) -> Any:
+            return getattr(self.below, name)(*args, **kwargs)
+
+        return call
+
+    def read(self: CompilerEnvWrapper) -> Any:
+        return getattr(self.below, name)
+
+    def write(self: CompilerEnvWrapper, value: Any) -> None:
+        setattr(self.below, name, value)
+
+    return property(read, write if defined.fset else None, doc=defined.__doc__)
+
+
+def _forward_other_names() -> None:
+    """Hand on what `CompilerEnvWrapper` does not define, so that subclasses find it in `super`."""
+    for name, defined in vars(CompilerEnv).items():
+        is_member = isinstance(defined, property) or inspect.isfunction(defined)
+        if is_member and not name.startswith("_") and name not in vars(CompilerEnvWrapper):
+            setattr(CompilerEnvWrapper, name, _forwarded(name, defined))
+
+
+_forward_other_names()
 
 
 def _place_of(cls: type[Any], name: str) -> int:

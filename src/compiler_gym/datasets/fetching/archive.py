@@ -25,26 +25,9 @@ from typing import IO, Any
 
 from compiler_gym.datasets.fetching.install import as_dataset_errors
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.options import ArchiveLimits
 
 __all__ = ["ArchiveLimits", "Member", "open_compressed", "read_archive", "unpack"]
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveLimits:
-    """What an archive may hold before it counts as hostile."""
-
-    max_bytes: int = 1 << 38
-    """Bytes of all files together."""
-    max_files: int = 5_000_000
-    """The number of files."""
-    max_ratio: float = 250.0
-    """How much larger the contents may be than the archive; programs reach about 20."""
-    small: int = 1 << 26
-    """Contents up to this size are accepted at any ratio."""
-
-    def bytes_of(self, archive_size: int) -> int:
-        """Return how much an archive of `archive_size` bytes may unpack to."""
-        return min(self.max_bytes, max(self.small, int(archive_size * self.max_ratio)))
 
 
 @dataclass(frozen=True, slots=True)

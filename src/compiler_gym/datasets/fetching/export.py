@@ -19,7 +19,7 @@ from compiler_gym.version import install_hint
 
 __all__ = ["export_parquet"]
 
-_ROWS = 256
+_ROWS_PER_BATCH = 256
 _COLUMNS = (
     ("key", "string"),
     ("content", "binary"),
@@ -42,20 +42,20 @@ def export_parquet(dataset: Dataset, path: str | Path, *, limit: int | None = No
         raise DatasetInitError(f"{dataset.name} has no end: expected a limit")
     arrow, parquet = _arrow()
     schema = arrow.schema([(name, getattr(arrow, kind)()) for name, kind in _COLUMNS])
-    rows = islice(_rows(dataset), limit)
+    rows = islice(_program_rows(dataset), limit)
     count = 0
     with (
         as_dataset_errors(f"cannot write {path}"),
         replaced_file(Path(path)) as partial,
         parquet.ParquetWriter(partial, schema) as writer,
     ):
-        while batch := list(islice(rows, _ROWS)):
+        while batch := list(islice(rows, _ROWS_PER_BATCH)):
             writer.write_table(arrow.Table.from_pylist(batch, schema=schema))
             count += len(batch)
     return count
 
 
-def _rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
+def _program_rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
     for program in _programs(dataset):
         yield {
             "key": program.key,

@@ -12,13 +12,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler_gym.datasets.corpus import FILE_NAME, CorpusDataset, Reader
+from compiler_gym.datasets.corpus import FILE_NAME
 from compiler_gym.datasets.fetching.archive import as_damage
 from compiler_gym.datasets.fetching.corpus_writer import Added, CorpusWriter
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.fetching.readers import Candidate, ReadOptions, reader_of
+from compiler_gym.datasets.fetching.readers import Candidate, reader_of
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError
+from compiler_gym.options import ReadOptions
 
 __all__ = ["ImportReport", "corpus_path", "import_corpus"]
 
@@ -108,11 +109,6 @@ def import_corpus(
             check=check,
             report=shown,
         )
-
-
-def open_corpus(name: str, site_data_base: Path, *, reader: Reader | None = None) -> CorpusDataset:
-    """Return the imported corpus `name`; raise `DatasetInitError` if there is none."""
-    return CorpusDataset(corpus_path(site_data_base, name), reader=reader)
 
 
 def _import(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Is there anybody to talk to? Asked before a download, which is patient once it has begun.
+"""Checks whether a host can be reached before a download, which retries for long.
 
 Names are looked up and connections opened in threads of their own, because a lookup
 without a network may wait for minutes and cannot be told to stop.

@@ -11,13 +11,12 @@ import json
 import re
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 from urllib.parse import unquote
 
 from compiler_gym.datasets.fetching.archive import (
-    ArchiveLimits,
     Member,
     compression_of,
     open_compressed,
@@ -26,11 +25,11 @@ from compiler_gym.datasets.fetching.archive import (
 from compiler_gym.datasets.files import walk_files
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import read_regular
+from compiler_gym.options import ReadOptions
 from compiler_gym.version import install_hint
 
-__all__ = ["Candidate", "ReadOptions", "reader_of"]
+__all__ = ["Candidate", "reader_of"]
 
-_SUFFIXES = (".bc", ".c", ".cc", ".cl", ".cpp", ".cxx", ".f90", ".ll", ".mlir", ".rs", ".swift")
 _LANGUAGES = {
     ".c": "c",
     ".cc": "c++",
@@ -57,24 +56,6 @@ _PARQUET_TEXT = ("license_expression", "license_source", "package_source", "lang
 _PARQUET_ROWS = 64
 _SHORT_TARS = (".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
 _LINE_BYTES = 1 << 28
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """What counts as a program, and what is known of all of them."""
-
-    suffixes: tuple[str, ...] = _SUFFIXES
-    """The names of files in folders and archives that are programs; an empty one takes all."""
-    max_bytes: int = 1 << 28
-    """The size above which a program is not read."""
-    license: str = ""
-    """The licence of programs that do not name their own."""
-    source: str = ""
-    """Where the programs come from; their path or file if empty."""
-    language: str = ""
-    """The language of programs that do not name their own."""
-    limits: ArchiveLimits = field(default_factory=ArchiveLimits)
-    """What an archive may hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Run a program that may do anything: hang, fork, fill the disk, print without end.
+"""Run an untrusted program, which may hang, fork, fill the disk or print without end.
 
 The program sees an empty directory with its inputs, a short environment and no
 terminal, in the sandbox that was chosen (``compiler_gym.sandbox``). It is ended at the
-first limit it passes, and what it started ends with it. What came out is returned as it
-is: judging it is not done here.
+first limit it passes, and what it started ends with it. The output is returned
+unchanged: it is not judged here.
 """
 
 import os
@@ -21,18 +21,18 @@ from typing import IO
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase
 from compiler_gym.errors import BenchmarkInitError, SandboxError
 from compiler_gym.files import scratch_directory
-from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, chosen, run_boxed
+from compiler_gym.sandbox import FOLDER, BoxReport, RunLimits, Sandbox, Workplace, chosen, run_boxed
 
 __all__ = ["RunLimits", "RunReport", "run_contained"]
 
 _KEPT_ERRORS = 1 << 16
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What one run left behind."""
+    """The result of one run."""
 
     exit_status: int
     """The status it exited with, or minus the signal that ended it."""
@@ -73,7 +73,7 @@ def run_contained(
     sandbox that there is not, and `SandboxError` for one that does not work here.
     """
     case, limits = case or RunCase(), limits or RunLimits()
-    tier, words = chosen(sandbox), _found(command)
+    tier, words = chosen(sandbox), _absolute_command(command)
     with (
         scratch_directory("run") as directory,
         tempfile.TemporaryFile() as stdin,
@@ -81,7 +81,7 @@ def run_contained(
         tempfile.TemporaryFile() as stderr,
     ):
         is_apart = tier is Sandbox.NAMESPACES
-        scratch, collected = _folders(Path(directory), is_apart)
+        scratch, collected = _work_folders(Path(directory), is_apart)
         case.write_files(scratch)
         stdin.write(case.stdin)
         stdin.seek(0)
@@ -89,25 +89,27 @@ def run_contained(
         try:
             report = run_boxed(
                 [*words, *(word.replace("{dir}", inside) for word in case.argv)],
+                Workplace(
+                    scratch,
+                    outputs=collected,
+                    collect=case.outputs,
+                    visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
+                ),
                 sandbox=tier,
-                folder=scratch,
                 limits=limits,
                 environment=_environment(inside) | dict(environment or {}),
                 streams=(stdin.fileno(), stdout.fileno(), stderr.fileno()),
-                outputs=collected,
-                collect=case.outputs,
-                visible=[*filter(os.path.isfile, filter(os.path.isabs, words)), *visible],
             )
         except SandboxError:
             raise
         except OSError as error:
             raise BenchmarkInitError(f"cannot run {command[0]}: {error.strerror}") from error
-        printed = _contents(stdout)
+        printed = _all_of(stdout)
         return RunReport(
             exit_status=report.exit_status,
             seconds=report.seconds,
             stdout=printed,
-            stderr=_contents(stderr)[-_KEPT_ERRORS:],
+            stderr=_all_of(stderr)[-_KEPT_ERRORS:],
             files=dict(_outputs(scratch, collected, case)),
             stopped_by=_stopped_by(report, printed, limits),
             cpu_seconds=report.cpu_seconds,
@@ -115,7 +117,7 @@ def run_contained(
         )
 
 
-def _folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
+def _work_folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
     """Return where the input files are put, and where outputs are if that is another place."""
     if not is_apart:
         return directory, None
@@ -124,7 +126,7 @@ def _folders(directory: Path, is_apart: bool) -> tuple[Path, Path | None]:
     return directory / "in", directory / "out"
 
 
-def _found(command: Sequence[str | os.PathLike[str]]) -> list[str]:
+def _absolute_command(command: Sequence[str | os.PathLike[str]]) -> list[str]:
     words = [os.fspath(word) for word in command]
     found = shutil.which(words[0])
     if found is None:
@@ -146,7 +148,7 @@ def _environment(directory: str) -> dict[str, str]:
     return {"PATH": path, **fixed}
 
 
-def _contents(file: IO[bytes]) -> bytes:
+def _all_of(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 
@@ -172,7 +174,7 @@ def _contents_below(folder: Path, parts: Sequence[str]) -> bytes | None:
             for part in parts[:-1]:
                 at = os.open(part, _FOLDER, dir_fd=at)
                 stack.callback(os.close, at)
-            descriptor = os.open(parts[-1], _PLAIN, dir_fd=at)
+            descriptor = os.open(parts[-1], _READ_FLAGS, dir_fd=at)
             with os.fdopen(descriptor, "rb") as file:
                 is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
                 return file.read() if is_plain else None

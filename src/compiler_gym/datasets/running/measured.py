@@ -30,7 +30,7 @@ __all__ = [
 _TIMED_SIZES = ("ref", "default", "small", "test")
 _COUNTED_SIZES = ("small", "default", "test", "ref")
 _SLOWDOWN = 100
-_SHOWN = 500
+_MOST_QUOTED_OUTPUT = 500
 
 
 class MeasuredRuns:
@@ -85,13 +85,13 @@ class MeasuredRuns:
     def instructions(self, program: Path) -> int:
         """Return the instructions that the program retires on a small case."""
         case = self._case(_COUNTED_SIZES)
-        prefix, pattern, slowdown = _counter()
+        prefix, pattern, slowdown = _counter_command()
         if slowdown >= _SLOWDOWN:
             self._run(program, case)  # one that hangs is not waited for so much longer
         report = self._run(program, case, prefix=prefix, slowdown=slowdown)
         found = re.findall(pattern, report.stderr)
         if not found:
-            said = report.stderr.decode(errors="replace")[-_SHOWN:]
+            said = report.stderr.decode(errors="replace")[-_MOST_QUOTED_OUTPUT:]
             raise ObservationError(f"cannot read what {prefix[0]} counted: {said}")
         return int(found[-1].replace(b",", b""))
 
@@ -121,7 +121,7 @@ class MeasuredRuns:
             raise ObservationError(str(error)) from error
         problem = _problem(report, case)
         if problem:
-            said = report.stderr.decode(errors="replace").strip()[-_SHOWN:]
+            said = report.stderr.decode(errors="replace").strip()[-_MOST_QUOTED_OUTPUT:]
             raise ObservationError(
                 f"the program failed its case {case.name!r}: {problem}{': ' if said else ''}{said}"
             )
@@ -131,7 +131,7 @@ class MeasuredRuns:
 @cache
 def counter_identity() -> str:
     """Return a text that changes when what counts instructions does."""
-    return tool_identity(_counter()[0][0])
+    return tool_identity(_counter_command()[0][0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ def counting_command(prefix: str) -> CountingCommand:
 
     Raises `ObservationError` where neither perf nor valgrind can.
     """
-    words, pattern, _ = _counter()
+    words, pattern, _ = _counter_command()
     text = shlex.join(words)
     if "valgrind" in Path(words[0]).name:
         return CountingCommand(f"{text} --log-file={shlex.quote(prefix)}%p", pattern)
@@ -185,7 +185,7 @@ def _one_processor() -> Generator[None]:
 
 
 @cache
-def _counter() -> tuple[tuple[str, ...], bytes, float]:
+def _counter_command() -> tuple[tuple[str, ...], bytes, float]:
     """Return a command that counts instructions, where it says the number, and its slowness."""
     perf = shutil.which("perf")
     if perf is not None:

@@ -23,24 +23,26 @@ def pack_run(spec: RunSpec) -> bytes:
     >>> unpack_run(pack_run(RunSpec.single(argv=("7",)))).cases[0].argv
     ('7',)
     """
-    cases = [_row(case) for case in spec.cases]
-    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_plain)
+    cases = [_packed_record(case) for case in spec.cases]
+    return msgpack.encode((cases, spec.link, spec.time_limit), enc_hook=_packed_value)
 
 
 @lru_cache(maxsize=8)
 def unpack_run(data: bytes) -> RunSpec:
     """Return what `pack_run` made bytes of; raise `ValueError` for other bytes."""
     cases, link, time_limit = _decoder.decode(data)
-    return RunSpec(tuple(map(_case, cases)), link=link, time_limit=time_limit)
+    return RunSpec(tuple(map(_packed_case, cases)), link=link, time_limit=time_limit)
 
 
-def _row(record: RunCase | ExpectedOutput) -> list[Any]:
+def _packed_record(record: RunCase | ExpectedOutput) -> list[Any]:
     values = (getattr(record, field.name) for field in fields(record))
-    return [_row(value) if isinstance(value, ExpectedOutput) else value for value in values]
+    return [
+        _packed_record(value) if isinstance(value, ExpectedOutput) else value for value in values
+    ]
 
 
-def _plain(value: object) -> Any:
-    """Return what is sent for a value that MessagePack has no word for."""
+def _packed_value(value: object) -> Any:
+    """Return the packed form of a value that MessagePack cannot hold."""
     if isinstance(value, Path):
         return value.read_bytes()
     if isinstance(value, Mapping):
@@ -48,7 +50,7 @@ def _plain(value: object) -> Any:
     raise TypeError(f"a run cannot hold {value!r}")
 
 
-def _case(row: tuple[Any, ...]) -> RunCase:
+def _packed_case(row: tuple[Any, ...]) -> RunCase:
     values = {field.name: value for field, value in zip(fields(RunCase), row, strict=True)}
     expected = values.pop("expected")
     return RunCase(expected=None if expected is None else ExpectedOutput(*expected), **values)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """GCC: choose its command-line options for a program.
 
-Importing this names the compiler and nothing more. ``session`` runs in workers,
-``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
-are made from the options that a compiler says it has, ``datasets`` are the
-programs. ``programs`` is how one comes to be, ``panes`` what people look at, ``machine``
-the compiler as it was found and is run, ``validation`` the proof that a program still does its job,
-``tuning`` the search for a whole project's options.
+Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are derived
+from the options that a compiler reports, and ``datasets`` lists the programs. ``programs`` makes
+them from files, ``state`` holds an episode's choices and program, ``panes`` are the explorer's
+views, ``toolchain`` finds and runs the compiler, ``validation`` checks that a program still works,
+and ``tuning`` searches options for a whole project.
 """
 
 from typing import TYPE_CHECKING

@@ -21,7 +21,7 @@ from compiler_gym.datasets import (
     published_archives,
 )
 from compiler_gym.envs.gcc.programs.own import benchmark_of
-from compiler_gym.envs.gcc.programs.source import Program, collect, headers_for, pack
+from compiler_gym.envs.gcc.programs.source import SourceProgram, collect, headers_for, pack
 from compiler_gym.envs.gcc.toolchain.gcc import DEFAULT_GCC, Gcc
 from compiler_gym.paths import site_data_path
 
@@ -99,7 +99,7 @@ class CsmithDataset(CsmithPrograms):
         """Return what csmith wrote, with the headers of csmith that it includes."""
         headers = headers_for(source, self.csmith_includes)
         files = {"source.c": source, **{f"csmith/{name}": h for name, h in headers.items()}}
-        return pack(Program(("source.c",), files, ("-Icsmith",)))
+        return pack(SourceProgram(("source.c",), files, ("-Icsmith",)))
 
 
 class PublishedSource(PublishedDataset):

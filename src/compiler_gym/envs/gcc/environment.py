@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users hold: the environment, and a word for each thing that can be asked of it."""
+"""The environment of GCC, with a property for each observation and its command lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -211,7 +211,8 @@ class GccEnv(RunnableEnv):
         try:
             super().apply(state)
         except OutOfReachError:
-            self.reset(benchmark=self._at_hand(state.benchmark) or state.benchmark)
+            given = self._programs.given(state.benchmark, self.episode.program)
+            self.reset(benchmark=given or state.benchmark)
             reader = CommandReader(self.gcc_spec.options, self.gcc_spec.gcc.program)
             self.choices = reader.read(state.commandline)[0]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: a reward for each cost, plain and scaled."""
+"""The rewards: one for each cost, plain and scaled."""
 
 from compiler_gym.envs.gcc.observations import TABLE
 from compiler_gym.spaces import Reward

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How GCC fulfils the contract: a choice for every option, and one program to compile.
+"""The session of GCC: a choice for every option, and one program to compile.
 
 Runs only in a worker. The state is the choices and nothing else; nothing is
-compiled before somebody looks, and the same command line is never compiled twice.
+compiled before it is observed, and the same command line is never compiled twice.
 """
 
 from pathlib import Path

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """LLVM: optimise a module with passes of the new pass manager.
 
-Importing this names the compiler and nothing more. ``session`` runs in workers,
-``environment`` is what users hold; ``actions``, ``observations`` and ``rewards``
-are tables, ``panes`` what people look at, ``datasets`` the programs it knows and ``programs``
-how one comes to be, ``machine`` what makes it run, ``validation`` the proof that it still does
-its job.
+Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
+and ``datasets`` lists the programs. ``programs`` makes them from files and builds, ``state`` holds
+an episode's module, ``panes`` are the explorer's views, ``toolchain`` has LLVM's tools, and
+``validation`` checks that a program still works.
 """
 
 import re

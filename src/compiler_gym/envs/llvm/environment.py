@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
 from compiler_gym.command_words import command_words
-from compiler_gym.core import CompilerEnvState, DerivedObservation, Listing, Panes, RunnableEnv
+from compiler_gym.core import (
+    CompilerEnvState,
+    DerivedObservation,
+    Listing,
+    Panes,
+    RunnableEnv,
+    require_state,
+)
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
 from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, codegen_options, legacy_flags
 from compiler_gym.envs.llvm.actions.marks.space import MarksSpace
@@ -359,6 +366,8 @@ class LlvmEnv(RunnableEnv):
         recorded: then they are ids of another program than `state` names. The episode that is
         there then begins anew, without actions.
         """
+        require_state(state)
+        require_recorded(state.compiler_version, self._plugins)
         super().apply(state)
         if not self._has_marks or not state.state_hash or not state.is_repeatable:
             return
@@ -509,10 +518,6 @@ class LlvmEnv(RunnableEnv):
     def _rewards(self) -> list[Reward]:
         """Return what can be earned, fresh."""
         return make_rewards()
-
-    def _warn_of_another_compiler(self, state: CompilerEnvState) -> None:
-        require_recorded(state.compiler_version, self._plugins)
-        super()._warn_of_another_compiler(state)
 
     def _goal(self) -> str | None:
         history = self.episode.require()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: a reward for each cost, plain and scaled, and for measured speed."""
+"""The rewards: one for each cost, plain and scaled, and one for measured speed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ class SpeedupReward(Reward):
         return grown
 
 
-def _number(observation: Any) -> float:
+def _one_number(observation: Any) -> float:
     if not isinstance(observation, (list, tuple, np.ndarray)):
         return float(observation)
     numbers = cast("Sequence[Any]", observation)
@@ -74,7 +74,9 @@ def _number(observation: Any) -> float:
 
 def buildtime_reward() -> Reward:
     """Return the reward for the seconds of building that were saved."""
-    return ChangeReward("Buildtime", "Buildtime", deterministic=False, falls=True, number=_number)
+    return ChangeReward(
+        "Buildtime", "Buildtime", deterministic=False, falls=True, number=_one_number
+    )
 
 
 def make_rewards() -> list[Reward]:

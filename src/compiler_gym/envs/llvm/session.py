@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How LLVM fulfils the contract: one module, changed in place by passes.
+"""The session of LLVM: one module, changed in place by passes.
 
 Runs only in a worker; it alone imports the engine. The state is the IR: the
 engine forgets every analysis after each action.
@@ -69,7 +69,7 @@ _LAYERS = {
     "pass": Layer.PASSES,
     "surroundings": Layer.ENGINE,
 }
-_LEVELS = {level.name: level.flag for level in PIPELINES}
+_FLAG_OF_LEVEL = {level.name: level.flag for level in PIPELINES}
 
 
 class LlvmSession(CompilerSession):
@@ -241,6 +241,8 @@ def _goal(benchmark: BenchmarkSpec) -> str:
 
 def _level(name: str) -> str:
     """Return the pipeline of the standard level `name`."""
-    if name not in _LEVELS:
-        raise InvalidParameterError(f"the level is {name!r}: expected one of {', '.join(_LEVELS)}")
-    return _LEVELS[name]
+    if name not in _FLAG_OF_LEVEL:
+        raise InvalidParameterError(
+            f"the level is {name!r}: expected one of {', '.join(_FLAG_OF_LEVEL)}"
+        )
+    return _FLAG_OF_LEVEL[name]

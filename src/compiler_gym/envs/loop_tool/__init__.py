@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Loop nests: change how a small tensor program runs, which is compiled as you do.
+"""Loop nests: schedule the loops of a small tensor program, which is compiled and timed.
 
-Importing this names the compiler and nothing more. ``session`` runs in workers, ``environment``
-is what users hold; ``actions``, ``observations`` and ``rewards`` are tables, ``datasets`` the
-programs. ``nests`` is the language, ``programs`` where its texts come from, ``code`` what a tree
-becomes, ``machine`` where it is timed, ``validation`` the proof that it computes what numpy
-does, ``pictures`` what people look at.
+Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
+and ``datasets`` lists the programs. ``state`` holds the language and the loop tree, ``programs``
+writes texts of it, ``toolchain`` compiles and times trees, ``validation`` compares results with
+numpy's, and ``pictures`` and ``panes`` are the views.
 """
 
 from typing import TYPE_CHECKING

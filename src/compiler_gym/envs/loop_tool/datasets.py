@@ -35,7 +35,7 @@ __all__ = [
 
 _LICENSE = "MIT"
 _ADDITIONS = 1024 * 1024 * 8
-_SEEDS = 2**32 - 1
+_LARGEST_SEED = 2**32 - 1
 _SIDES = range(64, 257, 16)
 _MOST_BYTES = 1 << 20
 
@@ -89,7 +89,7 @@ class _Additions(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the addition of as many elements as `uri` says."""
-        n = _number(uri, 1, _ADDITIONS, "a number of elements")
+        n = _number_in(uri, 1, _ADDITIONS, "a number of elements")
         text = f"target {self.target}\nsplits 3\n{describe('add', f'a={n}')}"
         return Benchmark(uri, text.encode())
 
@@ -139,7 +139,7 @@ class MatmulDataset(Dataset):
             raise UnknownNameError(
                 f"no program {name!r} in {self.name}: expected MxNxK, each from 64 to 256 by 16"
             )
-        return _matmul(uri, name)
+        return _matmul_benchmark(uri, name)
 
 
 class HeldOutMatmuls(Dataset):
@@ -167,7 +167,7 @@ class HeldOutMatmuls(Dataset):
         name = uri.path.strip("/")
         if name not in HELD_OUT:
             raise UnknownNameError(unknown_name("program", name, HELD_OUT))
-        return _matmul(uri, name)
+        return _matmul_benchmark(uri, name)
 
 
 class LayerDataset(Dataset):
@@ -205,17 +205,17 @@ class GeneratedNests(Dataset):
 
     def benchmark_uris(self) -> Iterator[str]:
         """Yield the address of every seed, from 0."""
-        yield from (f"{self.name}/{seed}" for seed in range(_SEEDS))
+        yield from (f"{self.name}/{seed}" for seed in range(_LARGEST_SEED))
 
     def benchmark_uri_at(self, index: int) -> str:
         """Return the address of the seed `index`."""
-        if not 0 <= index < _SEEDS:
+        if not 0 <= index < _LARGEST_SEED:
             raise UnknownNameError(f"{self.name} has no program number {index}")
         return f"{self.name}/{index}"
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the program of the seed that `uri` names."""
-        return Benchmark(uri, draw(_number(uri, 0, _SEEDS - 1, "a seed")).encode())
+        return Benchmark(uri, draw(_number_in(uri, 0, _LARGEST_SEED - 1, "a seed")).encode())
 
 
 class DescribedNests(Dataset):
@@ -285,12 +285,12 @@ def make_datasets() -> list[Dataset]:
     ]
 
 
-def _matmul(uri: BenchmarkUri, name: str) -> Benchmark:
+def _matmul_benchmark(uri: BenchmarkUri, name: str) -> Benchmark:
     m, n, k = name.split("x")
     return Benchmark(uri, describe("matmul", f"m={m},n={n},k={k}").encode())
 
 
-def _number(uri: BenchmarkUri, low: int, high: int, what: str) -> int:
+def _number_in(uri: BenchmarkUri, low: int, high: int, what: str) -> int:
     text = uri.path.strip("/")
     plain = text.isascii() and text.isdecimal() and len(text) < 20 and text == str(int(text))
     if not plain or not low <= int(text) <= high:

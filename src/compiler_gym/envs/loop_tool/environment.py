@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users hold: the environment, and a word for each thing that can be asked of it."""
+"""The environment of loop nests, with a property for each observation."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: GFLOPS gained, plain or as a share of the machine's peak."""
+"""The rewards: GFLOPS gained, plain or as a share of the machine's peak."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How loop nests fulfil the contract: a program, its loop tree, and a cursor in it.
+"""The session of loop nests: a program, its loop tree, and a cursor in it.
 
-Runs only in a worker. The state is the tree, the cursor and what can be undone; nothing is
+Runs only in a worker. The state is the tree, the cursor and the undo history; nothing is
 compiled before a time is asked for, and no tree twice in a row.
 """
 

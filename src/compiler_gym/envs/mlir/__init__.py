@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """MLIR: choose the transformations of a structured tensor program.
 
-Importing this names the compiler and nothing more. ``session`` runs in workers, ``environment``
-is what users hold; ``actions``, ``observations`` and ``rewards`` are tables, ``datasets`` the
-payloads. ``programs`` is how one comes to be, ``schedule`` what an episode consists of,
-``machine`` the way to machine code and its times, ``validation`` the proof that a payload still
-does its job.
+Importing this registers the compiler and loads nothing else. ``session`` runs in workers,
+``environment`` in the user's process; ``actions``, ``observations`` and ``rewards`` are tables,
+and ``datasets`` lists the payloads. ``programs`` writes and reads them, ``state`` holds an
+episode's payload and moves, ``toolchain`` compiles and times it, and ``validation`` checks that it
+still computes the right results.
 """
 
 from typing import TYPE_CHECKING

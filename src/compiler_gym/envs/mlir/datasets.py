@@ -57,7 +57,7 @@ class KernelDataset(Dataset):
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the kernel at `uri`."""
         name, _, sizes = uri.path.strip("/").partition("/")
-        return Benchmark(uri, build(name, _numbers(sizes, "x", str(uri))).encode())
+        return Benchmark(uri, build(name, _numbers_between(sizes, "x", str(uri))).encode())
 
 
 class LayerDataset(Dataset):
@@ -161,7 +161,7 @@ class MatmulDataset(Dataset):
 
     def benchmark_from_parsed_uri(self, uri: BenchmarkUri) -> Benchmark:
         """Return the matrix product of the sizes that `uri` names."""
-        sizes = _numbers(uri.path.strip("/"), "_", str(uri))
+        sizes = _numbers_between(uri.path.strip("/"), "_", str(uri))
         payload = build("matmul", sizes).encode()
         return MatmulBenchmark.create(uri, payload, payload)
 
@@ -223,7 +223,7 @@ def _from_file(path: Path, uri: BenchmarkUri) -> Benchmark:
         raise BenchmarkInitError(f"cannot read {path}: {error}") from error
 
 
-def _numbers(text: str, between: str, uri: str) -> tuple[int, ...]:
+def _numbers_between(text: str, between: str, uri: str) -> tuple[int, ...]:
     parts = text.split(between) if text else []
     if not all(part.isdecimal() and len(part) < 10 for part in parts):
         raise BenchmarkInitError(f"{uri}: expected sizes joined by {between!r}, found {text!r}")

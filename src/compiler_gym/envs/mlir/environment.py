@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users hold: the environment."""
+"""The environment of MLIR."""
 
 import json
 from collections.abc import Iterable, Mapping

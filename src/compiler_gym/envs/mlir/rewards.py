@@ -55,7 +55,7 @@ class LogSpeedupReward(Reward):
         return earned
 
 
-class MinusRuntime(Reward):
+class MinusRuntime(ChangeReward):
     """Minus the time of a run: an episode's rewards sum to minus its last time.
 
     >>> reward = MinusRuntime()
@@ -65,34 +65,19 @@ class MinusRuntime(Reward):
     """
 
     def __init__(self) -> None:
-        super().__init__(
-            "runtime",
-            ["Runtime"],
-            default_value=-1,
-            default_negates_returns=True,
-            deterministic=False,
-            platform_dependent=True,
-        )
+        super().__init__("runtime", "Runtime", deterministic=False, falls=True, number=median)
+        self.default_value = -1
         self.description = (
             "Minus the median of `Runtime`, in microseconds. What an episode's first step earned "
             "is taken back by the next, so that its rewards sum to minus its last time."
         )
-        self._before = 0.0
 
     def reset(self, benchmark: str, observation_view: Mapping[str, Any]) -> None:
-        """Forget the last episode."""
-        self._before = 0.0
+        """Forget the last episode: the program was not run before the first step."""
+        self.previous = 0.0
 
-    def update(
-        self,
-        actions: Sequence[Any],
-        observations: Sequence[Any],
-        observation_view: Mapping[str, Any],
-    ) -> float:
-        """Return the last time minus this one; the program was not run before the first."""
-        now = float(median(observations[0]))
-        earned, self._before = self._before - now, now
-        return earned
+    def start(self, observations: Sequence[Any], observation_view: Mapping[str, Any]) -> None:
+        """Take no time of the program before any action."""
 
 
 def make_rewards() -> list[Reward]:

@@ -86,10 +86,10 @@ class Mutator:
         """Return `files` with another content of `name`, rarely without it."""
         if draw.below(24) == 0:
             return {other: held for other, held in files.items() if other != name}
-        others = [_bytes(case.files[name]) for case in self.known if name in case.files]
+        others = [_content_of(case.files[name]) for case in self.known if name in case.files]
         if others and draw.below(12) == 0:
             return {**files, name: draw.choice(others)[:MOST_BYTES]}
-        changed = mutated_contents(_bytes(files[name]), draw, self._borrowed(draw, others))
+        changed = mutated_contents(_content_of(files[name]), draw, self._borrowed(draw, others))
         return {**files, name: changed}
 
     def _borrowed(self, draw: Draw, contents: Sequence[bytes]) -> list[bytes]:
@@ -154,5 +154,5 @@ def _length(held: bytes | Path) -> int:
     return held.stat().st_size if isinstance(held, Path) else len(held)
 
 
-def _bytes(held: bytes | Path) -> bytes:
+def _content_of(held: bytes | Path) -> bytes:
     return held.read_bytes() if isinstance(held, Path) else held

@@ -43,10 +43,10 @@ def mutated_number(text: bytes, draw: Draw) -> bytes:
     if not found:
         return text
     match = draw.choice(found)
-    return text[: match.start()] + _other(match.group(), draw) + text[match.end() :]
+    return text[: match.start()] + _neighbouring_number(match.group(), draw) + text[match.end() :]
 
 
-def _other(number: bytes, draw: Draw) -> bytes:
+def _neighbouring_number(number: bytes, draw: Draw) -> bytes:
     """Return a neighbour of `number`, a multiple, its opposite or an edge of some type."""
     if b"." in number:
         return number[1:] if number.startswith(b"-") else draw.choice([b"-", b"1", b"9"]) + number
@@ -55,11 +55,11 @@ def _other(number: bytes, draw: Draw) -> bytes:
     return b"%d" % draw.choice([*near, *near, draw.choice(_EDGES)])
 
 
-def _line(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _change_lines(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return b"".join(_rearranged(data.splitlines(keepends=True), draw))
 
 
-def _word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _change_word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     found = list(_WORD.finditer(data))
     if not found:
         return _insert(data, draw, tokens)
@@ -68,7 +68,7 @@ def _word(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return data[: one.start()] + draw.choice(words) + data[one.end() :]
 
 
-def _number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _change_number(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return mutated_number(data, draw)
 
 
@@ -92,14 +92,14 @@ def _flip(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
         return data
     changed = bytearray(data)
     for _ in range(1 + draw.below(4)):
-        changed[_place(data, draw)] ^= 1 << draw.below(8)
+        changed[_position(data, draw)] ^= 1 << draw.below(8)
     return bytes(changed)
 
 
 def _set(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     if not data:
         return bytes([draw.choice(_BYTES)])
-    at = _place(data, draw)
+    at = _position(data, draw)
     value = draw.choice(_BYTES) if draw.below(2) else draw.below(256)
     return data[:at] + bytes([value]) + data[at + 1 :]
 
@@ -109,7 +109,7 @@ def _field(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     width, order = draw.choice(((2, "little"), (2, "big"), (4, "little"), (4, "big")))
     if len(data) < width:
         return _set(data, draw, tokens)
-    at = min(_place(data, draw), len(data) - width)
+    at = min(_position(data, draw), len(data) - width)
     value = int.from_bytes(data[at : at + width], "little" if order == "little" else "big")
     value = draw.choice([value + 1, value - 1, value * 2, value // 2, draw.choice(_EDGES)])
     value %= 1 << (8 * width)
@@ -120,11 +120,11 @@ def _field(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     )
 
 
-def _cut(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _truncate(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return data[: draw.below(len(data) + 1)]
 
 
-def _block(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
+def _repeat_block(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     start, end = draw.span(len(data), _PART)
     where = draw.below(len(data) + 1)
     if draw.below(2):
@@ -139,10 +139,19 @@ def _insert(data: bytes, draw: Draw, tokens: Sequence[bytes]) -> bytes:
     return data[:at] + token + data[after:]
 
 
-def _place(data: bytes, draw: Draw) -> int:
+def _position(data: bytes, draw: Draw) -> int:
     """Return a position, near the beginning as often as not: headers decide most."""
     return draw.below(min(len(data), _PART) if draw.below(2) else len(data))
 
 
-_BINARY: tuple[_CHANGE, ...] = (_flip, _set, _field, _cut, _block, _insert)
-_TEXT: tuple[_CHANGE, ...] = (_line, _word, _number, _number, _insert, _block, _set, _cut)
+_BINARY: tuple[_CHANGE, ...] = (_flip, _set, _field, _truncate, _repeat_block, _insert)
+_TEXT: tuple[_CHANGE, ...] = (
+    _change_lines,
+    _change_word,
+    _change_number,
+    _change_number,
+    _insert,
+    _repeat_block,
+    _set,
+    _truncate,
+)

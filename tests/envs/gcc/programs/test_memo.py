@@ -24,7 +24,7 @@ def test_facts_are_known_at_once_and_to_another_process(tmp_path: Path) -> None:
 def test_torn_and_foreign_lines_are_passed_over(tmp_path: Path) -> None:
     memo = Memo(tmp_path / "facts")
     memo.add("-O2", {"obj_size": 1})
-    key = memos._key("-O2")
+    key = memos._command_key("-O2")
     with memo.path.open("ab") as file:
         file.write(
             b"rubbish\n" + key + b" {torn\n" + key + b' {"asm_size": 2}\n' + key + b' {"x": '

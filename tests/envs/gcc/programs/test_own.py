@@ -11,7 +11,7 @@ from compiler_gym.envs.gcc.programs.own import (
     make_benchmark,
     make_benchmark_from_source,
 )
-from compiler_gym.envs.gcc.programs.source import Program, unpack
+from compiler_gym.envs.gcc.programs.source import SourceProgram, unpack
 from compiler_gym.errors import BenchmarkInitError
 
 
@@ -43,7 +43,7 @@ def test_a_text_has_a_language() -> None:
 
 
 def test_equal_programs_have_equal_names_unless_they_are_given_one() -> None:
-    program = Program(("a.c",), {"a.c": b"int a;"})
+    program = SourceProgram(("a.c",), {"a.c": b"int a;"})
     assert benchmark_of(program) == benchmark_of(program)
     assert str(benchmark_of(program)).startswith("benchmark://user-v0/")
     assert str(benchmark_of(program, "own-v0/1")) == "benchmark://own-v0/1"

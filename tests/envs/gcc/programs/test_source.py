@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.gcc.programs.source import (
-    Program,
+    SourceProgram,
     collect,
     compile_flags,
     headers_for,
@@ -69,20 +69,20 @@ def test_headers_that_include_each_other_are_collected_once(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "program",
     [
-        Program(("src.c",), {"src.c": b"int x;"}),
-        Program(("a.cc",), {"a.cc": b"class A;"}),
-        Program(("a.c", "b.c"), {"a.c": b"1", "b.c": b"2", "c.h": b"3"}, ("-I.", "-std=c99")),
-        Program(("a.c",), {"a.c": b""}, ("-DX=\u00e9",)),
+        SourceProgram(("src.c",), {"src.c": b"int x;"}),
+        SourceProgram(("a.cc",), {"a.cc": b"class A;"}),
+        SourceProgram(("a.c", "b.c"), {"a.c": b"1", "b.c": b"2", "c.h": b"3"}, ("-I.", "-std=c99")),
+        SourceProgram(("a.c",), {"a.c": b""}, ("-DX=\u00e9",)),
     ],
     ids=lambda p: ",".join(p.units),
 )
-def test_a_program_survives_its_packing(program: Program) -> None:
+def test_a_program_survives_its_packing(program: SourceProgram) -> None:
     assert unpack(pack(program)) == program
     assert pack(program) == pack(unpack(pack(program)))
 
 
 def test_one_c_file_travels_as_its_text() -> None:
-    assert pack(Program(("src.c",), {"src.c": b"int x;"})) == b"int x;"
+    assert pack(SourceProgram(("src.c",), {"src.c": b"int x;"})) == b"int x;"
     assert unpack(b"int x;").units == ("src.c",)
 
 
@@ -107,7 +107,7 @@ def archive(**members: bytes) -> bytes:
         (archive(program_json=b'{"units": [], "flags": []}'), "lacks sources"),
         (archive(program_json=b'{"units": ["../a.c"], "flags": []}'), "leave its directory"),
         (archive(program_json=b'{"units": ["/a.c"], "flags": []}'), "leave its directory"),
-        (pack(Program(("a.c", "b.c"), {"a.c": b"x" * 999, "b.c": b""}))[:1800], "is damaged"),
+        (pack(SourceProgram(("a.c", "b.c"), {"a.c": b"x" * 999, "b.c": b""}))[:1800], "is damaged"),
     ],
 )
 def test_damaged_contents_are_refused(contents: bytes, reason: str) -> None:
@@ -117,11 +117,14 @@ def test_damaged_contents_are_refused(contents: bytes, reason: str) -> None:
 
 def test_flags_of_the_preprocessor_are_not_for_the_compiler() -> None:
     flags = ("-Iinclude", "-DX", "-UY", "-std=c11", "-fpermissive")
-    assert compile_flags(Program(("a.c",), {"a.c": b""}, flags)) == ("-std=c11", "-fpermissive")
+    assert compile_flags(SourceProgram(("a.c",), {"a.c": b""}, flags)) == (
+        "-std=c11",
+        "-fpermissive",
+    )
 
 
 @pytest.mark.parametrize(
     ("unit", "cxx"), [("a.c", False), ("a.i", False), ("a.cpp", True), ("a.ii", True)]
 )
 def test_cxx_is_told_by_the_name(unit: str, cxx: bool) -> None:
-    assert is_cxx(Program((unit,), {unit: b""})) is cxx
+    assert is_cxx(SourceProgram((unit,), {unit: b""})) is cxx

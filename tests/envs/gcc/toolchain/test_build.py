@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.gcc import Gcc
-from compiler_gym.envs.gcc.programs.source import Program
+from compiler_gym.envs.gcc.programs.source import SourceProgram
 from compiler_gym.envs.gcc.toolchain.build import (
     DEFAULT_SECONDS,
     Builder,
@@ -27,7 +27,7 @@ from ..conftest import needed
 
 TEXT = b"int twice(int n) { return n + n; }\n"
 MAIN = b'#include "twice.h"\nint main(void) { return twice(ANSWER); }\n'
-TWO = Program(
+TWO = SourceProgram(
     ("main.c", "twice.c"),
     {"main.c": MAIN, "twice.c": TEXT, "twice.h": b"int twice(int);\n"},
     ("-DANSWER=21",),
@@ -39,7 +39,7 @@ def gcc() -> Gcc:
     return Gcc(needed("gcc-12"))
 
 
-def units_of(gcc: Gcc, folder: Path) -> Program:
+def units_of(gcc: Gcc, folder: Path) -> SourceProgram:
     return preprocess(gcc, TWO, (), folder / "sources", DEFAULT_SECONDS)
 
 
@@ -70,7 +70,7 @@ def test_several_units_become_one_object_and_one_program(gcc: Gcc, tmp_path: Pat
 def test_one_run_serves_the_object_and_the_assembly(gcc: Gcc, tmp_path: Path) -> None:
     log = tmp_path / "log"
     counted = script(tmp_path / "counted", f'echo run >> {log}\nexec gcc-12 "$@"')
-    units = Program(("a.i",), {"a.i": TEXT})
+    units = SourceProgram(("a.i",), {"a.i": TEXT})
     builder = Builder(counted, lambda words: units, tmp_path / "units")
     builder.object(["-O2"])
     builder.assembly(["-O2"])
@@ -82,7 +82,7 @@ def test_one_run_serves_the_object_and_the_assembly(gcc: Gcc, tmp_path: Path) ->
 def test_what_one_compiler_is_kept_from_another_may_still_reach(gcc: Gcc, tmp_path: Path) -> None:
     log = tmp_path / "log"
     path = script(tmp_path / "logging", f'echo run >> {log}\nexec gcc-12 "$@"').path()
-    units = Program(("a.i",), {"a.i": TEXT})
+    units = SourceProgram(("a.i",), {"a.i": TEXT})
     boxed = Builder(Gcc(path, is_boxed=True), lambda words: units, tmp_path / "boxed")
     assert boxed.object(["-O2"])[:4] == b"\x7fELF"
     assert not log.exists()
@@ -105,7 +105,9 @@ def test_a_failed_run_says_what_kind_of_failure_it_was(
     text: str, error: type[Exception], words: str, tmp_path: Path
 ) -> None:
     builder = Builder(
-        script(tmp_path / "gcc", text), lambda words: Program(("a.i",), {"a.i": TEXT}), tmp_path
+        script(tmp_path / "gcc", text),
+        lambda words: SourceProgram(("a.i",), {"a.i": TEXT}),
+        tmp_path,
     )
     builder.timeout = 0.5
     with pytest.raises(error, match=words):

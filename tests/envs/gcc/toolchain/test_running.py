@@ -7,7 +7,7 @@ import pytest
 
 from compiler_gym.datasets import ExpectedOutput, RunSpec, pack_run
 from compiler_gym.envs.gcc import Gcc
-from compiler_gym.envs.gcc.programs.source import Program
+from compiler_gym.envs.gcc.programs.source import SourceProgram
 from compiler_gym.envs.gcc.toolchain.build import Builder
 from compiler_gym.envs.gcc.toolchain.running import Running
 from compiler_gym.errors import InvalidParameterError, ObservationError
@@ -21,7 +21,7 @@ RUN = RunSpec.single(expected=ExpectedOutput.of(stdout=b"a\n"))
 
 
 def running(folder: Path, text: bytes = PROGRAM, spec: RunSpec | None = RUN) -> Running:
-    program = Program(("a.c",), {"a.c": text})
+    program = SourceProgram(("a.c",), {"a.c": text})
     builder = Builder(Gcc(needed("gcc-12")), lambda words: program, folder)
     packed = b"" if spec is None else pack_run(spec)
     return Running(BenchmarkSpec("benchmark://own-v0/1", text, run=packed), lambda: builder)

@@ -92,7 +92,9 @@ def test_what_was_read_is_kept_by_the_compiler_s_hash(
     first = get_spec.__wrapped__(gcc_bin)
     kept = list((tmp_path / "gcc-options").iterdir())
     assert [path.name.partition("-")[0] for path in kept] == [first.identity]
-    monkeypatch.setattr(specs, "_ask", lambda gcc: pytest.fail("the compiler was asked again"))
+    monkeypatch.setattr(
+        specs, "_ask_compiler", lambda gcc: pytest.fail("the compiler was asked again")
+    )
     assert get_spec.__wrapped__(gcc_bin).options == first.options
 
 
@@ -104,7 +106,7 @@ def test_a_damaged_cache_is_read_anew(
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     options = [GccFlagOption("-fgcse")]
-    monkeypatch.setattr(specs, "_ask", lambda gcc: options)
+    monkeypatch.setattr(specs, "_ask_compiler", lambda gcc: options)
     assert get_spec.__wrapped__(gcc_bin).options == options
     (kept,) = (tmp_path / "gcc-options").iterdir()
     kept.write_bytes(damage)

@@ -13,7 +13,7 @@ from .rows import row
 
 def test_the_count_known_at_a_moment_is_the_best_until_then() -> None:
     one = row(history=[(1.0, 105), (2.0, 90), (3.0, 95)])
-    assert [plot._at(one, time) for time in (0.0, 1.0, 2.5, 9.0)] == [110, 105, 90, 90]
+    assert [plot._count_at(one, time) for time in (0.0, 1.0, 2.5, 9.0)] == [110, 105, 90, 90]
 
 
 @pytest.mark.parametrize("count", [0, 2])

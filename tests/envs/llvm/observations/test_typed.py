@@ -13,6 +13,7 @@ import pytest
 
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.observations import typed
+from docs.typed_names import TYPED, with_names
 
 PROGRAM = """
 from typing import Any, assert_type
@@ -46,9 +47,22 @@ def test_each_name_has_the_type_of_its_values(names: Any, kind: type) -> None:
         scalars = {n: s.sent_as for n, s in env.observation.spaces.items()}
     if kind in (int, float):
         wanted = "int" if kind is int else "float"
-        found = {n for n, s in scalars.items() if getattr(s, "dtype", None) == wanted
+        derived = {name for name in found if scalars[name] is None}
+        found = derived | {n for n, s in scalars.items() if getattr(s, "dtype", None) == wanted
                  and type(s).__name__ == "ScalarSpec"}  # fmt: skip
     assert set(get_args(names)) == found
+
+
+def test_the_lists_are_those_that_make_docs_writes() -> None:
+    with LlvmEnv() as env:
+        assert TYPED.read_text() == with_names(TYPED, env)
+
+
+def test_a_name_that_is_missing_in_a_list_is_written(tmp_path: Path) -> None:
+    stale = tmp_path / "typed.py"
+    stale.write_text(TYPED.read_text().replace('    "Autophase",\n', "").replace('"Ir", ', ""))
+    with LlvmEnv() as env:
+        assert with_names(stale, env) == TYPED.read_text()
 
 
 def test_the_package_says_that_it_is_typed() -> None:

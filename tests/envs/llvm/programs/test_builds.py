@@ -384,7 +384,13 @@ def test_as_many_functions_are_split_off_as_asked_for_and_the_globals() -> None:
         assert "define" not in env.ir
 
 
-@pytest.mark.parametrize("name", ["adpcm", "blowfish", "qsort", "patricia"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "qsort",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("adpcm", "blowfish", "patricia")),
+    ],
+)
 def test_a_merged_program_does_what_the_whole_did(name: str) -> None:
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
         program = env.datasets.benchmark(f"cbench-v1/{name}")
@@ -396,7 +402,7 @@ def test_a_merged_program_does_what_the_whole_did(name: str) -> None:
         assert result.benchmark_semantics_validated
 
 
-@pytest.mark.parametrize("name", ["adpcm", "blowfish"])
+@pytest.mark.parametrize("name", ["adpcm", pytest.param("blowfish", marks=pytest.mark.slow)])
 def test_a_bundled_program_is_run_under_a_name_of_its_users_own(name: str) -> None:
     with compiler_gym.make("llvm-v0", observation_space="Runtime") as env:
         bundled = env.datasets.benchmark(f"cbench-v1/{name}")

@@ -153,7 +153,7 @@ def test_baselines_of_a_program_are_not_those_of_a_module(make_env: MakeEnv) -> 
     assert all(a != b for a, b in zip(found[0], found[1], strict=True))
 
 
-@pytest.mark.parametrize("program", ["crc32", "gsm"])
+@pytest.mark.parametrize("program", ["crc32", pytest.param("gsm", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", ["O1", "O2", "O3", "Oz"])
 def test_a_baseline_is_what_clang_and_lld_make(
     make_env: MakeEnv, tool: Tool, tmp_path: Path, program: str, level: str

@@ -118,7 +118,7 @@ def test_the_code_of_a_program_is_what_llvm_readelf_lists(tool: Tool, tmp_path: 
     assert built.text_size == sum(int(size, 16) for size in sizes) > 0
 
 
-@pytest.mark.parametrize("program", ["crc32", "gsm"])
+@pytest.mark.parametrize("program", ["crc32", pytest.param("gsm", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("query", "flags"),
     [("", ("-ffunction-sections", "-fdata-sections")), ("?scope=program", ("-flto",))],

@@ -66,6 +66,7 @@ def request(project: Path, **more: object) -> Request:
     return Request(BUILD, project, project.parent / "out", **(wanted | more))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -> None:
     asked = request(project, seconds=300.0, compilations=1, train="./program 2000000")
     (result,) = Job(asked, LlvmTuner()).run()

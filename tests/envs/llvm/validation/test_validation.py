@@ -5,10 +5,10 @@ import shutil
 from collections.abc import Callable
 
 import pytest
+from bundled import every_program
 
 import compiler_gym
 from compiler_gym.core import CompilerEnvState
-from compiler_gym.datasets import BundledPrograms
 from compiler_gym.envs.llvm.validation import QUICK
 from compiler_gym.envs.llvm.validation.generated import Effort, check
 from compiler_gym.validation import ValidationResult
@@ -34,15 +34,19 @@ def test_every_rung_is_reported_and_the_bundled_program_passes(
     assert result.walltime >= sum(rung.seconds for rung in result.rungs) > 0
 
 
-BUNDLED = sorted(BundledPrograms().benchmark_uris())
-
-
-@pytest.mark.parametrize("uri", BUNDLED, ids=lambda uri: uri.rpartition("/")[2])
+@pytest.mark.parametrize("name", every_program())
 def test_every_bundled_program_passes_on_at_least_twenty_inputs(
-    validated: Callable[..., ValidationResult], uri: str
+    validated: Callable[..., ValidationResult], name: str
 ) -> None:
     result = validated(
-        uri, "sroa", "early-cse", "licm", "inline", "gvn", "simplifycfg", rungs=QUICK
+        f"cbench-v1/{name}",
+        "sroa",
+        "early-cse",
+        "licm",
+        "inline",
+        "gvn",
+        "simplifycfg",
+        rungs=QUICK,
     )
     assert result.okay(), result.error_details
     assert verdicts(result) == {"replay": "ok", "verify": "ok", "run": "ok"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: three ways to choose settings, made from the options of a compiler.
+"""The action spaces: three ways to choose settings, made from the options of a compiler.
 
 ``Categorical`` sets or bumps one option at a time, ``Choices`` sets all of them at
 once, ``OptionThenValue`` chooses an option and then its value. Each changes the
@@ -99,7 +99,7 @@ def width_of(options: Sequence[Option]) -> int:
 
 def action_spaces(options: Sequence[Option]) -> tuple[ActionSpaceSpec, ...]:
     """Return the action spaces of a compiler with these options."""
-    items = tuple(_flag(options, move) for move in moves(options))
+    items = tuple(_flag_spec(options, move) for move in moves(options))
     return (
         ActionSpaceSpec(
             CATEGORICAL,
@@ -214,7 +214,7 @@ def _part(option: Option) -> PartSpec:
     return PartSpec(option.name, shown, f"{count} settings")
 
 
-def _flag(options: Sequence[Option], move: Set | Bump) -> FlagSpec:
+def _flag_spec(options: Sequence[Option], move: Set | Bump) -> FlagSpec:
     option = options[move.option]
     if isinstance(move, Bump):
         text = f"{option.name}{move.step:+}"

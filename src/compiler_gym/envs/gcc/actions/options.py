@@ -71,7 +71,7 @@ class Option(ABC):
         return self.name
 
 
-class _Listed(Option):
+class _ListedOption(Option):
     """An option whose settings can be listed."""
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class _Listed(Option):
 
 
 @dataclass(frozen=True, slots=True)
-class _Words(_Listed):
+class _Words(_ListedOption):
     """An option that takes one of some words."""
 
     name: str
@@ -151,7 +151,7 @@ class _Integer(Option):
 
 
 @dataclass(frozen=True, slots=True, eq=True, repr=True)
-class GccOOption(_Listed):
+class GccOOption(_ListedOption):
     """The optimisation level: ``-O0`` to ``-O3``, ``-Ofast``, ``-Og``, ``-Os``, ``-Oz``."""
 
     levels: tuple[str, ...]
@@ -165,7 +165,7 @@ class GccOOption(_Listed):
 
 
 @dataclass(frozen=True, slots=True)
-class GccFlagOption(_Listed):
+class GccFlagOption(_ListedOption):
     """A switch: ``-fname`` and, unless `no_fno`, ``-fno-name``."""
 
     name: str
@@ -188,7 +188,7 @@ class GccFlagIntOption(_Integer):
 
 
 @dataclass(frozen=True, slots=True)
-class GccFlagAlignOption(_Listed):
+class GccFlagAlignOption(_ListedOption):
     """An alignment: on, off, or to a power of two: ``-falign-loops=16``."""
 
     name: str

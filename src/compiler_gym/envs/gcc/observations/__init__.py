@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: a row for each observation of a GCC session, and one for each cost.
+"""The observations: a row for each observation of a GCC session, and one for each cost.
 
-Names are those of CompilerGym 0.2.5 where it has them. A cost has baselines, which are
-the same program compiled with a level and nothing else. ``compute`` holds what the rows
-name, of a ``subject``: both run in a worker, so a row names it by text.
+Names are those of CompilerGym 0.2.5 where it has them. The baselines of a cost are the
+same program compiled with a level and nothing else. ``compute`` holds the functions that
+the rows name; it runs in a worker, so a row names its function by text.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from compiler_gym.tables import Cost, Level, Observation, Table
 
 __all__ = ["LEVELS", "TABLE", "observation_spaces"]
 
-_MOST = 2**63 - 2
-_COUNT = ScalarSpec(0, _MOST, "int")
+_LARGEST_COUNT = 2**63 - 2
+_COUNT = ScalarSpec(0, _LARGEST_COUNT, "int")
 
 LEVELS = tuple(
     Level(f"_{option[1:].lower()}", option, f"compiled with {option} alone")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rows of the table name: how an observation is made of a program. Runs in a worker."""
+"""The functions that compute the observations of a program. Runs in a worker."""
 
 import contextlib
 import json
@@ -40,7 +40,7 @@ def _counts(program: Program, words: Words) -> Facts:
     return {"instruction_counts": json.dumps(instruction_counts(text))}
 
 
-_FACTS: Mapping[str, Finder] = {
+_FINDERS: Mapping[str, Finder] = {
     "asm_size": _asm_facts,
     "asm_hash": _asm_facts,
     "instruction_counts": _counts,
@@ -70,7 +70,7 @@ ENGINE: Mapping[str, Computation] = {
     "rtl": lambda program, settings: text_of(program.product(Builder.rtl, settings.words)),
     "asm": lambda program, settings: text_of(program.product(Builder.assembly, settings.words)),
     "obj": lambda program, settings: program.product(Builder.object, settings.words),
-    **{name: _fact(name, find) for name, find in _FACTS.items()},
+    **{name: _fact(name, find) for name, find in _FINDERS.items()},
     "choices": lambda program, settings: list(settings.choices),
     "command_line": lambda program, settings: program.command_line(settings),
     "action_mask": _action_mask,

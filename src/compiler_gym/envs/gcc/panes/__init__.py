@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a program that GCC compiles: its assembly, source, sizes and choices."""
+"""The explorer's views of a program: its assembly, source, sizes and choices."""
 
 import hashlib
 from pathlib import Path
@@ -15,13 +15,13 @@ __all__ = ["ASSEMBLY", "PANES", "make_pasted"]
 ASSEMBLY = Listing(
     "gas", "#", begin=r"\s*\.type\s+([^\s,]+), *[@%]function", end=r"\s*\.size\s+[^,]+, *\.-"
 )
-"""How assembly is written."""
+"""The syntax of assembly listings."""
 _LANGUAGES = {"C": "c", "C++": "c++"}
 _RUNS = ("runtime", "runtime_seconds", "runtime_instructions")
 
 
 def make_pasted(text: str, language: str, name: str) -> Benchmark:
-    """Return the program that `text` is, as a stranger's: its sessions compile it in a box.
+    """Return the program in `text`, which is untrusted: its sessions compile it in a sandbox.
 
     Raises `BenchmarkInitError` for a language that GCC is not asked to read.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How a program comes to be: its files, a user's own, and what a GCC preprocesses them to.
+"""How programs are made: from a user's files, and preprocessed by GCC.
 
 ``source`` is a program as GCC reads it, packed into the bytes of a benchmark; ``own``
 makes one of a user's files; ``preprocessed`` is one under some options, which ``macros``
-tells apart; ``memo`` keeps what is known of programs that were compiled before.
+tells apart; ``memo`` caches the facts of programs that were compiled before.
 """

@@ -15,7 +15,7 @@ from compiler_gym.envs.gcc.programs.memo import Facts
 
 __all__ = ["digest_of", "query", "seen_by_compiler_alone", "seen_by_preprocessor"]
 
-_PASSES = (
+_PASS_FLAGS = (
     *("aggressive-loop-", "align-", "allocation-dce", "allow-store-", "auto-inc-", "bit-tests"),
     *("branch-", "btr-", "caller-saves", "code-hoisting", "combine-stack-", "compare-elim"),
     *("conserve-stack", "cprop-", "crossjumping", "cse-", "dce", "defer-pop", "delayed-branch"),
@@ -36,8 +36,8 @@ _PASSES = (
 Names that are not here are asked for, those of options yet to come among them.
 """
 
-_SILENT = re.compile(rf"-f(?:no-)?(?:{'|'.join(_PASSES)})|--param=", re.ASCII)
-_LATE = re.compile(r"--param=(?:con|de)structive-interference-size=", re.ASCII)
+_SILENT = re.compile(rf"-f(?:no-)?(?:{'|'.join(_PASS_FLAGS)})|--param=", re.ASCII)
+_LATE_PARAMETERS = re.compile(r"--param=(?:con|de)structive-interference-size=", re.ASCII)
 
 
 def seen_by_preprocessor(words: Iterable[str]) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def seen_by_compiler_alone(words: Iterable[str]) -> bool:
 
     GCC 12 and newer do so for ``__GCC_DESTRUCTIVE_SIZE`` and its opposite.
     """
-    return any(_LATE.match(word) for word in words)
+    return any(_LATE_PARAMETERS.match(word) for word in words)
 
 
 def query(language: str, flags: Sequence[str], words: Sequence[str]) -> list[str]:

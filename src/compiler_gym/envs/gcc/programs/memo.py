@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What is known of programs that were compiled before: in memory, and on disk.
+"""A cache of facts of programs that were compiled before: in memory, and on disk.
 
 There is one file for each program and compiler. Each line of it holds the facts
-of one command line; whoever learns something appends a line. A cache that cannot
+of one command line; every process appends to it. A cache that cannot
 be read or written costs time, never a result, and a torn line is passed over.
 """
 
@@ -26,7 +26,7 @@ MOST_KNOWN = 50_000
 """Command lines of a program that are kept in memory; the others are read again."""
 
 _MOST_PROGRAMS = 256
-_KEY = 32
+_KEY_LENGTH = 32
 _programs: dict[Path, "Memo"] = {}
 
 
@@ -58,7 +58,7 @@ class Memo:
     def add(self, command: str, facts: Facts) -> None:
         """Remember more facts of `command`."""
         self.facts(command).update(facts)
-        line = _key(command) + b" " + json.dumps(facts).encode() + b"\n"
+        line = _command_key(command) + b" " + json.dumps(facts).encode() + b"\n"
         try:
             self._append(line)
         except OSError:
@@ -69,7 +69,7 @@ class Memo:
         self._known, self._stored, self._read_to = {}, {}, 0
 
     def _load(self, command: str) -> Facts:
-        key = _key(command)
+        key = _command_key(command)
         self._read_more()
         found: Facts = {}
         for line in self._stored.pop(key, ()):
@@ -95,7 +95,7 @@ class Memo:
         whole = data.rfind(b"\n") + 1
         self._read_to += whole
         for line in data[:whole].splitlines():
-            self._stored.setdefault(line[:_KEY], []).append(line[_KEY + 1 :])
+            self._stored.setdefault(line[:_KEY_LENGTH], []).append(line[_KEY_LENGTH + 1 :])
 
     def _append(self, line: bytes) -> None:
         if self.path.is_file() and self.path.stat().st_size > MOST_BYTES:
@@ -112,5 +112,5 @@ def memo_of(path: Path) -> Memo:
     return memo
 
 
-def _key(command: str) -> bytes:
-    return hashlib.blake2b(command.encode(), digest_size=_KEY // 2).hexdigest().encode()
+def _command_key(command: str) -> bytes:
+    return hashlib.blake2b(command.encode(), digest_size=_KEY_LENGTH // 2).hexdigest().encode()

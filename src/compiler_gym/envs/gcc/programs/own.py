@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from compiler_gym.datasets import Benchmark, BenchmarkSource, BenchmarkUri, RunSpec
-from compiler_gym.envs.gcc.programs.source import LANGUAGES, Program, collect, pack
+from compiler_gym.envs.gcc.programs.source import LANGUAGES, SourceProgram, collect, pack
 from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 
 __all__ = ["benchmark_of", "make_benchmark", "make_benchmark_from_source"]
@@ -49,11 +49,11 @@ def make_benchmark_from_source(
         )
     name = f"src{suffix}"
     text = source.encode() if isinstance(source, str) else source
-    return benchmark_of(Program((name,), {name: text}, tuple(copt or ())), run=run)
+    return benchmark_of(SourceProgram((name,), {name: text}, tuple(copt or ())), run=run)
 
 
 def benchmark_of(
-    program: Program, uri: BenchmarkUri | str | None = None, *, run: RunSpec | None = None
+    program: SourceProgram, uri: BenchmarkUri | str | None = None, *, run: RunSpec | None = None
 ) -> Benchmark:
     """Return `program` as a benchmark, named after what it holds unless it has a name."""
     contents = pack(program)

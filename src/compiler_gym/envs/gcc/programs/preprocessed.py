@@ -23,7 +23,7 @@ from compiler_gym.envs.gcc.programs.macros import (
 from compiler_gym.envs.gcc.programs.memo import memo_of
 from compiler_gym.envs.gcc.programs.source import (
     LANGUAGES,
-    Program,
+    SourceProgram,
     compile_flags,
     pack,
     suffix_of,
@@ -39,7 +39,7 @@ from compiler_gym.paths import cache_path
 __all__ = ["Preprocessed", "Sources"]
 
 _MOST_REMEMBERED = 128
-_FORMAT = "2"
+_PREPROCESSED_VERSION = "2"
 _SWITCHES = re.compile(rb"pragma[ \t]+GCC[ \t]+(?:optimize|target|(?:push|pop|reset)_options)\b")
 """What changes macros from within a program, which a preprocessor that runs alone passes over."""
 
@@ -49,9 +49,9 @@ _remembered: dict[str, "Preprocessed"] = {}
 class Preprocessed(NamedTuple):
     """A program under some options."""
 
-    text: Program
+    text: SourceProgram
     """Its units, with every header in them."""
-    compiled: Program
+    compiled: SourceProgram
     """What is compiled: `text`, or the program itself where a text would not do."""
     digest: str
     """Hexadecimal digits that change with what is compiled."""
@@ -60,7 +60,7 @@ class Preprocessed(NamedTuple):
 class Sources:
     """One program under one compiler."""
 
-    def __init__(self, gcc: Gcc, identity: str, program: Program, directory: Path) -> None:
+    def __init__(self, gcc: Gcc, identity: str, program: SourceProgram, directory: Path) -> None:
         self.program = program
         self._gcc, self._identity = gcc, identity
         self._directory = directory
@@ -158,7 +158,7 @@ class Sources:
         except (OSError, ValueError, zlib.error, BenchmarkInitError):
             return None
 
-    def _preprocessed(self, text: Program, digest: str) -> Preprocessed:
+    def _preprocessed(self, text: SourceProgram, digest: str) -> Preprocessed:
         # Other macros often make the same text, which is kept once.
         same = (known for known in _remembered.values() if known.digest == digest)
         return next(same, None) or Preprocessed(text, text, digest)
@@ -173,16 +173,16 @@ class Sources:
         return self._base / "sources" / key[:2] / key
 
     def _key(self, macros: str) -> str:
-        parts = "\0".join((_FORMAT, self._identity, self._packed, macros))
+        parts = "\0".join((_PREPROCESSED_VERSION, self._identity, self._packed, macros))
         return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def _languages(program: Program) -> set[str]:
+def _languages(program: SourceProgram) -> set[str]:
     """Return the languages that have macros in `program`."""
     found = {LANGUAGES.get(suffix_of(unit), "c") for unit in program.units}
     return {language for language in found if not language.endswith("cpp-output")}
 
 
-def _names_differ(program: Program) -> bool:
+def _names_differ(program: SourceProgram) -> bool:
     """Return whether the objects of the units have names of their own in one directory."""
     return len({PurePosixPath(unit).stem for unit in program.units}) == len(program.units)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program as GCC reads it: one source text, or an archive of several with their headers.
 
-The bytes of a benchmark are either C source as it is, or a tar archive whose first
+The bytes of a benchmark are either plain C source, or a tar archive whose first
 member says which files are compiled and with which flags. Nothing is compiled here.
 """
 
@@ -20,7 +20,7 @@ from compiler_gym.files import read_regular
 
 __all__ = [
     "LANGUAGES",
-    "Program",
+    "SourceProgram",
     "collect",
     "compile_flags",
     "headers_for",
@@ -39,7 +39,7 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MU
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class SourceProgram:
     """Source files, which of them are compiled, and the flags they need."""
 
     units: tuple[str, ...]
@@ -50,7 +50,7 @@ class Program:
     """What the sources need to be understood, such as ``-DNDEBUG`` and ``-std=c99``."""
 
 
-def pack(program: Program) -> bytes:
+def pack(program: SourceProgram) -> bytes:
     """Return `program` as the bytes of a benchmark; equal programs give equal bytes."""
     alone = program.units == tuple(program.files) and len(program.units) == 1
     if alone and not program.flags and LANGUAGES.get(suffix_of(program.units[0])) == "c":
@@ -58,13 +58,13 @@ def pack(program: Program) -> bytes:
     manifest = {"units": program.units, "flags": program.flags}
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        _add(archive, _MANIFEST, json.dumps(manifest).encode())
+        _add_member(archive, _MANIFEST, json.dumps(manifest).encode())
         for name in sorted(program.files):
-            _add(archive, name, program.files[name])
+            _add_member(archive, name, program.files[name])
     return out.getvalue()
 
 
-def unpack(contents: bytes) -> Program:
+def unpack(contents: bytes) -> SourceProgram:
     """Return the program in the bytes of a benchmark; raise `BenchmarkInitError` if it is none."""
     if contents[257:262] != b"ustar":
         if b"\0" in contents:
@@ -72,10 +72,10 @@ def unpack(contents: bytes) -> Program:
                 "expected C source or an archive of sources, found binary data: "
                 "bitcode is for LLVM, GCC compiles source"
             )
-        return Program(("src.c",), {"src.c": contents})
+        return SourceProgram(("src.c",), {"src.c": contents})
     try:
         with tarfile.open(fileobj=io.BytesIO(contents)) as archive:
-            files = {m.name: _read(archive, m) for m in archive.getmembers() if m.isfile()}
+            files = {m.name: _member_bytes(archive, m) for m in archive.getmembers() if m.isfile()}
         manifest = json.loads(files.pop(_MANIFEST))
         units, flags = tuple(manifest["units"]), tuple(manifest["flags"])
     except (tarfile.TarError, KeyError, TypeError, ValueError, EOFError) as error:
@@ -87,10 +87,12 @@ def unpack(contents: bytes) -> Program:
     missing = [unit for unit in units if unit not in files]
     if missing or not units:
         raise BenchmarkInitError(f"the archive of sources lacks {', '.join(missing) or 'sources'}")
-    return Program(units, files, flags)
+    return SourceProgram(units, files, flags)
 
 
-def collect(units: Sequence[Path], flags: Iterable[str] = (), base: Path | None = None) -> Program:
+def collect(
+    units: Sequence[Path], flags: Iterable[str] = (), base: Path | None = None
+) -> SourceProgram:
     """Return the program of source files on disk, with the headers that they include.
 
     Headers are looked for beside the file that names them and in the directories of
@@ -105,19 +107,19 @@ def collect(units: Sequence[Path], flags: Iterable[str] = (), base: Path | None 
     root = _common([*used, *(path.parent for path in found)])
     names = {path: path.relative_to(root).as_posix() for path in found}
     includes = tuple(f"-I{folder.relative_to(root).as_posix()}" for folder in used)
-    return Program(
+    return SourceProgram(
         tuple(names[path] for path in paths),
         {names[path]: found[path] for path in sorted(found)},
         (*includes, *kept),
     )
 
 
-def is_cxx(program: Program) -> bool:
+def is_cxx(program: SourceProgram) -> bool:
     """Return whether a file of the program is C++."""
     return any(LANGUAGES.get(suffix_of(u), "c").startswith("c++") for u in program.units)
 
 
-def compile_flags(program: Program) -> tuple[str, ...]:
+def compile_flags(program: SourceProgram) -> tuple[str, ...]:
     """Return the flags that a program needs when it has been preprocessed."""
     return tuple(flag for flag in program.flags if not flag.startswith(("-I", "-D", "-U")))
 
@@ -133,13 +135,13 @@ def suffix_of(name: str) -> str:
     return PurePosixPath(name).suffix
 
 
-def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+def _add_member(archive: tarfile.TarFile, name: str, data: bytes) -> None:
     member = tarfile.TarInfo(name)
     member.size = len(data)
     archive.addfile(member, io.BytesIO(data))
 
 
-def _read(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+def _member_bytes(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
     file = archive.extractfile(member)
     assert file is not None
     return file.read()

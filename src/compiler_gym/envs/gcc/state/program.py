@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The state of an episode: one program, and what is known of it under any settings.
+"""The state of an episode: one program, and its known facts under any settings.
 
-Runs in a worker. Nothing is compiled before somebody looks, and the same command line
-is never compiled twice: what is known of a program is kept, its errors too.
+Runs in a worker. Nothing is compiled before it is observed, and the same command line
+is never compiled twice: facts of a program are kept, its errors too.
 """
 
 from collections.abc import Callable, Sequence

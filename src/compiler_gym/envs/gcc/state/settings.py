@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One index for each option, or -1 to leave it to the compiler; and how that is written.
+"""One index for each option, or -1 to leave it to the compiler; and its command line.
 
 The same functions serve the worker, which compiles with a command line, and the
 client, which shows and reads one. Nothing is run here.
@@ -135,7 +135,7 @@ class CommandReader:
             self._require_compiler(words.pop(0))
         if _QUIET in words:
             at = words.index(_QUIET)
-            _require_program(words[at + 1 :])
+            _require_one_input(words[at + 1 :])
             words = words[:at]
         choices = [ABSENT] * len(self.options)
         for word in _joined(words):
@@ -178,7 +178,7 @@ class CommandReader:
             )
 
 
-def _require_program(words: Sequence[str]) -> None:
+def _require_one_input(words: Sequence[str]) -> None:
     """Raise unless `words` are what a program needs, one file to read and one to write."""
     end = words.index("-c") if "-c" in words else len(words)
     flags, files = words[:end], words[end:]

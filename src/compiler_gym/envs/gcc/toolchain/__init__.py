@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The compiler as it was found on this machine, and how it and what it makes are run.
+"""The compiler on this machine: how it is found, and how it and its programs are run.
 
 ``gcc`` is one compiler, here or, with ``docker``, in an image; ``spec`` lists the options it
 accepts, which ``help`` reads from its own output. ``build`` compiles a program, ``products``
-reads what came of that, ``running`` runs it.
+reads the results, ``running`` runs the program.
 """

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from compiler_gym.envs.gcc.programs.source import (
     LANGUAGES,
-    Program,
+    SourceProgram,
     compile_flags,
     is_cxx,
     suffix_of,
@@ -33,8 +33,8 @@ from compiler_gym.sandbox import run_tool_boxed
 
 __all__ = ["Builder", "check", "is_lasting", "macros_of", "preprocess"]
 
-_MEMORY_BYTES = 8 << 30
-_FILE_BYTES = 1 << 30
+_GCC_MEMORY_BYTES = 8 << 30
+_GCC_FILE_BYTES = 1 << 30
 _MOST_WORDS = 4000
 _NO_MEMORY = re.compile(
     r"out of memory|virtual memory exhausted|[Cc]annot allocate memory|[Kk]illed"
@@ -59,13 +59,13 @@ class Builder:
     """
 
     def __init__(
-        self, gcc: Gcc, units: Callable[[Sequence[str]], Program], directory: Path
+        self, gcc: Gcc, units: Callable[[Sequence[str]], SourceProgram], directory: Path
     ) -> None:
         self.timeout = DEFAULT_SECONDS
         """Seconds that one run of GCC may take."""
         self._gcc = gcc
         self._units_for = units
-        self._units = Program((), {})
+        self._units = SourceProgram((), {})
         """What lies in the directory."""
         self._directory = directory
         self._words: tuple[str, ...] | None = None
@@ -79,7 +79,7 @@ class Builder:
         """Return the assembly of the program compiled with the settings `words`."""
         made = self._made_with(words)
         if "asm" not in made:
-            self._run(words, "-S")
+            self._run_gcc(words, "-S")
             made["asm"] = self._collect(".s")
         return made["asm"]
 
@@ -89,10 +89,10 @@ class Builder:
         if "obj" not in made:
             units = self._write_units(words)
             if all(LANGUAGES.get(suffix_of(u), "c").endswith("cpp-output") for u in units.units):
-                self._run(words, "-c", "-save-temps")  # its assembly costs nothing more
+                self._run_gcc(words, "-c", "-save-temps")  # its assembly costs nothing more
                 made["asm"] = self._collect(".s")
             else:  # which would preprocess apart from compiling
-                self._run(words, "-c")
+                self._run_gcc(words, "-c")
             made["obj"] = self._linked()
         return made["obj"]
 
@@ -109,7 +109,7 @@ class Builder:
             (self._directory / "obj.o").write_bytes(data)
             standard = ("-lstdc++",) if is_cxx(self._units) else ()
             linking = [*words, "obj.o", "-o", "program", *libraries, *standard]
-            _run(self._gcc, linking, self._directory, self.timeout)
+            _run_gcc(self._gcc, linking, self._directory, self.timeout)
             self._made["program"] = b""
         return self._directory / "program"
 
@@ -119,7 +119,7 @@ class Builder:
         if "rtl" not in made:
             for stale in self._directory.glob("*r.dfinish"):
                 stale.unlink()
-            self._run(words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr")
+            self._run_gcc(words, "-S", "-fdump-rtl-dfinish", "-fdump-noaddr")
             made["asm"] = self._collect(".s")
             made["rtl"] = b"".join(
                 p.read_bytes() for p in sorted(self._directory.glob("*r.dfinish"))
@@ -132,19 +132,19 @@ class Builder:
             self._words, self._made = chosen, {}
         return self._made
 
-    def _run(self, words: Sequence[str], *wanted: str) -> None:
+    def _run_gcc(self, words: Sequence[str], *wanted: str) -> None:
         try:
             self._write_units(words)
             given = [*words, *wanted, "-w", *self._units.flags, *self._units.units]
-            _run(self._gcc, given, self._directory, self.timeout)
+            _run_gcc(self._gcc, given, self._directory, self.timeout)
         except CompilerGymError:
             self._words = None  # what lies in the directory is half made
             raise
 
-    def _write_units(self, words: Sequence[str]) -> Program:
+    def _write_units(self, words: Sequence[str]) -> SourceProgram:
         units = self._units_for(words)
         if units is not self._units:
-            _write(units.files, self._directory)
+            _write_files(units.files, self._directory)
             self._units = units
         return units
 
@@ -159,19 +159,19 @@ class Builder:
         if len(units) > 1:
             objects = [PurePosixPath(unit).with_suffix(".o").name for unit in units]
             words = ["-r", "-nostdlib", "-o", "linked", *objects]
-            _run(self._gcc, words, self._directory, self.timeout)
+            _run_gcc(self._gcc, words, self._directory, self.timeout)
             return (self._directory / "linked").read_bytes()
         return self._collect(".o")
 
 
 def preprocess(
-    gcc: Gcc, program: Program, words: Sequence[str], directory: Path, timeout: float
-) -> Program:
+    gcc: Gcc, program: SourceProgram, words: Sequence[str], directory: Path, timeout: float
+) -> SourceProgram:
     """Return `program` as units that need no header, preprocessed under the settings `words`.
 
     Raises `CompilerDiagnosticError` with the compiler's own words if it cannot be.
     """
-    _write(program.files, directory)
+    _write_files(program.files, directory)
     found: dict[str, bytes] = {}
     for number, unit in enumerate(program.units):
         language = LANGUAGES.get(suffix_of(unit), "c")
@@ -180,35 +180,35 @@ def preprocess(
             found[name] = program.files[unit]
             continue
         given = ("-x", language, "-E", *words, "-w", *program.flags, unit, "-o", name)
-        _run(gcc, given, directory, timeout)
+        _run_gcc(gcc, given, directory, timeout)
         found[name] = (directory / name).read_bytes()
-    return Program(tuple(found), found, compile_flags(program))
+    return SourceProgram(tuple(found), found, compile_flags(program))
 
 
-def check(gcc: Gcc, units: Program, directory: Path, timeout: float) -> None:
+def check(gcc: Gcc, units: SourceProgram, directory: Path, timeout: float) -> None:
     """Raise `CompilerDiagnosticError` if preprocessed `units` have errors."""
-    _write(units.files, directory)
-    _run(gcc, ("-fsyntax-only", "-w", *units.flags, *units.units), directory, timeout)
+    _write_files(units.files, directory)
+    _run_gcc(gcc, ("-fsyntax-only", "-w", *units.flags, *units.units), directory, timeout)
 
 
 def macros_of(gcc: Gcc, query: Sequence[str], directory: Path, timeout: float) -> bytes:
     """Return what the compiler prints when it is asked for its macros."""
     directory.mkdir(parents=True, exist_ok=True)
-    return _run(gcc, query, directory, timeout).stdout
+    return _run_gcc(gcc, query, directory, timeout).stdout
 
 
-def _write(files: Mapping[str, bytes], directory: Path) -> None:
+def _write_files(files: Mapping[str, bytes], directory: Path) -> None:
     for name, contents in files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(contents)
 
 
-def _run(
+def _run_gcc(
     gcc: Gcc, words: Sequence[str], directory: Path, timeout: float
 ) -> "subprocess.CompletedProcess[bytes]":
     try:
-        if gcc.is_boxed and not gcc.is_docker:  # an image is a box already
+        if gcc.is_boxed and not gcc.is_docker:  # a container is a sandbox already
             command = [str(gcc.path()), *words]
             done = run_tool_boxed(command, folder=directory, seconds=timeout)
         else:
@@ -243,8 +243,8 @@ def _error_of(done: subprocess.CompletedProcess[bytes], gcc: Gcc) -> CompilerGym
 
 def _bound() -> None:
     """Bound the memory and the files of a run; a worker's own bounds stay if they are there."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_GCC_FILE_BYTES, _GCC_FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if soft == resource.RLIM_INFINITY:
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (_GCC_MEMORY_BYTES, hard))

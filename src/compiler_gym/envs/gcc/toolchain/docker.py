@@ -18,7 +18,7 @@ from compiler_gym.version import install_hint
 __all__ = ["DockerRunner"]
 
 _MOUNT = "/work"
-_MEMORY_BYTES = 8 << 30
+_IMAGE_MEMORY_BYTES = 8 << 30
 _SPARE_SECONDS = 30.0
 """What starting and removing a container may take beyond its run."""
 _BOUNDED = 'ulimit -c 0; ulimit -t "$0"; exec "$@"'
@@ -64,7 +64,7 @@ class DockerRunner:
             entrypoint="sh",
             detach=True,
             environment={"LC_ALL": "C", "COLUMNS": "4096", "SOURCE_DATE_EPOCH": "0"},
-            mem_limit=_MEMORY_BYTES,
+            mem_limit=_IMAGE_MEMORY_BYTES,
             network_disabled=True,
             user=f"{os.getuid()}:{os.getgid()}",
             volumes=volumes,

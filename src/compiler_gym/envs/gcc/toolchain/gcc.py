@@ -205,7 +205,7 @@ class Gcc:
                 os.dup2(errors.fileno(), 2)
 
             done = self.run(args, timeout=_QUERY_SECONDS, setup=redirect)
-            printed, said = (_contents(file) for file in (output, errors))
+            printed, said = (_rest_of(file) for file in (output, errors))
         # A Docker image is no child of this process, so its output comes as it is.
         return Completed(args, done.returncode, printed or done.stdout, said or done.stderr)
 
@@ -289,7 +289,7 @@ def _clean_environment() -> None:
     os.environ.update(LC_ALL="C", LANGUAGE="C", COLUMNS="4096", SOURCE_DATE_EPOCH="0")
 
 
-def _contents(file: IO[bytes]) -> bytes:
+def _rest_of(file: IO[bytes]) -> bytes:
     file.seek(0)
     return file.read()
 

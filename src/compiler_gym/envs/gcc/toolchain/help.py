@@ -29,9 +29,9 @@ MOST = 2**31 - 1
 """The largest value of a number whose range the compiler does not state."""
 
 _ITEM = re.compile(r"^ {1,4}(-\S+|[a-z][\w-]*)(?:\s+(.*))?$")
-_WORDS = re.compile(r"^(?P<name>\S+=)\[(?P<words>[^]]+)\]$")
+_WORD_CHOICES = re.compile(r"^(?P<name>\S+=)\[(?P<words>[^]]+)\]$")
 _RANGE = re.compile(r"^(?P<name>\S+=)<(?P<low>-?\d+),(?P<high>-?\d+)>$")
-_NUMBER = re.compile(r"^(?P<name>\S+=)<\w+>$")
+_NUMBER_OPTION = re.compile(r"^(?P<name>\S+=)<\w+>$")
 _BOUNDS = re.compile(
     r"^default (?P<default>\S+)(?: minimum (?P<low>-?\d+) maximum (?P<high>-?\d+))?"
 )
@@ -72,10 +72,10 @@ def read_optimizers(help_text: str, values_text: str = "") -> list[Option]:
     items = list(_items(help_text))
     values = {item.text: item.rest for item in _items(values_text)}
     words = _known_arguments(help_text) | _known_arguments(values_text)
-    levels = _levels(item.text for item in items)
+    levels = _level_names(item.text for item in items)
     found: dict[str, Option] = {}
     for item in items:
-        option = _flag(item.text, values.get(item.text, ""), words)
+        option = _flag_option(item.text, values.get(item.text, ""), words)
         if option is None or option.name in found or negative(option.name) in found:
             continue  # GCC 14 and newer list a switch and its opposite
         found[option.name] = option
@@ -173,7 +173,7 @@ def _known_arguments(text: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _levels(names: Iterable[str]) -> tuple[str, ...]:
+def _level_names(names: Iterable[str]) -> tuple[str, ...]:
     found: list[str] = []
     for name in names:
         if name == "-O<number>":
@@ -183,17 +183,17 @@ def _levels(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _flag(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
+def _flag_option(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
     if not text.startswith("-f") or text in _NEEDS_A_FILE or text in _ALIASES:
         return None
     if text.startswith("-falign-"):
         return GccFlagAlignOption(text.partition("=")[0])
-    if match := _WORDS.match(text):
+    if match := _WORD_CHOICES.match(text):
         return GccFlagEnumOption(match["name"], tuple(match["words"].split("|")))
     if match := _RANGE.match(text):
         bounds = max(int(match["low"]), 0), int(match["high"])
         return GccFlagIntOption(match["name"], *bounds, _integer(value))
-    if match := _NUMBER.match(text):
+    if match := _NUMBER_OPTION.match(text):
         return _numbered(match["name"], _integer(value))
     if text.endswith("="):
         if text not in words and _integer(value) is not None:
@@ -209,13 +209,13 @@ def _numbered(name: str, default: int | None) -> Option:
 
 
 def _param(text: str, value: str, words: dict[str, tuple[str, ...]]) -> Option | None:
-    if match := _WORDS.match(text):
+    if match := _WORD_CHOICES.match(text):
         return GccParamEnumOption(match["name"], tuple(match["words"].split("|")))
     if match := _RANGE.match(text):
         # A range may start below 0, but no version takes a negative number.
         bounds = max(int(match["low"]), 0), int(match["high"])
         return GccParamIntOption(match["name"], *bounds, _integer(value))
-    name = match["name"] if (match := _NUMBER.match(text)) else text
+    name = match["name"] if (match := _NUMBER_OPTION.match(text)) else text
     if not name.endswith("="):
         return None
     if name in words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is read off a compilation: sizes, hashes, counts and machines, from assembly and objects.
+"""Facts read from assembly and objects: sizes, hashes, counts and machines.
 
 Only the standard library is used, and no other program is run.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a GCC can be told: its version and its options, read once per compiler.
+"""The version and the options of a GCC, read once per compiler.
 
-The compiler itself is asked, and what it says is kept in the cache under its
-hash. A cache that cannot be written costs time, never a result.
+They are read from the compiler's own help, which is cached under the hash of the
+compiler. A cache that cannot be written costs time, never a result.
 """
 
 import json
@@ -27,7 +27,7 @@ from compiler_gym.paths import cache_path
 
 __all__ = ["GccSpec", "get_spec"]
 
-_FORMAT = 2
+_CACHE_VERSION = 2
 """Changes when the same help is read in another way."""
 
 
@@ -56,15 +56,15 @@ def get_spec(gcc_bin: str) -> GccSpec:
     """
     gcc = Gcc(gcc_bin)
     version, identity = gcc.version_text(), gcc.identity()
-    path = cache_path("gcc-options") / f"{identity}-{_FORMAT}.json"
-    options = _read(path)
+    path = cache_path("gcc-options") / f"{identity}-{_CACHE_VERSION}.json"
+    options = _read_options(path)
     if options is None:
-        options = _ask(gcc)
-        _write(path, options)
+        options = _ask_compiler(gcc)
+        _write_options(path, options)
     return GccSpec(gcc, version, options, identity)
 
 
-def _ask(gcc: Gcc) -> list[Option]:
+def _ask_compiler(gcc: Gcc) -> list[Option]:
     def help_of(*words: str) -> str:
         return gcc.answer(*words).stdout.decode(errors="replace")
 
@@ -82,7 +82,7 @@ def _ask(gcc: Gcc) -> list[Option]:
     return without_refused(found, done.stderr.decode(errors="replace"))
 
 
-def _read(path: Path) -> list[Option] | None:
+def _read_options(path: Path) -> list[Option] | None:
     try:
         rows = json.loads(path.read_bytes())
         return [_option(*row) for row in rows] or None
@@ -97,6 +97,6 @@ def _option(kind: str, *fields: object) -> Option:
     return getattr(kinds, kind)(*values)
 
 
-def _write(path: Path, options: list[Option]) -> None:
+def _write_options(path: Path, options: list[Option]) -> None:
     rows = [[type(option).__name__, *astuple(option)] for option in options]  # type: ignore[call-overload]  # every kind is a dataclass
     keep(path, json.dumps(rows).encode())

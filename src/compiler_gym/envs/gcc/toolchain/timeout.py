@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long one run of GCC may take. Client and worker agree on it here; nothing is run."""
+"""The time limit of one run of GCC, shared by client and worker."""
 
 from compiler_gym.errors import InvalidParameterError
 

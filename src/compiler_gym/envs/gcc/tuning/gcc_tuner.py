@@ -10,6 +10,7 @@ from compiler_gym.builds import Binary, Unit
 from compiler_gym.envs.gcc.toolchain.spec import GccSpec, get_spec
 from compiler_gym.envs.gcc.tuning.flags import SECTIONS, choices, option_of, possible
 from compiler_gym.envs.gcc.tuning.making import BASE, LEFT_OUT, Maker, Tools
+from compiler_gym.envs.gcc.tuning.meanings import meaning
 from compiler_gym.envs.gcc.tuning.script import script_of
 from compiler_gym.envs.gcc.tuning.size import LINKER, Flags, ordered, told
 from compiler_gym.errors import PlanError, ProjectError
@@ -20,6 +21,7 @@ from compiler_gym.tuning import (
     BinaryPlan,
     Found,
     Journal,
+    Meaning,
     Measure,
     SizeSearch,
     SourceFile,
@@ -141,6 +143,10 @@ class GccTuner:
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         """Raise `PlanError`: there are no passes to choose."""
         raise PlanError(f"{self.version} takes flags and no passes, found {', '.join(steps)}")
+
+    def meaning(self, decision: str) -> Meaning:
+        """Return what this GCC's help says of `decision`."""
+        return meaning(self._tools.gcc, decision)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return GCC's own commands that make the same bytes."""

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How to tell that GCC broke a program: replay the episode, then run what it made.
+"""Validation: replay the episode, run its program, and compare it with the build at -O0.
 
 Some options ask for another program: ``-ffast-math`` may change a printed digit, and
-``-fpack-struct`` the layout that a library expects. A failure says what the options
-do, which need not be a bug of GCC. ``build`` makes programs, ``runs`` compares them.
+``-fpack-struct`` the layout that a library expects. A failure shows an effect of
+the options, which need not be a bug of GCC. ``build`` makes programs, ``runs`` compares them.
 """
 
 from collections.abc import Callable, Iterable

@@ -20,7 +20,7 @@ from compiler_gym.validation import Reference
 
 __all__ = ["linked", "reference_of"]
 
-_SECONDS = 300.0
+_BUILD_SECONDS = 300.0
 _MOST_REFERENCES = 32
 _lock = threading.Lock()
 
@@ -35,7 +35,7 @@ def linked(
     """
     with scratch_directory("link") as directory:
         folder = Path(directory)
-        yield _link(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
+        yield _link_program(gcc_bin, object_file, folder, [*words, *_libraries(benchmark)])
 
 
 def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference:
@@ -45,13 +45,13 @@ def reference_of(gcc_bin: str, benchmark: Benchmark, spec: RunSpec) -> Reference
     return _reference(gcc_bin, is_boxed, contents, _libraries(benchmark), spec.time_limit)
 
 
-def _link(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
+def _link_program(gcc_bin: str, object_file: bytes, folder: Path, words: Sequence[str]) -> Path:
     (folder / "obj.o").write_bytes(object_file)
     command = ["obj.o", "-o", "program", *words]
     try:
-        done = Gcc(gcc_bin).run(command, timeout=_SECONDS, cwd=folder)
+        done = Gcc(gcc_bin).run(command, timeout=_BUILD_SECONDS, cwd=folder)
     except subprocess.TimeoutExpired as late:
-        raise BenchmarkTimeoutError(f"{gcc_bin} did not link within {_SECONDS:g} s") from late
+        raise BenchmarkTimeoutError(f"{gcc_bin} did not link within {_BUILD_SECONDS:g} s") from late
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()[:2000]
         raise BenchmarkInitError(f"{gcc_bin} cannot link the program:\n{said}")
@@ -75,11 +75,13 @@ def _reference(
             folder = directory.path
             gcc = Gcc(gcc_bin, is_boxed=is_boxed)
             try:
-                units = preprocess(gcc, unpack(contents), ["-O0"], folder / "sources", _SECONDS)
+                units = preprocess(
+                    gcc, unpack(contents), ["-O0"], folder / "sources", _BUILD_SECONDS
+                )
                 object_file = Builder(gcc, lambda _: units, folder / "units").object(["-O0"])
             except CompilerError as error:
                 raise BenchmarkInitError(f"the program does not compile at -O0: {error}") from error
             shutil.rmtree(folder / "sources", ignore_errors=True)
-            return _link(gcc_bin, object_file, folder, libraries)
+            return _link_program(gcc_bin, object_file, folder, libraries)
 
     return Reference(build, RunLimits(seconds=seconds))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does the program still do its job? Run it, and compare it with its build at -O0."""
+"""The check that runs the program and compares it with its build at -O0."""
 
 from collections.abc import Callable
 
@@ -53,7 +53,7 @@ def compare_object(
     cases = chosen_cases(spec)
     reference = reference_of(gcc_bin, benchmark, spec)
     limits = RunLimits(seconds=spec.time_limit)
-    building = linked(gcc_bin, object_file, benchmark, _words(gcc_bin, commandline))
+    building = linked(gcc_bin, object_file, benchmark, _command_words(gcc_bin, commandline))
     return compare_built(building, reference, cases, limits=limits, builds="link")
 
 
@@ -63,7 +63,7 @@ def _compiler_of(subject: Subject) -> str:
     return gcc_bin
 
 
-def _words(gcc_bin: str, commandline: str) -> list[str]:
+def _command_words(gcc_bin: str, commandline: str) -> list[str]:
     spec = get_spec(gcc_bin)
     options = spec.options
     choices, _ = CommandReader(options, spec.gcc.program).read(commandline)

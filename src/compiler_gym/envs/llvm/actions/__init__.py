@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: the action spaces, read from two tables.
+"""The action spaces, read from two tables.
 
 ``passes.tsv`` lists LLVM's transforms with their pipeline text and tier: ``risky`` passes are
 in ``PassesAll`` alone, ``varying`` ones gave other results in other runs of
@@ -66,21 +66,23 @@ LINK_TIME = tuple(
 """The two halves of clang's link-time optimisation for size."""
 
 
-def _rows(table: str) -> list[list[str]]:
+def _table_rows(table: str) -> list[list[str]]:
     text = files("compiler_gym.envs.llvm").joinpath(table).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     return [line.split("\t") for line in lines[1:]]
 
 
-def _passes(*, risky: bool) -> tuple[FlagSpec, ...]:
+def _pass_flags(*, risky: bool) -> tuple[FlagSpec, ...]:
     return tuple(
         FlagSpec(name, pipeline, description)
-        for name, _, pipeline, tier, description in _rows("passes.tsv")
+        for name, _, pipeline, tier, description in _table_rows("passes.tsv")
         if risky or "risky" not in tier.split()
     )
 
 
-VARYING = tuple(name for name, _, _, tier, _ in _rows("passes.tsv") if "varying" in tier.split())
+VARYING = tuple(
+    name for name, _, _, tier, _ in _table_rows("passes.tsv") if "varying" in tier.split()
+)
 """Passes that give other results in other runs."""
 
 
@@ -93,13 +95,13 @@ def _varying(items: tuple[FlagSpec, ...]) -> tuple[int, ...]:
 @cache
 def legacy_flags() -> frozenset[str]:
     """Return how CompilerGym 0.2.5 wrote its actions."""
-    return frozenset(row[0] for row in _rows("legacy_actions.tsv"))
+    return frozenset(row[0] for row in _table_rows("legacy_actions.tsv"))
 
 
 def _legacy() -> tuple[FlagSpec, ...]:
     """Return the old actions, described as today's passes where the table has no remark."""
-    does = {item.flag: item.description for item in _passes(risky=True)}
-    rows = ([*row, "", ""][:3] for row in _rows("legacy_actions.tsv"))
+    does = {item.flag: item.description for item in _pass_flags(risky=True)}
+    rows = ([*row, "", ""][:3] for row in _table_rows("legacy_actions.tsv"))
     return tuple(
         FlagSpec(name, pipeline or NO_OP, remark or does.get(pipeline, ""))
         for name, pipeline, remark in rows
@@ -114,7 +116,7 @@ def _space(
 
 def _marks() -> tuple[ActionSpaceSpec, ...]:
     """Return the spaces of decisions: without the code generator's, and with them."""
-    items = tuple(i for i in _passes(risky=False) if i.name not in _SEES_IDS) + PIPELINES
+    items = tuple(i for i in _pass_flags(risky=False) if i.name not in _SEES_IDS) + PIPELINES
     alone, together = MARKS
     return (
         _space(
@@ -136,7 +138,7 @@ def _marks() -> tuple[ActionSpaceSpec, ...]:
 
 def _parameters() -> ActionSpaceSpec:
     """Return the passes that take parameters or none, each once, and the levels."""
-    items = tuple(item for item in _passes(risky=False) if "<" not in item.name)
+    items = tuple(item for item in _pass_flags(risky=False) if "<" not in item.name)
     return ActionSpaceSpec(
         NAME,
         DictSpec(
@@ -173,7 +175,7 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
         ),
         _space(
             "PassesAndCodegen",
-            _passes(risky=False) + PIPELINES + items + LINK_TIME,
+            _pass_flags(risky=False) + PIPELINES + items + LINK_TIME,
             "PassesAndPipelines, then one option of the code generator set at a time, then the "
             "levels of link-time optimisation",
         ),
@@ -187,12 +189,12 @@ def _codegen() -> tuple[ActionSpaceSpec, ...]:
 
 
 ACTION_SPACES = (
-    _space("Passes", _passes(risky=False), "Deterministic, safe transforms (the default)"),
-    _space("PassesAll", _passes(risky=True), "Passes and those known to crash, hang or differ"),
+    _space("Passes", _pass_flags(risky=False), "Deterministic, safe transforms (the default)"),
+    _space("PassesAll", _pass_flags(risky=True), "Passes and those known to crash, hang or differ"),
     _space("Pipelines", PIPELINES, "The standard optimisation levels as single actions"),
     _space(
         "PassesAndPipelines",
-        _passes(risky=False) + PIPELINES,
+        _pass_flags(risky=False) + PIPELINES,
         "Passes, then the standard levels: a search may start from -Oz",
     ),
     _space(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be chosen of LLVM's code generator, read from a table, and how a choice is written.
+"""The options of LLVM's code generator, read from a table, and the syntax of a choice.
 
 ``codegen.tsv`` lists options of ``llc`` with the values that are offered beside their default,
 and what ``python -m tools.codegen_effects`` measured of each. The engine is built with the same
@@ -52,7 +52,7 @@ class CodegenOption:
 
 
 @cache
-def _options() -> tuple[CodegenOption, ...]:
+def _codegen_options() -> tuple[CodegenOption, ...]:
     text = files("compiler_gym.envs.llvm").joinpath("codegen.tsv").read_text(encoding="utf-8")
     rows = [line.split("\t") for line in text.splitlines() if line and line[0] != "#"][1:]
     return tuple(
@@ -67,10 +67,10 @@ def _options() -> tuple[CodegenOption, ...]:
     )
 
 
-OPTIONS: tuple[CodegenOption, ...] = _options()
+OPTIONS: tuple[CodegenOption, ...] = _codegen_options()
 """Every option, in the order of the action space ``Codegen``."""
 
-_NUMBERS = {option.name: number for number, option in enumerate(OPTIONS)}
+_NUMBER_OF_OPTION = {option.name: number for number, option in enumerate(OPTIONS)}
 
 
 def flags() -> tuple[tuple[FlagSpec, ...], tuple[int, ...]]:
@@ -122,7 +122,7 @@ def numbers_of(chosen: Mapping[str, str]) -> list[int]:
     """
     numbers = [0] * len(OPTIONS)
     for name, value in chosen.items():
-        at = _number(name)
+        at = _option_number(name)
         if value not in OPTIONS[at].values:
             raise InvalidActionError(
                 f"{value!r} is no value of {name}: expected one of {', '.join(OPTIONS[at].values)}"
@@ -199,10 +199,10 @@ def read_llc(words: Iterable[str]) -> dict[str, str]:
     return chosen
 
 
-def _number(name: str) -> int:
-    if name not in _NUMBERS:
+def _option_number(name: str) -> int:
+    if name not in _NUMBER_OF_OPTION:
         raise InvalidActionError(
             f"{name!r} is no option of the code generator that can be chosen: see the actions of "
             "CodegenOptions"
         )
-    return _NUMBERS[name]
+    return _NUMBER_OF_OPTION[name]

@@ -15,7 +15,7 @@ from pathlib import Path
 __all__ = ["count", "find_opt", "reproduce"]
 
 _COUNT = re.compile(r"^TotalInstructionCount: (\d+)$", re.MULTILINE)
-_SECONDS = 120.0
+_TOOL_SECONDS = 120.0
 
 
 def find_opt(version: str) -> str | None:
@@ -23,7 +23,7 @@ def find_opt(version: str) -> str | None:
     major = version.partition(".")[0]
     for name in filter(shutil.which, (f"opt-{major}", "opt")):
         with suppress(OSError, subprocess.SubprocessError):
-            if f"LLVM version {major}." in _run([name, "--version"]).stdout:
+            if f"LLVM version {major}." in _run_tool([name, "--version"]).stdout:
                 return name
     return None
 
@@ -34,17 +34,19 @@ def reproduce(command: str, directory: Path) -> int:
     Raises `subprocess.SubprocessError` or `OSError` when it fails.
     """
     words = shlex.split(command)
-    _run(words, directory)
+    _run_tool(words, directory)
     return count(words[0], directory / words[words.index("-o") + 1])
 
 
 def count(opt: str, bitcode: Path) -> int:
     """Return how many instructions LLVM says the functions in `bitcode` have."""
-    done = _run([opt, "-disable-output", "-passes=print<func-properties>", str(bitcode)])
+    done = _run_tool([opt, "-disable-output", "-passes=print<func-properties>", str(bitcode)])
     return sum(map(int, _COUNT.findall(done.stderr)))
 
 
-def _run(words: list[str], directory: Path | None = None) -> "subprocess.CompletedProcess[str]":
+def _run_tool(
+    words: list[str], directory: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        words, cwd=directory, check=True, capture_output=True, text=True, timeout=_SECONDS
+        words, cwd=directory, check=True, capture_output=True, text=True, timeout=_TOOL_SECONDS
     )

@@ -27,7 +27,7 @@ from compiler_gym.version import install_hint
 __all__ = ["Demonstration"]
 
 _ENV = "llvm-v0"
-_OPTIONS = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
+_SPACES = {"reward_space": "IrInstructionCount", "action_space": "PassesAndPipelines"}
 
 
 class Demonstration:
@@ -83,7 +83,7 @@ class Demonstration:
             self._plot(self._directory / "results.png", seconds)
 
     def _find(self, programs: Iterable[str], budget: Budget, jobs: int, seed: int) -> None:
-        with make(_ENV, **_OPTIONS) as env:
+        with make(_ENV, **_SPACES) as env:
             self.opt = find_opt(env.compiler_version)
             self.facts |= {
                 "compiler": f"LLVM {env.compiler_version}", "seconds": budget.seconds,
@@ -117,7 +117,9 @@ class Demonstration:
         )
         name = self._name_for(benchmark)
         (self._directory / f"{name}.bc").write_bytes(env.observation["Bitcode"].tobytes())
-        level, count, commandline = min(_levels(env, benchmark), key=lambda tried: tried[1])
+        level, count, commandline = min(
+            _measured_levels(env, benchmark), key=lambda tried: tried[1]
+        )
         command = self._command(name, commandline)
         row = Comparison(
             name=name, benchmark=str(benchmark), initial=initial, o0=o0, o3=o3, oz=oz,
@@ -132,7 +134,7 @@ class Demonstration:
             self._console, self.rows, seconds=budget.seconds, jobs=jobs, interrupts=self._interrupts
         ) as display:
             results = run_search(
-                lambda: make(_ENV, **_OPTIONS),
+                lambda: make(_ENV, **_SPACES),
                 self._benchmarks,
                 budget=budget,
                 jobs=jobs,
@@ -173,7 +175,7 @@ class Demonstration:
         return f"{name}~{taken + 1}" if taken else name
 
 
-def _levels(env: CompilerEnv, benchmark: Benchmark) -> Iterator[tuple[str, int, str]]:
+def _measured_levels(env: CompilerEnv, benchmark: Benchmark) -> Iterator[tuple[str, int, str]]:
     """Yield each level as an action, the instructions it leaves and its command line."""
     names = env.action_space.names  # type: ignore[attr-defined]  # its actions have names
     for (action,) in reversed(level_sequences(names)):

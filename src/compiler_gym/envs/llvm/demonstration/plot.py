@@ -63,9 +63,9 @@ def _draw_sizes(axes: Any, rows: Sequence[Comparison]) -> None:
 def _draw_course(axes: Any, rows: Sequence[Comparison], seconds: float) -> None:
     times = sorted({0.0, seconds, *(time for row in rows for time, _ in row.history)})
     for row in rows:
-        course = [100 * (row.oz / _at(row, time) - 1) for time in times]
+        course = [100 * (row.oz / _count_at(row, time) - 1) for time in times]
         axes.step(times, course, where="post", color=_ONE, linewidth=1)
-    means = [mean_of(row.oz / _at(row, time) for row in rows) for time in times]
+    means = [mean_of(row.oz / _count_at(row, time) for row in rows) for time in times]
     percent = [100 * ((mean or 1) - 1) for mean in means]
     axes.step(times, percent, where="post", color=_FOUND, linewidth=2.2, label="geometric mean")
     axes.plot([], [], color=_ONE, label="one program")
@@ -82,6 +82,6 @@ def _draw_course(axes: Any, rows: Sequence[Comparison], seconds: float) -> None:
     axes.legend(loc="upper left", fontsize=9, bbox_to_anchor=(-0.05, -0.13), ncols=2, frameon=False)
 
 
-def _at(row: Comparison, time: float) -> int:
+def _count_at(row: Comparison, time: float) -> int:
     """Return the best count known at `time`."""
     return min([row.baseline, *(count for moment, count in row.history if moment <= time)])

@@ -13,14 +13,14 @@ from compiler_gym.envs.llvm.inlining.actions import ANSWERS, LETTERS
 from compiler_gym.errors import CompilerGymError
 
 _REST = LETTERS[len(ANSWERS)]
-_LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+_LEVEL_NAMES = ("O0", "O1", "O2", "O3", "Os", "Oz")
 
 
 def main(words: list[str] | None = None) -> int:
     """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="compiler_gym.envs.llvm.inlining", description=__doc__)
     levels = parser.add_mutually_exclusive_group(required=True)
-    for level in _LEVELS:
+    for level in _LEVEL_NAMES:
         levels.add_argument(f"-{level}", dest="level", action="store_const", const=level)
     parser.add_argument(
         "--decisions",

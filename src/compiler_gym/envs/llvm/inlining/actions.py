@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done about a call that the inliner asks about, and how a list of it is written."""
+"""The actions on a call that the inliner asks about, and the syntax of a list of them."""
 
 from compiler_gym.session import ActionSpaceSpec, CommandlineSpec, FlagSpec
 

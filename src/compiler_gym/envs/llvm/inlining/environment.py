@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users hold: the environment of the inliner's questions, and its command line."""
+"""The environment of the inliner's questions, and its command line."""
 
 import operator
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: the call that is asked about, and of the module what the passes show of it."""
+"""The observations: those of the call in question, and those of the module."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,12 @@ INLINE_FEATURES = tuple(
 )
 """What LLVM offers a learned inliner (MLGO): 38 features in its order, then its own choice."""
 
-_NUMBERS = (
+_NUMBER_COLUMNS = (
     *("number", "block", "instruction", "arguments", "caller_blocks", "caller_instructions"),
     *("callee_blocks", "callee_instructions", "callee_calls"),
 )
 _FLAGS = ("is_callee_local", "is_in_loop")
-_TEXTS = ("caller", "callee", "location")
+_TEXT_COLUMNS = ("caller", "callee", "location")
 
 OWN = (
     Observation(
@@ -47,8 +47,8 @@ OWN = (
         name="CallSite",
         space=DictSpec(
             {
-                **dict.fromkeys(_TEXTS, TextSpec()),
-                **dict.fromkeys(_NUMBERS, COUNT),
+                **dict.fromkeys(_TEXT_COLUMNS, TextSpec()),
+                **dict.fromkeys(_NUMBER_COLUMNS, COUNT),
                 **dict.fromkeys(_FLAGS, ScalarSpec(0, 1, "bool")),
             }
         ),
@@ -58,8 +58,8 @@ OWN = (
         "the calls of the callee by name in the module. Empty names when the pipeline is over.",
         compute="call_site",
         default={
-            **dict.fromkeys(_TEXTS, ""),
-            **dict.fromkeys(_NUMBERS, 0),
+            **dict.fromkeys(_TEXT_COLUMNS, ""),
+            **dict.fromkeys(_NUMBER_COLUMNS, 0),
             **dict.fromkeys(_FLAGS, False),
         },
     ),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be earned: as for passes, but what a reset does already is part of the pipeline."""
+"""The rewards: as for passes, but the passes that a reset runs count as part of the episode."""
 
 from compiler_gym.envs.llvm.inlining.observations import INLINE_TABLE
 from compiler_gym.envs.llvm.rewards import SpeedupReward, buildtime_reward

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How LLVM's inliner fulfils the contract: a pipeline that stops at each call it asks about.
+"""The session of LLVM's inliner: a pipeline that stops at each call it asks about.
 
 Runs only in a worker. The pipeline is under way between two actions, on a stack of its own in
 this process's memory: a fork of the process is a fork of it.

@@ -36,7 +36,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     A file of results that is there is replaced, or with ``--resume`` completed. Flags
     that the script itself defines with absl are handed to absl.
     """
-    options = _options(sys.argv[1:] if argv is None else argv)
+    options = _parsed_arguments(sys.argv[1:] if argv is None else argv)
     task = Task(
         "llvm-instcount",
         "IR instructions against -Oz",
@@ -49,7 +49,7 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
     with make(task.environment) as env:
         uris = list(task.uris(env))[: options.max_benchmarks or None]
     results = Path(options.leaderboard_results)
-    known = _known(results, resume=options.resume)
+    known = _known_results(results, resume=options.resume)
     print(f"{len(uris)} programs, {task.repetitions} times each; results in {results}")
     with _logged(Path(options.leaderboard_logfile)):
         for number in range(task.repetitions):
@@ -63,10 +63,10 @@ def eval_llvm_instcount_policy(policy: Policy, argv: Sequence[str] | None = None
                 _print(outcome)
     _conclude(known)
     if options.validate:
-        _validate(known)
+        _validate_states(known)
 
 
-def _options(argv: Sequence[str]) -> argparse.Namespace:
+def _parsed_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = _parser()
     options, rest = parser.parse_known_args(list(argv))
     absl: Any = sys.modules.get("absl.flags")
@@ -118,7 +118,7 @@ def _truth(word: str) -> bool:
     return words[word.lower()]
 
 
-def _known(results: Path, *, resume: bool) -> list[CompilerEnvState]:
+def _known_results(results: Path, *, resume: bool) -> list[CompilerEnvState]:
     """Return the states that need no repetition; without `resume` the file begins anew."""
     if resume and results.is_file():
         return list(CompilerEnvStateReader.read_paths([results]))
@@ -166,7 +166,7 @@ def _conclude(states: list[CompilerEnvState]) -> None:
     print(f"Geometric mean of the reward: {words}")
 
 
-def _validate(states: list[CompilerEnvState]) -> None:
+def _validate_states(states: list[CompilerEnvState]) -> None:
     from compiler_gym.validation import validate_states
 
     started = time.monotonic()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: the table of every observation that a session computes.
+"""The observations: the table of all that a session computes.
 
 Names, shapes and meanings are those of CompilerGym 0.2.5 where it has them. ``costs``,
-``structure`` and ``runs`` hold the rows of one kind each, ``compute`` what makes them in a
-worker, ``derived`` those that the client makes of others, and ``names`` what arrays hold.
+``structure`` and ``runs`` hold the rows of one kind each, ``compute`` computes them in a worker,
+``derived`` computes further ones from these in the client, and ``names`` names array elements.
 """
 
 from compiler_gym.envs.llvm.actions.codegen_options import OPTIONS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What computes the observations, by the names that the table gives. Runs in a worker.
+"""The functions that compute the observations, by the names in the table. Runs in a worker.
 
 Whatever the engine offers of a module has a name already: ``Module.text`` is the method,
 ``loop_forest`` the function. What takes more than one call of it stands here.
@@ -90,7 +90,7 @@ def _vocabulary() -> _llvm.Ir2VecVocabulary:
     return _vocabularies[path]
 
 
-def _rows(vectors: dict[str, Any]) -> dict[str, Any]:
+def _names_and_vectors(vectors: dict[str, Any]) -> dict[str, Any]:
     return {"names": vectors["names"], "vectors": vectors["functions"]}
 
 
@@ -123,9 +123,9 @@ ENGINE: dict[str, Computation] = {
     "mca_cycles": lambda p: mca_cycles(p.module),
     "pass_statistics": lambda p: p.history.last(),
     "ir2vec.symbolic": lambda p: _vocabulary().symbolic(p.module)["program"],
-    "ir2vec.symbolic_functions": lambda p: _rows(_vocabulary().symbolic(p.module)),
+    "ir2vec.symbolic_functions": lambda p: _names_and_vectors(_vocabulary().symbolic(p.module)),
     "ir2vec.flow_aware": lambda p: _vocabulary().flow_aware(p.module)["program"],
-    "ir2vec.flow_aware_functions": lambda p: _rows(_vocabulary().flow_aware(p.module)),
+    "ir2vec.flow_aware_functions": lambda p: _names_and_vectors(_vocabulary().flow_aware(p.module)),
     "executable.is_buildable": lambda p: p.executable.is_buildable(p.module),
     "executable.is_runnable": lambda p: p.executable.is_runnable(p.module),
     "executable.build_times": lambda p: p.executable.build_times(p.module),

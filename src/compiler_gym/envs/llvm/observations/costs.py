@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be lowered: an observation and a row for each cost, from which all else follows."""
+"""The costs: for each, its observation and the row from which baselines and rewards follow."""
 
 from compiler_gym.envs.llvm.observations.shapes import COUNT
 from compiler_gym.session import ScalarSpec, SpaceSpec
@@ -16,11 +16,11 @@ PUBLISHED = Level(
 )
 """What CompilerGym 0.2.5 and papers compare with. It leaves more than clang -Oz, which marks
 functions; there is no such pair for -O3, which marks none."""
-_LEVELS = (
+_COST_LEVELS = (
     *(Level(level, level, f"after clang -{level}") for level in _CLANG_LEVELS),
     PUBLISHED,
 )
-LEVELS = tuple(level.name for level in _LEVELS)
+LEVELS = tuple(level.name for level in _COST_LEVELS)
 """The baselines of every cost: clang's levels, and what publications compare with."""
 AT_RESET = Level("Initial", "reset", "at reset, before any action")
 """Where rewards count from. It is no level of clang: goals mark functions, and -O0 does not."""
@@ -52,7 +52,7 @@ def _cost(
         unit=unit,
         deterministic=deterministic,
         platform_dependent=platform_dependent,
-        levels=_LEVELS,
+        levels=_COST_LEVELS,
         at_reset=AT_RESET,
         scales=("O3", "Oz", PUBLISHED.name),
         normalized="Norm",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Linux says of the processor, in ``/proc`` and ``/sys``."""
+"""Facts of the processor, read from ``/proc`` and ``/sys``."""
 
 import os
 from functools import cache
@@ -40,7 +40,7 @@ def cpu_info() -> dict[str, int | str]:
             continue
         seen.add((name, shared))
         found[f"{name}_cache_count"] = int(found[f"{name}_cache_count"]) + 1
-        found[f"{name}_cache_size"] = _bytes(size)
+        found[f"{name}_cache_size"] = _bytes_of_size(size)
     return found
 
 
@@ -54,7 +54,7 @@ def _cpu_name() -> str:
     return ""
 
 
-def _bytes(size: str) -> int:
+def _bytes_of_size(size: str) -> int:
     scale = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(size[-1:], 1)
     digits = size.rstrip("KMG")
     return int(digits) * scale if digits.isdigit() else 0

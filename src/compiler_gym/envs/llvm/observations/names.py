@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the numbers in arrays stand for: features by their place, kinds by their number.
+"""The names of array elements: features by position, kinds by number.
 
-Whoever looks at observations reads this without a compiler; a test compares it with the engine.
+Reading them needs no compiler; a test compares them with the engine.
 """
 
 __all__ = [

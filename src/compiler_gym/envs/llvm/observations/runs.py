@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows of a program that is built and run: whether it can be, and how long it takes."""
+"""Rows that build and run the program: whether that works, and how long it takes."""
 
 from compiler_gym.session import DictSpec, ScalarSpec, SequenceSpec
 from compiler_gym.tables import Observation

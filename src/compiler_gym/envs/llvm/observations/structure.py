@@ -21,7 +21,7 @@ __all__ = ["STRUCTURE"]
 
 _NAMES = SpaceSequenceSpec(TextSpec())
 _REALS = BoxSpec(float("-inf"), float("inf"), (ir2vec.dimension(),), "float64")
-_ROWS = BoxSpec(float("-inf"), float("inf"), (-1, ir2vec.dimension()), "float64")
+_VECTOR_ROWS = BoxSpec(float("-inf"), float("inf"), (-1, ir2vec.dimension()), "float64")
 _OPCODES = counts(len(INST_COUNT_FEATURES))
 _REMARK = ("kind", "pass", "name", "function", "message")
 
@@ -127,7 +127,7 @@ STRUCTURE: tuple[Observation, ...] = (
             ),
             Observation(
                 name=f"{name}Functions",
-                space=DictSpec({"names": _NAMES, "vectors": _ROWS}),
+                space=DictSpec({"names": _NAMES, "vectors": _VECTOR_ROWS}),
                 description=f"LLVM's IR2Vec, {kind}: a row of float64[{ir2vec.dimension()}] for "
                 "each function that has a body, and its name.",
                 compute=f"{compute}_functions",

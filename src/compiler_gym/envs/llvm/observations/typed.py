@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The names of the observations for type checkers and completion, by the type of their values.
 
-A test compares them with the table: a checker cannot read that.
+``make docs`` writes the lists from the table of observations, which a checker cannot read.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -20,11 +20,11 @@ Arrays = Literal[
     "CodegenChoices",
     "IR2Vec",
     "IR2VecFlowAware",
+    "Buildtime",
+    "Runtime",
     "InstCountNorm",
     "Inst2vecEmbeddingIndices",
     "Inst2vec",
-    "Buildtime",
-    "Runtime",
 ]
 """A numpy array."""
 Integers = Literal[
@@ -103,6 +103,7 @@ Floats = Literal[
     "McaCyclesOz",
     "McaCyclesOptOz",
     "McaCyclesInitial",
+    "Inst2vecUnknownShare",
 ]
 """A `float`."""
 Flags = Literal["IsBuildable", "IsRunnable"]
@@ -111,6 +112,7 @@ Texts = Literal["Ir", "Assembly", "IrSha1", "IrHash", "BitcodeFile"]
 """A `str`."""
 Records = Literal[
     "CpuInfo",
+    "ProgramlJson",
     "ProgramlArrays",
     "LexedIrArrays",
     "LexedIrWords",
@@ -128,7 +130,6 @@ Records = Literal[
     "InstCountDict",
     "InstCountNormDict",
     "LexedIr",
-    "ProgramlJson",
 ]
 """A dictionary by column."""
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a module: which observation is what, and how it is drawn.
+"""The explorer's views of a module: the observation behind each, and how it is drawn.
 
 ``control_flow`` reads blocks from the IR, ``structure`` draws calls, loops and the program
-graph, ``source_lines`` says where lines of IR and assembly come from, ``pasted`` makes programs
-of text that a stranger may have written.
+graph, ``source_lines`` maps lines of IR and assembly to the source, ``pasted`` makes programs
+of pasted text, which is untrusted.
 """
 
 from compiler_gym.core import GraphPane, Listing, Panes, TextPane, cost_panes
@@ -27,9 +27,11 @@ IR = Listing("llvm", ";", begin=r'define .*@("[^"]+"|[\w.$-]+)\(', end=r"}")
 _ASSEMBLY = Listing(
     "gas", "#", begin=r'\s*\.type\s+("[^"]+"|[^\s,]+), *[@%]function', end=r"\s*\.size\s+[^,]+, *\."
 )
-_RUN = "RuntimeInstructions"
+_RUN_OBSERVATION = "RuntimeInstructions"
 _RUNNING = {row.name for row in RUNS} - {"IsBuildable", "Buildtime"}
-_COUNTED = next(row for row in ROWS if isinstance(row, Cost) and row.observation == _RUN)
+_COUNTED = next(
+    row for row in ROWS if isinstance(row, Cost) and row.observation == _RUN_OBSERVATION
+)
 
 PANES = Panes(
     text=TextPane("Ir", IR, read_ir, "LLVM IR"),
@@ -42,7 +44,7 @@ PANES = Panes(
             "McaCycles": "cycles",
             "ObjectInstructionCount": "machine instructions",
             "TextSizeBytes": "linked text size",
-            _RUN: "instructions run",
+            _RUN_OBSERVATION: "instructions run",
         },
         at_once=("IrInstructionCount",),
     ),
@@ -57,7 +59,7 @@ PANES = Panes(
         GraphPane("loops", "Loops", loops, ("LoopForest", "CallGraph")),
         GraphPane("programl", "Program graph", program_graph, ("ProgramlJson",)),
     ),
-    running=frozenset({*_RUNNING, _RUN, *_COUNTED.baselines, _COUNTED.initial}),
+    running=frozenset({*_RUNNING, _RUN_OBSERVATION, *_COUNTED.baselines, _COUNTED.initial}),
     paste=make_pasted,
 )
 """Everything, by the names of the table."""

@@ -12,12 +12,12 @@ from compiler_gym.core import PaneEdge, PaneGraph, PaneNode
 
 __all__ = ["control_flow"]
 
-_NAME = r'(?:"[^"]*"|[-\w.$]+)'
-_LABEL = re.compile(rf"^({_NAME}):")
-_GOES_TO = re.compile(rf"\blabel %({_NAME})")
-_CONDITION = re.compile(rf"^\s*br i1 [^,]+, label %({_NAME}), label %({_NAME})")
+_LABEL_NAME = r'(?:"[^"]*"|[-\w.$]+)'
+_LABEL = re.compile(rf"^({_LABEL_NAME}):")
+_GOES_TO = re.compile(rf"\blabel %({_LABEL_NAME})")
+_CONDITION = re.compile(rf"^\s*br i1 [^,]+, label %({_LABEL_NAME}), label %({_LABEL_NAME})")
 _VALUE = re.compile(r"[%!#]\d+")
-_STRING = re.compile(r'"[^"]*"')
+_QUOTED_STRING = re.compile(r'"[^"]*"')
 _ARGUMENTS = re.compile(r"%\d+(?=[,)])")
 _MOST_LINES, _MOST_LETTERS = 12, 60
 
@@ -29,8 +29,8 @@ def control_flow(values: Sequence[Any], function: str) -> PaneGraph:
     nodes = tuple(
         PaneNode(
             id=name,
-            label=_shown(name, lines),
-            kind=_kind(lines, is_entry=index == 0),
+            label=_shown_block(name, lines),
+            kind=_edge_kind(lines, is_entry=index == 0),
             function=function,
             digest="\n".join(_VALUE.sub("%", line) for line in lines),
             weight=float(len(lines)),
@@ -66,7 +66,7 @@ def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def _entry(head: str) -> str:
     """Return the number of a first block without a name: that after the last argument's."""
-    numbers = [int(found[1:]) for found in _ARGUMENTS.findall(_STRING.sub("", head))]
+    numbers = [int(found[1:]) for found in _ARGUMENTS.findall(_QUOTED_STRING.sub("", head))]
     return str(max(numbers, default=-1) + 1)
 
 
@@ -78,14 +78,14 @@ def _targets(lines: list[str]) -> list[tuple[str, str]]:
     return [(name, "") for name in cases]
 
 
-def _kind(lines: list[str], *, is_entry: bool) -> str:
+def _edge_kind(lines: list[str], *, is_entry: bool) -> str:
     if is_entry:
         return "entry"
     ends = lines[-1].startswith(("ret", "unreachable", "resume"))
     return "exit" if ends else "block"
 
 
-def _shown(name: str, lines: list[str]) -> str:
+def _shown_block(name: str, lines: list[str]) -> str:
     """Return the first instructions under the block's name."""
     kept = [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
     if len(kept) > _MOST_LINES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs of text that somebody pasted: compiled in a box, with line tables, never run here."""
+"""Programs of pasted text: compiled in a sandbox, with line tables, and never run here."""
 
 import hashlib
 from pathlib import Path
@@ -11,12 +11,12 @@ from compiler_gym.errors import BenchmarkInitError
 
 __all__ = ["make_pasted"]
 
-_SECONDS = 60.0
+_COMPILE_LIMIT_SECONDS = 60.0
 _LINES = (
     *("-Xclang", "-debug-info-kind=line-tables-only", "-Xclang", "-dwarf-version=5"),
     "-ffile-compilation-dir=.",
 )
-"""Options of clang's own half, which ``-g0`` does not overrule; and no place of this machine."""
+"""Options of clang's front end, which ``-g0`` does not override, and no local paths."""
 
 
 def make_pasted(text: str, language: str, name: str) -> Benchmark:
@@ -34,7 +34,7 @@ def make_pasted(text: str, language: str, name: str) -> Benchmark:
                 f"language is {language!r}: expected one of {', '.join(_SUFFIXES)}"
             )
         arguments = (*_LINES, "-x", SOURCE_LANGUAGES[suffix], "-")
-        clang = ClangInvocation(arguments, timeout=_SECONDS, is_own=False)
+        clang = ClangInvocation(arguments, timeout=_COMPILE_LIMIT_SECONDS, is_own=False)
         contents = clang.run(text.encode("utf-8", "surrogateescape"))
     digest = hashlib.sha256(contents).hexdigest()[:16]
     benchmark = Benchmark.from_file_contents(f"benchmark://pasted-v0/{digest}", contents)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which line of the source each line of a text comes from, and the text without saying so.
+"""Maps the lines of IR or assembly to source lines, and removes that information from the text.
 
-A program that was made with line tables says it in metadata (IR) or directives (assembly); both
-would hide what people came to see.
+A program built with line tables holds it in metadata (IR) or directives (assembly), which would
+clutter the text.
 """
 
 import re
@@ -17,10 +17,10 @@ _DEFINITION = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+|\{)(.*)$")
 _FIELD = re.compile(r"\b(line|scope|file|filename): (!?\d+|\"[^\"]*\")")
 _DEBUG_METADATA = re.compile(r"^!(\d+ = (distinct )?!DI|llvm\.dbg\.cu)")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)")
-_FILE = re.compile(r"^\s*\.file\s+(\d+)\s+(.*)$")
+_FILE_DIRECTIVE = re.compile(r"^\s*\.file\s+(\d+)\s+(.*)$")
 _QUOTED = re.compile(r'"([^"]*)"')
 _SECTION = re.compile(r"^\s*\.(section|text|data|bss)\b(.*)$")
-_OWN = ("-", "<stdin>")
+_PASTED_SOURCE = ("-", "<stdin>")
 """What clang calls a source that it was given as text: the one that people see beside it."""
 _TEMPORARY = re.compile(r"^\.L(func_begin|tmp|debug_\w+|info_string|cu_begin|sec_end)\d*:")
 
@@ -47,14 +47,14 @@ def read_assembly(text: str) -> PaneText:
     """Return assembly without debug sections and line directives, and the lines that they name."""
     if ".loc" not in text:
         return PaneText(text)
-    own = {number for number, name in _files(text) if name in _OWN}
+    own = {number for number, name in _numbered_files(text) if name in _PASTED_SOURCE}
     shown: list[str] = []
     lines: dict[int, int] = {}
     source = 0
     for line in _without_debug_sections(text):
         if found := _LOC.match(line):
             source = int(found[2]) if found[1] in own else 0
-        elif not (_FILE.match(line) or _TEMPORARY.match(line)):
+        elif not (_FILE_DIRECTIVE.match(line) or _TEMPORARY.match(line)):
             shown.append(line)
             if line.endswith(":") and not line.startswith("."):
                 source = 0
@@ -76,7 +76,7 @@ class _Locations:
         """Return the line that a location is at, or 0 where that is not in the program's file."""
         location = self._fields.get(number, {})
         file = self._file_of(location.get("scope", ""))
-        return int(location.get("line", 0)) if self._name(file) in _OWN else 0
+        return int(location.get("line", 0)) if self._name(file) in _PASTED_SOURCE else 0
 
     def _file_of(self, scope: str) -> str:
         for _ in range(1000):
@@ -90,10 +90,10 @@ class _Locations:
         return self._fields.get(file.lstrip("!"), {}).get("filename", "").strip('"')
 
 
-def _files(text: str) -> Iterator[tuple[str, str]]:
+def _numbered_files(text: str) -> Iterator[tuple[str, str]]:
     """Yield the number and the last name of each file."""
     for line in text.split("\n"):
-        if found := _FILE.match(line):
+        if found := _FILE_DIRECTIVE.match(line):
             names = _QUOTED.findall(found[2])
             yield found[1], names[-1] if names else ""
 

@@ -11,7 +11,7 @@ __all__ = ["calls", "loops", "program_graph"]
 
 _MOST_LETTERS = 48
 _FLOWS = ("control", "data", "call", "type")
-_KINDS = ("instruction", "variable", "constant", "type")
+_NODE_KINDS = ("instruction", "variable", "constant", "type")
 
 
 def calls(values: Sequence[Mapping[str, Any]], function: str) -> PaneGraph:
@@ -78,7 +78,7 @@ def program_graph(values: Sequence[Any], function: str) -> PaneGraph:
     nodes = tuple(
         _vertex(item, names)
         for item in graph["nodes"]
-        if not function or _name_of(item, names) == function
+        if not function or _node_name(item, names) == function
     )
     kept = {node.id for node in nodes}
     edges = tuple(
@@ -111,9 +111,9 @@ def _vertex(item: Mapping[str, Any], names: list[str]) -> PaneNode:
     text = str((full[0] if isinstance(full, list) and full else full) or item["text"])  # pyright: ignore[reportUnknownArgumentType]  # JSON
     short = text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
     kind = int(item["type"])
-    return PaneNode(str(item["id"]), short, _KINDS[kind], _name_of(item, names), digest=text)
+    return PaneNode(str(item["id"]), short, _NODE_KINDS[kind], _node_name(item, names), digest=text)
 
 
-def _name_of(item: Mapping[str, Any], names: list[str]) -> str:
+def _node_name(item: Mapping[str, Any], names: list[str]) -> str:
     place = item.get("function")
     return names[place] if isinstance(place, int) and 0 <= place < len(names) else ""

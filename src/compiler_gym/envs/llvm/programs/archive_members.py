@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which members of its archives does a program need?
+"""Finds the archive members that a program needs.
 
-A linker takes the members that define what is still missing, and no others: they may need
-what is not there, or define what the program has already.
+Like a linker it takes only members that define missing symbols: others may need symbols that
+do not exist, or define some a second time.
 """
 
 from collections.abc import Iterable, Sequence

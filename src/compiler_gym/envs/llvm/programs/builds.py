@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 _UNKNOWN = re.compile(r"(?:unknown argument:?|unsupported option|unsupported argument) '([^']+)'")
-_ROUNDS = 4
+_LINK_ROUNDS = 4
 _WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
 _LINKED_TOO = ("-pthread", "-fopenmp", "-fsanitize=", "--coverage", "-fprofile-")
 
@@ -312,7 +312,7 @@ def _bitcode(
         raise BenchmarkInitError("the command reads standard input: expected a file")
     if not (command.cwd / source.name).is_file():
         raise BenchmarkNotFoundError(f"no such file: {command.cwd / source.name}")
-    for _ in range(_ROUNDS):
+    for _ in range(_LINK_ROUNDS):
         try:
             return invocation_of(command, source, timeout=timeout, driver=driver).run()
         except BenchmarkInitError as error:

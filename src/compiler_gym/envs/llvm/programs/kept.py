@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Modules that were made from something else, kept so that each is made once.
+"""A cache of modules that were made from other files, so that each is made once.
 
-What is kept can be made again: it lies in the cache, under the hash of everything
-that it was made from. A cache that cannot be written costs time, never a program.
+Each lies in the cache directory, under the hash of everything that it was made from. A cache
+that cannot be written costs time, never a program.
 """
 
 import hashlib

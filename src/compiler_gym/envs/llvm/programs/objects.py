@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which module did an object file come from?
+"""Remembers the module from which each object file was made.
 
-Whoever makes an object of a module says so here, and it is found again by the bytes of
-the object, wherever it was moved to or archived. Objects of unknown origin are not
-decompiled: they stay what they are.
+The module is recorded when its object is made, and found again by the bytes of the object,
+wherever it was moved to or archived. Objects of unknown origin are not decompiled: they
+are linked unchanged.
 """
 
 import hashlib

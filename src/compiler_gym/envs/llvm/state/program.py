@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The state of an episode: one module, changed in place, and the executable that is made of it.
+"""The state of an episode: one module, changed in place, and the executable built from it.
 
-Runs in a worker. Nothing is built, linked or repeated before somebody looks.
+Runs in a worker. Nothing is built or linked before it is observed, and nothing twice.
 """
 
 import copy

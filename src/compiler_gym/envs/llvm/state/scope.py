@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How much of a program a module is: a part that others use, or all there is.
+"""Whether a module is a part of a program that other modules use, or the whole program.
 
-``?scope=program`` makes local what nothing outside the module can name, as a linker may when it
-optimises; ``&keep=name,name`` adds to what stays visible. The program is then compared with what
-``clang -flto`` makes of it.
+``?scope=program`` makes local every symbol that nothing outside the module uses, as a linker may
+when it optimises; ``&keep=name,name`` keeps further symbols visible. The program is then compared
+with what ``clang -flto`` makes of it.
 """
 
 import hashlib

@@ -31,8 +31,8 @@ __all__ = [
     "require_here",
 ]
 
-_SECONDS = 120.0
-_SHOWN = 2000
+_CLANG_SECONDS = 120.0
+_MOST_QUOTED_ERRORS = 2000
 _FOLDING = ("-pie", "-s", "-Wl,--gc-sections", "-Wl,--icf=all")
 
 
@@ -68,14 +68,14 @@ def _runnable() -> tuple[str, ...]:
     return (*_linker(), "-no-pie")
 
 
-def _folded() -> tuple[str, ...]:
+def _folded_errors() -> tuple[str, ...]:
     clang, lld = _folding_linker()
     return (clang, f"--ld-path={lld}", *_FOLDING)
 
 
 RUNNABLE = Linking(_llvm.Module.object_code, _runnable)
 """By whichever compiler is there, as it links by itself."""
-FOLDED = Linking(_llvm.object_code_in_sections, _folded)
+FOLDED = Linking(_llvm.object_code_in_sections, _folded_errors)
 """By lld, which leaves out what nobody uses and keeps one of equal functions; stripped."""
 
 
@@ -130,11 +130,11 @@ class Builder:
 
     def _link(self, linker: Sequence[str], source: Path, output: Path) -> None:
         command = [*linker, "-o", str(output), str(source), *self._flags]
-        refused = _refusal(command)
+        refused = _linker_refusal(command)
         if refused is not None and self._spare:
-            refused = refused if _refusal([*command, *self._spare]) is not None else None
+            refused = refused if _linker_refusal([*command, *self._spare]) is not None else None
         if refused is not None:
-            raise ObservationError(f"the program does not link:\n{refused[-_SHOWN:]}")
+            raise ObservationError(f"the program does not link:\n{refused[-_MOST_QUOTED_ERRORS:]}")
 
 
 def require_here(module: _llvm.Module) -> None:
@@ -147,10 +147,10 @@ def require_here(module: _llvm.Module) -> None:
         )
 
 
-def _refusal(command: Sequence[str]) -> str | None:
+def _linker_refusal(command: Sequence[str]) -> str | None:
     """Return what the linker says where it makes no program."""
     try:
-        done = run_child(command, timeout=_SECONDS)
+        done = run_child(command, timeout=_CLANG_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ObservationError(f"cannot link the program: {error}") from error
     return done.stderr.decode(errors="replace").strip() if done.returncode else None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The program of an episode as machine code: built, measured, run. Runs in a worker.
 
-Imported when something is first asked of it: most episodes never link anything.
+Imported on first use: most episodes never link a program.
 """
 
 import copy
@@ -25,7 +25,7 @@ __all__ = ["Executable"]
 
 _UNSAID_LIBRARIES = ("-lstdc++", "-lm")
 """What a program may need that nobody said how to link."""
-_COUNTS = {
+_DEFAULT_COUNTS = {
     "runtime_observation_count": 1,
     "runtime_warmup_runs_count": 0,
     "buildtime_observation_count": 1,
@@ -52,7 +52,7 @@ class Executable:
         self._other_folder = Builder(
             lambda: directory() / "folded-baseline", flags, spare=spare, linking=FOLDED
         )
-        self._settings = dict(_COUNTS)
+        self._settings = dict(_DEFAULT_COUNTS)
 
     def beside(self) -> "Executable":
         """Return the same, which builds in a directory of its own: this one's is kept."""
@@ -122,9 +122,9 @@ class Executable:
             number = int(float(value))
         except ValueError:
             number = -1
-        if number < _COUNTS[key]:
+        if number < _DEFAULT_COUNTS[key]:
             raise InvalidParameterError(
-                f"{key} is {value!r}: expected a whole number of at least {_COUNTS[key]}"
+                f"{key} is {value!r}: expected a whole number of at least {_DEFAULT_COUNTS[key]}"
             )
         self._settings[key] = number
         self._running.observation_count = self._settings["runtime_observation_count"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Build and run the program of an episode, and say how long it took. Runs in a worker."""
+"""Build and run the program of an episode, and measure how long it took. Runs in a worker."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What does a module define for others, and what does it need of them?
+"""The symbols that a module defines for other modules, and those that it needs from them.
 
 Read from the text of the IR; no compiler is loaded.
 """
@@ -8,11 +8,11 @@ import re
 
 __all__ = ["symbols_of"]
 
-_NAME = r'(?:"[^"]*"|[\w.$-]+)'
-_FUNCTION = re.compile(rf"^(define|declare) ([^@]*)@({_NAME})\(", re.MULTILINE)
-_OTHER = re.compile(rf"^@({_NAME}) = (.*)$", re.MULTILINE)
+_SYMBOL_NAME = r'(?:"[^"]*"|[\w.$-]+)'
+_FUNCTION = re.compile(rf"^(define|declare) ([^@]*)@({_SYMBOL_NAME})\(", re.MULTILINE)
+_OTHER = re.compile(rf"^@({_SYMBOL_NAME}) = (.*)$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
-_LOCAL = {"internal", "private"}
+_LOCAL_LINKAGE = {"internal", "private"}
 _BECOMES_A_CALL = re.compile(r"llvm\.(memcpy|memmove|memset)\.")
 
 
@@ -28,20 +28,20 @@ def symbols_of(text: str) -> tuple[set[str], set[str]]:
         call = _BECOMES_A_CALL.match(name)
         if call:
             needed.add(call[1])
-        elif not name.startswith("llvm.") and not _LOCAL & set(words.split()):
+        elif not name.startswith("llvm.") and not _LOCAL_LINKAGE & set(words.split()):
             external = kind == "declare" or "available_externally" in words
             weak = kind == "declare" and "extern_weak" in words
-            (needed if external else defined).update([] if weak else [_plain(name)])
+            (needed if external else defined).update([] if weak else [_unescaped(name)])
     for name, rest in _OTHER.findall(text):
         words = set(rest.split()[:4])
-        if name.startswith("llvm.") or _LOCAL & words or "extern_weak" in words:
+        if name.startswith("llvm.") or _LOCAL_LINKAGE & words or "extern_weak" in words:
             continue
         external = words & {"external", "available_externally"}
-        (needed if external else defined).add(_plain(name))
+        (needed if external else defined).add(_unescaped(name))
     return defined, needed - defined
 
 
-def _plain(name: str) -> str:
+def _unescaped(name: str) -> str:
     if not name.startswith('"'):
         return name
     return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name[1:-1]).removeprefix("\1")

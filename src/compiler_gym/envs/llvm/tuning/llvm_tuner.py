@@ -22,6 +22,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     require_linker,
 )
 from compiler_gym.envs.llvm.tuning.making import Maker
+from compiler_gym.envs.llvm.tuning.meanings import meaning
 from compiler_gym.envs.llvm.tuning.possible import require_possible, require_tried
 from compiler_gym.envs.llvm.tuning.script import script_of
 from compiler_gym.envs.llvm.tuning.size import SizeDecisions
@@ -34,6 +35,7 @@ from compiler_gym.tuning import (
     BinaryPlan,
     Found,
     Journal,
+    Meaning,
     SizeSearch,
     State,
     Subject,
@@ -92,6 +94,10 @@ class LlvmTuner:
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         """Return `plan` with the passes `steps`; with none, one that does nothing."""
         return replace(plan, passes=join_pipelines(steps) or CLEAR)
+
+    def meaning(self, decision: str) -> Meaning:
+        """Return what `decision` does, out of the tables that it is from."""
+        return meaning(decision)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How to tell that LLVM broke a program: the rungs of its ladder, from cheap to dear."""
+"""Validation of LLVM's results: the rungs of the ladder, from cheap to expensive."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

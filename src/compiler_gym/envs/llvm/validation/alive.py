@@ -18,8 +18,8 @@ from compiler_gym.validation import Finding, Subject, ValidationError, Verdict
 __all__ = ["check_proofs", "is_proved"]
 
 _FUNCTION_SECONDS = 10
-_SECONDS = 600.0
-_NAME = re.compile(r"^define .*?@([^\s(]+)\(", re.MULTILINE)
+_PROOF_SECONDS = 600.0
+_FUNCTION_NAME = re.compile(r"^define .*?@([^\s(]+)\(", re.MULTILINE)
 _OUTCOMES = {
     "correct": "Transformation seems to be correct",
     "wrong": "Transformation doesn't verify",
@@ -48,9 +48,9 @@ def _asked(tool: str, before: bytes, after: bytes, *, is_local: bool) -> Finding
         target.write_bytes(after)
         command = [tool, f"--smt-to={_FUNCTION_SECONDS * 1000}", str(source), str(target)]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+            done = subprocess.run(command, capture_output=True, timeout=_PROOF_SECONDS, check=False)
         except subprocess.TimeoutExpired:
-            return Finding.unknown(f"alive-tv did not finish within {_SECONDS:g} s")
+            return Finding.unknown(f"alive-tv did not finish within {_PROOF_SECONDS:g} s")
     return _judge(done.stdout.decode(errors="replace"), is_local=is_local)
 
 
@@ -68,14 +68,14 @@ def _is_local(subject: Subject) -> bool:
 
 
 def _judge(text: str, *, is_local: bool) -> Finding:
-    blocks = [block for block in text.split("-" * 40) if _NAME.search(block)]
+    blocks = [block for block in text.split("-" * 40) if _FUNCTION_NAME.search(block)]
     counts = dict.fromkeys((*_OUTCOMES, "unsupported"), 0)
     wrong: list[ValidationError] = []
     for block in blocks:
         outcome = next((o for o, words in _OUTCOMES.items() if words in block), "unsupported")
         counts[outcome] += 1
         if outcome == "wrong":
-            name = _NAME.findall(block)[0]
+            name = _FUNCTION_NAME.findall(block)[0]
             example = block.partition("doesn't verify!")[2].strip()[:500]
             wrong.append(ValidationError("a counterexample", {"function": name, "is": example}))
     told = ", ".join(f"{number} {name}" for name, number in counts.items() if number)

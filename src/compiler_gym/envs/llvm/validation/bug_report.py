@@ -20,15 +20,16 @@ from compiler_gym.envs.llvm.toolchain.clang import clang_command
 from compiler_gym.envs.llvm.toolchain.tools import MAJOR, find_tool, tool_name
 from compiler_gym.envs.llvm.validation.build import paths_in
 from compiler_gym.errors import BenchmarkInitError, CacheError
+from compiler_gym.files import writing
 
 __all__ = ["BugReport", "write_bug_report"]
 
 _OPT = tool_name("opt")
 _REDUCE = tool_name("llvm-reduce")
-_SECONDS = 60
+_COMMAND_SECONDS = 60
 _REDUCE_SECONDS = 900.0
 _SCRIPT = "interesting.sh"
-_LIMITS = RunLimits(
+_REPORT_LIMITS = RunLimits(
     memory_bytes=0, output_bytes=256 << 20, processes=256, total_memory_bytes=8 << 30,
     open_files=1024,
 )  # fmt: skip
@@ -116,21 +117,19 @@ def write_bug_report(
     script.write_text(text, encoding="utf-8")
     script.chmod(0o755)
     is_shown = bool(text) and _is_interesting(folder, "program.bc", link)
-    reduced = _reduce(folder, link) if is_shown else None
+    reduced = _reduce_ir(folder, link) if is_shown else None
     target = _as_text(folder, reduced or folder / "program.bc")
     command = f"{_OPT} {arguments} {target.name} -S -o output.ll"
     report = BugReport(
         folder, command, is_shown, reduced is not None, len(target.read_bytes().splitlines())
     )
-    _describe(report, kind, symptom)
+    _readme(report, kind, symptom)
     return report
 
 
 def _create(folder: Path) -> None:
-    try:
+    with writing(folder, CacheError):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CacheError(f"cannot create {folder}: {error.strerror}: name another place") from error
 
 
 def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
@@ -139,7 +138,7 @@ def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
     if shutil.which(_OPT) is None:
         return "", f"{_OPT} is not installed"
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, timeout=_COMMAND_SECONDS, check=False)
         status, words = done.returncode, done.stderr.decode(errors="replace")
     except subprocess.TimeoutExpired:
         status, words = 124, ""
@@ -149,11 +148,11 @@ def _crash_script(program: Path, arguments: str) -> tuple[str, str]:
     error = next((line for line in words.splitlines() if "LLVM ERROR:" in line), "")
     signature = f'printf "%s" "$output" | grep -qF {shlex.quote(error)}' if error else "exit 0"
     text = _CRASH.format(
-        opt=_OPT, seconds=_SECONDS, arguments=arguments, status=status, signature=signature
+        opt=_OPT, seconds=_COMMAND_SECONDS, arguments=arguments, status=status, signature=signature
     )
     symptom = error or f"{_OPT} ends with status {status}"
     return text, "\n\n".join(
-        [symptom, *_block(_stack_dump(words.replace(f"{program.parent}/", "")))]
+        [symptom, *_code_block(_stack_dump(words.replace(f"{program.parent}/", "")))]
     )
 
 
@@ -163,7 +162,7 @@ def _stack_dump(words: str) -> str:
     return "\n".join(line for line in lines if re.match(r"[1-9]\d*\.", line))
 
 
-def _block(text: str) -> list[str]:
+def _code_block(text: str) -> list[str]:
     return [f"```\n{text}\n```"] if text else []
 
 
@@ -171,7 +170,11 @@ def _version() -> str:
     """Return the lines of ``opt --version`` that a tracker asks for."""
     try:
         done = subprocess.run(
-            [_OPT, "--version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+            [_OPT, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_COMMAND_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return f"{_OPT} is not installed"
@@ -200,26 +203,28 @@ def _is_interesting(folder: Path, program: str, link: tuple[str, ...]) -> bool:
     """Return whether the script succeeds on this file of the folder."""
     command = ["/bin/sh", _SCRIPT, program]
     try:
-        return _run(folder, command, link, 5 * _SECONDS).exit_status == 0
+        return _run_on_copy(folder, command, link, 5 * _COMMAND_SECONDS).exit_status == 0
     except BenchmarkInitError:
         return False
 
 
-def _reduce(folder: Path, link: tuple[str, ...]) -> Path | None:
+def _reduce_ir(folder: Path, link: tuple[str, ...]) -> Path | None:
     """Return the reduced IR, or None where ``llvm-reduce`` is missing or finds nothing smaller."""
     if shutil.which(_REDUCE) is None:
         return None
     target = folder / "reduced.bc"
     test = ["--test=/bin/sh", f"--test-arg={_SCRIPT}"]
     command = [_REDUCE, *test, "program.bc", "-o", target.name]
-    reduced = _run(folder, command, link, _REDUCE_SECONDS, target.name).files.get(target.name)
+    reduced = _run_on_copy(folder, command, link, _REDUCE_SECONDS, target.name).files.get(
+        target.name
+    )
     if reduced is None:
         return None
     target.write_bytes(reduced)
     return target if _is_interesting(folder, target.name, link) else None
 
 
-def _run(
+def _run_on_copy(
     folder: Path, command: list[str], link: tuple[str, ...], seconds: float, *outputs: str
 ) -> RunReport:
     """Run a command on a copy of the report: it runs the program, and what becomes of that."""
@@ -233,7 +238,7 @@ def _run(
     return run_contained(
         command,
         RunCase(files=inputs, outputs=outputs),
-        limits=replace(_LIMITS, seconds=seconds),
+        limits=replace(_REPORT_LIMITS, seconds=seconds),
         visible=[*homes, *paths_in(link)],
     )
 
@@ -249,7 +254,7 @@ def _as_text(folder: Path, module: Path) -> Path:
     return target if done.returncode == 0 else module
 
 
-def _describe(report: BugReport, kind: str, symptom: str) -> None:
+def _readme(report: BugReport, kind: str, symptom: str) -> None:
     expected = {
         "crash": "the command ends with status 0 and writes valid IR",
         "miscompile": "the program does the same before and after the command",

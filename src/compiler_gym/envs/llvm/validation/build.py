@@ -44,7 +44,7 @@ AS_IT_IS = ("-O1", "-Xclang", "-disable-llvm-passes")
 REFERENCE = ("-O0",)
 """The plainest code there is."""
 
-_SECONDS = 300.0
+_LINK_SECONDS = 300.0
 _MOST_REFERENCES = 32
 
 
@@ -78,7 +78,7 @@ def reference_of(benchmark: Benchmark, spec: RunSpec) -> Reference:
 def run_tool(
     command: Sequence[str],
     *,
-    seconds: float = _SECONDS,
+    seconds: float = _LINK_SECONDS,
     folder: Path | None = None,
     visible: Sequence[str] = (),
 ) -> "subprocess.CompletedProcess[bytes]":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does the program still do its job? Build it, run it, compare; and verify every step."""
+"""Checks that build and run the program and compare it, or verify the IR of every step."""
 
 from collections.abc import Sequence
 

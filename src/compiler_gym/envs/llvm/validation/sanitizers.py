@@ -40,8 +40,8 @@ __all__ = [
 MOST_CASES = 6
 """Inputs per sanitizer: each run costs many times a plain one."""
 
-_SLOWER = 6
-_KEPT = 64
+_SANITIZER_SLOWDOWN = 6
+_KEPT_BUILDS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ _ENVIRONMENT = {
 def check_sanitizer(sanitizer: Sanitizer, subject: Subject) -> Finding:
     """Return whether `sanitizer` is silent where it is silent on the unoptimised program."""
     with runtime_needed():
-        return _checked(sanitizer, subject)
+        return _sanitizer_finding(sanitizer, subject)
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def runtime_needed() -> Generator[None]:
         ) from error
 
 
-def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
+def _sanitizer_finding(sanitizer: Sanitizer, subject: Subject) -> Finding:
     spec = subject.benchmark.run
     if spec is None or not spec.cases:
         return Finding.unknown("nothing is known of how to run this program")
@@ -105,15 +105,15 @@ def _checked(sanitizer: Sanitizer, subject: Subject) -> Finding:
     if not clean:
         return Finding.unknown("the unoptimised program is not clean itself")
     if not sanitizer.attribute:
-        module = _replayed(subject, marked(sanitizer, subject.benchmark))
-        return _found(_reports(sanitizer, module, clean, spec.link), clean)
+        module = _replayed_actions(subject, marked(sanitizer, subject.benchmark))
+        return _finding_of_reports(_reports(sanitizer, module, clean, spec.link), clean)
     reports = reports_of(sanitizer, module_of(subject), clean, spec.link)
     if not reports:
         return Finding.ok(f"{len(clean)} inputs")
-    module = _replayed(subject, marked(sanitizer, subject.benchmark))
+    module = _replayed_actions(subject, marked(sanitizer, subject.benchmark))
     confirmed = reports_of(sanitizer, module, [case for case, _ in reports], spec.link)
     if confirmed:
-        return _found(confirmed, clean)
+        return _finding_of_reports(confirmed, clean)
     return Finding.unknown(
         f"a report on {reports[0][0].name} that goes away when the functions are marked for the "
         f"sanitizer from the start: {reports[0][1]}"
@@ -127,7 +127,7 @@ def reports_of(
     return _reports(sanitizer, instrumented(sanitizer, module), cases, link)
 
 
-def _found(reports: list[tuple[RunCase, str]], cases: Sequence[RunCase]) -> Finding:
+def _finding_of_reports(reports: list[tuple[RunCase, str]], cases: Sequence[RunCase]) -> Finding:
     if not reports:
         return Finding.ok(f"{len(cases)} inputs")
     errors = [
@@ -143,14 +143,14 @@ def _reports(
     found: list[tuple[RunCase, str]] = []
     with built(module, link=(*link, sanitizer.flag)) as program:
         for case in cases:
-            report = _report_in(sanitizer, _run(program, case))
+            report = _report_in(sanitizer, _run_case(program, case))
             if report:
                 found.append((case, report))
     return found
 
 
-def _run(program: Path, case: RunCase) -> RunReport:
-    limits = RunLimits(seconds=10.0 * _SLOWER, memory_bytes=0)
+def _run_case(program: Path, case: RunCase) -> RunReport:
+    limits = RunLimits(seconds=10.0 * _SANITIZER_SLOWDOWN, memory_bytes=0)
     return run_contained([program], case, limits=limits, environment=_ENVIRONMENT)
 
 
@@ -159,7 +159,7 @@ def _report_in(sanitizer: Sanitizer, ran: RunReport) -> str:
     return next((line.strip() for line in lines if sanitizer.mark in line), "")
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@functools.lru_cache(maxsize=_KEPT_BUILDS)
 def _clean_cache(sanitizer: Sanitizer, contents: bytes) -> dict[str, str]:
     return {}
 
@@ -179,7 +179,7 @@ def _reference_reports(sanitizer: Sanitizer, benchmark: Benchmark, case: RunCase
     return known[case.name]
 
 
-def _replayed(subject: Subject, module: bytes) -> bytes:
+def _replayed_actions(subject: Subject, module: bytes) -> bytes:
     """Return what the actions of `subject` make of `module`."""
     uri = subject.benchmark.uri
     query = "&".join(f"{key}={value}" for key, value in uri.parameters.items())
@@ -201,7 +201,7 @@ def marked(sanitizer: Sanitizer, benchmark: Benchmark) -> bytes:
     return _marked_contents(sanitizer, benchmark.contents, tuple(benchmark.sources))
 
 
-@functools.lru_cache(maxsize=_KEPT)
+@functools.lru_cache(maxsize=_KEPT_BUILDS)
 def _marked_contents(
     sanitizer: Sanitizer, contents: bytes, sources: tuple[tuple[str, bytes], ...]
 ) -> bytes:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: a row for each action of each space, with what it does to a cursor.
+"""The action spaces: a row for each action, with its effect on the cursor.
 
-Actions without meaning where the cursor is do nothing and say so, as in CompilerGym 0.2.5.
+An action that does not apply at the cursor has no effect, and reports that, as in
+CompilerGym 0.2.5.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,7 +48,7 @@ def _split_by(factor: int) -> Action:
     )
 
 
-def _pack(operand: int, word: str) -> Action:
+def _pack_action(operand: int, word: str) -> Action:
     return Action(
         f"pack_{word}",
         f"Copy the {word} operand's part before each run of the loop's body, or no longer",
@@ -123,8 +124,8 @@ _LOOPS = (
         "Spread the loop over threads, or no longer",
         lambda cursor: cursor.changed(changes.toggle_parallel),
     ),
-    _pack(0, "first"),
-    _pack(1, "second"),
+    _pack_action(0, "first"),
+    _pack_action(1, "second"),
     Action("undo", "Take back the last change of the tree", Cursor.undone),
 )
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What can be done to a loop tree: each function returns another tree, or the same one.
+"""The transformations of a loop tree: each function returns another tree, or the same one.
 
-The same tree, told by ``is``, means that the change has no meaning there. No change alters
+The identical tree (``is``) means that the change does not apply there. No change alters
 what a program computes, except that sums are taken in another order.
 """
 
@@ -75,7 +75,7 @@ def merge(tree: Tree, path: Path) -> Tree:
         merged = replace(merged, unroll=False)
     if merged.size > MOST_VECTOR:
         merged = replace(merged, vectorise=False)
-    return _kept(tree, tree.replaced(path, merged))
+    return _new_if_lawful(tree, tree.replaced(path, merged))
 
 
 def fuse(tree: Tree, path: Path) -> Tree:
@@ -100,7 +100,7 @@ def fuse(tree: Tree, path: Path) -> Tree:
         parallel=loop.parallel and other.parallel,
         packs=(),
     )
-    return _kept(tree, tree.replaced(path, fused, count=2))
+    return _new_if_lawful(tree, tree.replaced(path, fused, count=2))
 
 
 def swap_down(tree: Tree, path: Path) -> Tree:
@@ -113,7 +113,7 @@ def swap_down(tree: Tree, path: Path) -> Tree:
     if not moved.is_innermost or moved.size > MOST_VECTOR:
         moved = replace(moved, vectorise=False)
     outer = replace(inner, body=(moved,), vectorise=False)
-    return _kept(tree, tree.replaced(path, outer))
+    return _new_if_lawful(tree, tree.replaced(path, outer))
 
 
 def swap_up(tree: Tree, path: Path) -> Tree:
@@ -164,7 +164,7 @@ def pack(tree: Tree, path: Path, operand: int) -> Tree:
         packs = tuple(tensor for tensor in loop.packs if tensor != access.tensor)
         return tree.replaced(path, replace(loop, packs=packs))
     packed = replace(loop, packs=(*loop.packs, access.tensor))
-    return _kept(tree, tree.replaced(path, packed))
+    return _new_if_lawful(tree, tree.replaced(path, packed))
 
 
 def packable(tree: Tree, path: Path) -> tuple[Access, ...]:
@@ -206,7 +206,7 @@ def resize(tree: Tree, path: Path, more: int) -> Tree:
         vectorise=loop.vectorise and size <= MOST_VECTOR,
     )
     changed = tree.replaced(path[:-1], replace(parent, step=covered, body=(limited,)))
-    return _kept(tree, changed.settled())
+    return _new_if_lawful(tree, changed.settled())
 
 
 def is_lawful(tree: Tree) -> bool:
@@ -284,5 +284,5 @@ def _covered(tree: Tree, path: Path) -> dict[str, int]:
     return covered
 
 
-def _kept(old: Tree, new: Tree) -> Tree:
+def _new_if_lawful(old: Tree, new: Tree) -> Tree:
     return new if is_lawful(new) else old

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: a row for each observation of a session.
+"""The observations: a row for each observation of a session.
 
 ``flops``, ``loop_tree`` and ``action_state`` are those of CompilerGym 0.2.5. ``compute`` holds
 what the rows name; ``vectors``, ``graph`` and ``static_cost`` are made of the tree alone, and
@@ -16,7 +16,7 @@ from compiler_gym.tables import Observation, Table
 
 __all__ = ["TABLE", "TIMED"]
 
-_MOST = 2**63 - 2
+_LARGEST_INTEGER = 2**63 - 2
 _GFLOPS = ScalarSpec(0, None, "float")
 
 
@@ -32,7 +32,7 @@ def _timed(name: str, description: str, space: Any = _GFLOPS, default: Any = 0) 
     )
 
 
-_COLUMN = BoxSpec(-(2**63) + 1, _MOST, (-1,), "int64")
+_COLUMN = BoxSpec(-(2**63) + 1, _LARGEST_INTEGER, (-1,), "int64")
 
 TABLE = Table(
     (
@@ -73,7 +73,7 @@ TABLE = Table(
         ),
         Observation(
             name="loop_vectors",
-            space=BoxSpec(0, _MOST, (MOST_LOOPS, WIDTH), "int64"),
+            space=BoxSpec(0, _LARGEST_INTEGER, (MOST_LOOPS, WIDTH), "int64"),
             description=f"A row for each loop from top to bottom: {', '.join(COLUMNS)}, and a "
             f"histogram of {BINS} bins of how far a step moves in each tensor, by powers of two.",
             compute="loop_vectors",

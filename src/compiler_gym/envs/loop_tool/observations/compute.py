@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rows of the table name: how an observation is made of a session. Runs in a worker."""
+"""The functions that compute the observations of a session. Runs in a worker."""
 
 import hashlib
 import json

@@ -191,15 +191,15 @@ def _misses(tree: Tree, nest: _Nest) -> float:
             # What the loop right outside does not move stays where it is.
             if depth and access.stride(nest.loops[depth - 1].dim) == 0:
                 again /= nest.loops[depth - 1].extent / nest.loops[depth - 1].step
-            cycles += price * again * _lines(nest, access, ranges[depth])
+            cycles += price * again * _cache_lines(nest, access, ranges[depth])
     return cycles
 
 
 def _floats(nest: _Nest, accesses: tuple[Access, ...], covered: Mapping[str, int]) -> float:
-    return sum(_LINE * _lines(nest, access, covered) for access in accesses)
+    return sum(_LINE * _cache_lines(nest, access, covered) for access in accesses)
 
 
-def _lines(nest: _Nest, access: Access, covered: Mapping[str, int]) -> float:
+def _cache_lines(nest: _Nest, access: Access, covered: Mapping[str, int]) -> float:
     """Return how many lines of a cache hold what `access` reaches over the ranges `covered`."""
     elements = prod(
         1 + sum(factor * (covered[dim] - 1) for dim, factor in axis) for axis in access.index

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a nest of loops: its tree, its code, and the graph of both."""
+"""The explorer's views of a loop nest: its tree, its code, and the graph of both."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["PANES", "TREE"]
 
 TREE = Listing("python", "#", begin=r"(?=for )()", end=r"(?!)")
 """How a tree is written: in one piece."""
-_KINDS = ("statement", "tensor", "loop")
+_KINDS_OF_NODES = ("statement", "tensor", "loop")
 
 
 def _graph(values: Sequence[Any], function: str) -> PaneGraph:
@@ -20,8 +20,8 @@ def _graph(values: Sequence[Any], function: str) -> PaneGraph:
     nodes = tuple(
         PaneNode(
             id=str(node["id"]),
-            label=_label(node),
-            kind=_KINDS[int(node["type"])],
+            label=_node_label(node),
+            kind=_KINDS_OF_NODES[int(node["type"])],
             function=function,
         )
         for node in graph["nodes"]
@@ -38,11 +38,11 @@ def _graph(values: Sequence[Any], function: str) -> PaneGraph:
     return PaneGraph(nodes, edges)
 
 
-def _label(node: dict[str, Any]) -> str:
+def _node_label(node: dict[str, Any]) -> str:
     size, tail = node["features"]["size"], node["features"]["tail"]
-    if _KINDS[node["type"]] == "statement":
+    if _KINDS_OF_NODES[node["type"]] == "statement":
         return node["text"]
-    if _KINDS[node["type"]] == "tensor":
+    if _KINDS_OF_NODES[node["type"]] == "tensor":
         return f"{node['text']}: {size}"
     return f"for {node['text']} in {size}" + (f" r {tail}" if tail else "")
 

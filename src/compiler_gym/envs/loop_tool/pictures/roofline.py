@@ -56,25 +56,25 @@ def roofline_svg(facts: Mapping[str, Any], before: Sequence[float] = ()) -> str:
     x, y = _across(view.x(facts["intensity"])), _down(view.y(facts["gflops"]))
     is_left = x > _LEFT + 110
     parts = [
-        _label(_LEFT, 20, _title(facts), weight="600"),
+        _note(_LEFT, 20, _title(facts), weight="600"),
         *_ticks(view),
         f'<path d="M{_LEFT} {_TOP}V{bottom}H{right}" fill="none" stroke="{SOFT}"/>',
         f'<polyline points="{points}" fill="none" stroke="{_ROOF}" stroke-width="2"/>',
-        _label(right, _down(view.y(view.peak)) - 6, f"peak {view.peak:.3g} GFLOPS", "end", _ROOF),
+        _note(right, _down(view.y(view.peak)) - 6, f"peak {view.peak:.3g} GFLOPS", "end", _ROOF),
         f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{y:.1f}" stroke="{_NEST}" '
         'stroke-dasharray="3 3"/>',
         *(
             f'<circle cx="{x:.1f}" cy="{_down(view.y(one)):.1f}" r="4" fill="#ffffff" '
-            f'stroke="{_NEST}"/>{_label(x + 9, _down(view.y(one)) + 4, f"{one:.3g}", colour=_NEST)}'
+            f'stroke="{_NEST}"/>{_note(x + 9, _down(view.y(one)) + 4, f"{one:.3g}", colour=_NEST)}'
             for one in before
         ),
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{_NEST}"/>',
-        _label(
+        _note(
             x - 9 if is_left else x + 9, y + 16, f"this nest: {facts['gflops']:.3g}",
             "end" if is_left else "start", _NEST,
         ),
-        _label(_LEFT, bottom + 36, f"operations a byte; memory gives {view.bandwidth:.3g} GB/s"),
-        _label(_LEFT - 8, _TOP - 4, "GFLOPS", "end"),
+        _note(_LEFT, bottom + 36, f"operations a byte; memory gives {view.bandwidth:.3g} GB/s"),
+        _note(_LEFT - 8, _TOP - 4, "GFLOPS", "end"),
     ]  # fmt: skip
     return card(right + 24, bottom + 48, _title(facts), parts)
 
@@ -85,11 +85,11 @@ def _ticks(view: "_View") -> Iterator[str]:
     for value in _round_numbers(view.bottom, view.top):
         y = _down(view.y(value))
         yield f'<path d="M{_LEFT} {y:.1f}h{_PLOT_WIDTH}" stroke="{SOFT}" stroke-opacity=".15"/>'
-        yield _label(_LEFT - 8, y + 4, f"{value:g}", "end")
+        yield _note(_LEFT - 8, y + 4, f"{value:g}", "end")
     for value in _round_numbers(view.low, view.high):
         x = _across(view.x(value))
         yield f'<path d="M{x:.1f} {bottom}v4" stroke="{SOFT}"/>'
-        yield _label(x, bottom + 17, f"{value:g}", "middle")
+        yield _note(x, bottom + 17, f"{value:g}", "middle")
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
@@ -114,7 +114,7 @@ def _down(share: float) -> float:
     return _TOP + (1 - share) * _PLOT_HEIGHT
 
 
-def _label(
+def _note(
     x: float, y: float, text: str, anchor: str = "start", colour: str = INK, weight: str = "400"
 ) -> str:
     return (

@@ -14,7 +14,7 @@ _NOTE = re.compile(r"\[([^\]]*)\]")
 _ROW, _GAP, _INDENT, _PADDING, _CHARACTER = 24, 4, 18, 10, 7.4
 _CURSOR = "#b2182b"
 _COLOURS = {"thread": "#f4a582", "vectorise": "#92c5de", "unroll": "#d9d2e9", "pack": "#fddbc7"}
-_PLAIN = "#ffffff"
+_WHITE = "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,12 @@ def tree_svg(tree: str, cursor: int | None = None) -> str:
     """Return the tree as SVG: boxes in boxes, the outermost loop on top, an arrow at the cursor."""
     lines = lines_of(tree)
     longest = max(
-        (line.depth * _INDENT + len(_label(line, cursor)) * _CHARACTER for line in lines), default=0
+        (line.depth * _INDENT + len(_line_label(line, cursor)) * _CHARACTER for line in lines),
+        default=0,
     )
     deepest = max((line.depth for line in lines), default=0)
     width = longest + 4 * _PADDING + deepest * _GAP
-    tops, bottoms, height = _rows(lines)
+    tops, bottoms, height = _row_positions(lines)
     parts: list[str] = []
     for line, top, bottom in zip(lines, tops, bottoms, strict=True):
         left, right = _PADDING + line.depth * _INDENT, width - _PADDING - line.depth * _GAP
@@ -88,12 +89,12 @@ def tree_svg(tree: str, cursor: int | None = None) -> str:
             )
         parts.append(
             f'<text x="{left + 6}" y="{top + 16}" fill="{INK}" font-family="monospace">'
-            f"{escape(_label(line, cursor))}</text>"
+            f"{escape(_line_label(line, cursor))}</text>"
         )
     return card(width, height, f"a tree of {len(lines)} loops and statements", parts)
 
 
-def _rows(lines: list[Line]) -> tuple[list[int], list[int], int]:
+def _row_positions(lines: list[Line]) -> tuple[list[int], list[int], int]:
     """Return where each line begins, where the box of each ends, and where the picture does."""
     tops: list[int] = []
     bottoms = [0] * len(lines)
@@ -114,11 +115,11 @@ def _rows(lines: list[Line]) -> tuple[list[int], list[int], int]:
     return tops, bottoms, y + _PADDING - _GAP
 
 
-def _label(line: Line, cursor: int | None = None) -> str:
+def _line_label(line: Line, cursor: int | None = None) -> str:
     arrow = ("◀",) if line.number is not None and line.number == cursor else ()
     return "  ".join((line.text, *line.notes, *arrow))
 
 
 def _colour(line: Line) -> str:
     words = [note.split()[0] for note in line.notes]
-    return next((colour for word, colour in _COLOURS.items() if word in words), _PLAIN)
+    return next((colour for word, colour in _COLOURS.items() if word in words), _WHITE)

@@ -8,7 +8,7 @@ import random
 
 __all__ = ["draw"]
 
-_SIZES = (1, 3, 4, 7, 8, 12, 16, 24, 32, 33, 48, 56, 64, 96, 100, 128)
+_DIMENSIONS = (1, 3, 4, 7, 8, 12, 16, 24, 32, 33, 48, 56, 64, 96, 100, 128)
 _DIMS = "mnkpq"
 _MOST_POINTS = 2**22
 
@@ -17,7 +17,7 @@ def draw(seed: int) -> str:
     """Return the text of the program of `seed`: one to three statements of up to 4M points."""
     choose = random.Random(f"loop nests, version 0: {seed}")
     dims = list(_DIMS[: choose.randrange(1, len(_DIMS) + 1)])
-    sizes = {dim: choose.choice(_SIZES) for dim in dims}
+    sizes = {dim: choose.choice(_DIMENSIONS) for dim in dims}
     while _points(sizes) > _MOST_POINTS:
         largest = max(sizes, key=lambda dim: sizes[dim])
         sizes[largest] = max(1, sizes[largest] // 2)

@@ -15,7 +15,7 @@ def _conv(kind: str, size: int, features: int, kernel: int, channels: int) -> tu
     return kind, words
 
 
-def _matmul(m: int, n: int, k: int) -> tuple[str, str]:
+def _matmul_layer(m: int, n: int, k: int) -> tuple[str, str]:
     return "matmul", f"m={m},n={n},k={k}"
 
 
@@ -39,21 +39,21 @@ for _stage, _size, _narrow, _before in (
         f"{_name}-3x3": _conv("conv2d", _size, _narrow, 3, _narrow),
         f"{_name}-expand": _conv("conv2d", _size, _wide, 1, _narrow),
     }
-_resnet["resnet50-classes"] = _matmul(1, 1000, 2048)
+_resnet["resnet50-classes"] = _matmul_layer(1, 1000, 2048)
 
 LAYERS: Mapping[str, tuple[str, str]] = {
     **_resnet,
-    "bert-base-query": _matmul(128, 768, 768),
+    "bert-base-query": _matmul_layer(128, 768, 768),
     "bert-base-scores": ("einsum", "hqd,hjd->hqj/h=12,q=128,j=128,d=64"),
     "bert-base-softmax": ("softmax", "m=1536,n=128"),
     "bert-base-context": ("einsum", "hqj,hje->hqe/h=12,q=128,j=128,e=64"),
     "bert-base-attention-head": ("attention", "q=128,j=128,d=64,e=64"),
-    "bert-base-output": _matmul(128, 768, 768),
-    "bert-base-feed-forward-1": _matmul(128, 3072, 768),
-    "bert-base-feed-forward-2": _matmul(128, 768, 3072),
+    "bert-base-output": _matmul_layer(128, 768, 768),
+    "bert-base-feed-forward-1": _matmul_layer(128, 3072, 768),
+    "bert-base-feed-forward-2": _matmul_layer(128, 768, 3072),
     "mlp-mnist-1": ("dense", "m=64,n=512,k=784"),
     "mlp-mnist-2": ("dense", "m=64,n=512,k=512"),
-    "mlp-mnist-3": _matmul(64, 10, 512),
+    "mlp-mnist-3": _matmul_layer(64, 10, 512),
     "mlp-mixer-tokens": ("dense", "m=768,n=384,k=196"),
     "mlp-mixer-channels": ("dense", "m=196,n=3072,k=768"),
 }

@@ -169,11 +169,11 @@ def describe(kind: str, words: str) -> str:
     """
     if kind == EINSUM:
         subscripts, _, sizes = words.partition("/")
-        return einsum(subscripts, _sizes(sizes, None))
+        return einsum(subscripts, _sizes_of_names(sizes, None))
     if kind not in KINDS:
         raise UnknownNameError(unknown_name("kind of program", kind, [*KINDS, EINSUM]))
     row = KINDS[kind]
-    sizes = {**row.sizes, **_sizes(words, row.sizes)}
+    sizes = {**row.sizes, **_sizes_of_names(words, row.sizes)}
     return "\n".join([*(f"dim {dim} {size}" for dim, size in sizes.items()), row.lines])
 
 
@@ -222,7 +222,7 @@ def einsum(subscripts: str, sizes: Mapping[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _sizes(words: str, known: Mapping[str, int] | None) -> dict[str, int]:
+def _sizes_of_names(words: str, known: Mapping[str, int] | None) -> dict[str, int]:
     found: dict[str, int] = {}
     for word in filter(None, words.split(",")):
         match = _SIZE.fullmatch(word.strip())

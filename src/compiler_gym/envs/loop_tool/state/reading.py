@@ -33,10 +33,10 @@ _MOST_STATEMENTS = 16
 _MOST_SPLITS = 8
 _MOST_NODES = 256
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _TENSOR = re.compile(r"([A-Za-z]\w*)\[([^\[\]]*)\]")
 _TERM = re.compile(r"(?:(\d{1,9})\*)?([A-Za-z]\w*)")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d\d?)?", re.ASCII)
+_LITERAL = re.compile(r"-?\d+(\.\d+)?(e-?\d\d?)?", re.ASCII)
 _KEEP = "keep"
 
 
@@ -99,13 +99,13 @@ class _Reader:
             _expect(rest in ("cpu", "cuda"), f"expected cpu or cuda, found {rest!r}")
             self.target = rest
         elif word == "splits":
-            self.splits = _number(rest, _MOST_SPLITS, "splits")
+            self.splits = _integer_at_most(rest, _MOST_SPLITS, "splits")
         elif word == "write":
             name, _, place = rest.partition(" ")
             self._write(self._value(name), place)
         else:
             _expect(
-                bool(_NAME.fullmatch(word)) and rest.startswith("= "),
+                bool(_IDENTIFIER.fullmatch(word)) and rest.startswith("= "),
                 "expected dim, target, splits, write or NAME = NODE",
             )
             _expect(word not in self.values, f"{word} is defined twice")
@@ -134,11 +134,11 @@ class _Reader:
         return program
 
     def _dim(self, words: list[str]) -> None:
-        _expect(len(words) == 2 and bool(_NAME.fullmatch(words[0])), "expected dim NAME SIZE")
+        _expect(len(words) == 2 and bool(_IDENTIFIER.fullmatch(words[0])), "expected dim NAME SIZE")
         name, size = words
         _expect(name not in self.dims, f"the dimension {name} is given twice")
         _expect(len(self.dims) < MOST_DIMS, f"more than {MOST_DIMS} dimensions")
-        self.dims[name] = _number(size, MOST_ELEMENTS, f"the size of {name}")
+        self.dims[name] = _integer_at_most(size, MOST_ELEMENTS, f"the size of {name}")
 
     def _node(self, name: str, op: str, operands: str) -> _Value:
         if op == "read":
@@ -212,7 +212,7 @@ class _Reader:
         return value
 
     def _value(self, word: str) -> _Value:
-        if _NUMBER.fullmatch(word):
+        if _LITERAL.fullmatch(word):
             return _Value(float(word), ())
         _expect(word in self.values, f"{word!r} is not defined")
         return self.values[word]
@@ -268,7 +268,7 @@ def _strides(index: tuple[Axis, ...], shape: tuple[int, ...]) -> tuple[tuple[str
     return tuple(found.items())
 
 
-def _number(text: str, most: int, what: str) -> int:
+def _integer_at_most(text: str, most: int, what: str) -> int:
     is_number = text.isascii() and text.isdecimal() and len(text) < 20
     if not is_number or not 1 <= int(text) <= most:
         raise BenchmarkInitError(f"{what}: expected a number from 1 to {most}, found {text!r}")

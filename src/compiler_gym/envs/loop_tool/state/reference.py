@@ -125,14 +125,14 @@ def _computed(
     over = tuple(range(len(statement.out.dims), len(dims)))
     for window in _windows(statement, program):
         sizes = {dim: window.get(dim, (0, program.dims[dim])) for dim in dims}
-        value = _value(statement.value, dims, sizes, memory)
+        value = _evaluated(statement.value, dims, sizes, memory)
         full = np.broadcast_to(value, tuple(size for _, size in sizes.values()))
         place = tuple(slice(sizes[d][0], sum(sizes[d])) for d in statement.out.dims)
-        result[place] = _reduced(statement.reduction, full, over)
+        result[place] = _reduced_array(statement.reduction, full, over)
     return result
 
 
-def _reduced(
+def _reduced_array(
     reduction: str, values: NDArray[np.float64], over: tuple[int, ...]
 ) -> NDArray[np.float64]:
     if reduction == "sum":
@@ -151,7 +151,7 @@ def _windows(statement: Statement, program: Program) -> list[dict[str, tuple[int
     return [{first: (at, min(rows, size - at))} for at in range(0, size, rows)]
 
 
-def _value(
+def _evaluated(
     value: Expression,
     dims: tuple[str, ...],
     sizes: Mapping[str, tuple[int, int]],
@@ -161,7 +161,7 @@ def _value(
         return value
     if isinstance(value, Access):
         return _view(value, dims, sizes, memory[value.tensor])
-    operands = [_value(operand, dims, sizes, memory) for operand in value.operands]
+    operands = [_evaluated(operand, dims, sizes, memory) for operand in value.operands]
     return _NUMPY[value.op](*operands)
 
 

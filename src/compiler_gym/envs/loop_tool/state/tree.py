@@ -121,7 +121,7 @@ class Tree:
         return Tree(self.program, settled(self.roots, self.program.dims))
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self, self.roots, {}, 0, count()))
+        return "\n".join(_tree_lines(self, self.roots, {}, 0, count()))
 
 
 def initial_tree(program: Program) -> Tree:
@@ -192,7 +192,7 @@ def _replaced(
     return (*nodes[:at], inside, *nodes[at + 1 :])
 
 
-def _lines(
+def _tree_lines(
     tree: Tree,
     nodes: tuple[Loop | int, ...],
     levels: Mapping[str, int],
@@ -210,4 +210,4 @@ def _lines(
         notes = "".join(f" [{note}]" for note in node.notes)
         name = node.dim + "'" * level
         yield f"{indent}for {name} in {node.size}{tail} : L{next(number)}{notes}"
-        yield from _lines(tree, node.body, {**levels, node.dim: level + 1}, depth + 1, number)
+        yield from _tree_lines(tree, node.body, {**levels, node.dim: level + 1}, depth + 1, number)

@@ -44,7 +44,7 @@ MOST_SECONDS = 20.0
 _NOISE = 0.02
 """A timing ends once half its interval is this share of it."""
 _MODEL_HZ = 3e9
-_SLOWER = 2.0
+_SLOWEST_MACHINE = 2.0
 """How much slower than the model a machine may be: most are several times as fast."""
 _FORK_SECONDS = 2e-5
 """What a machine may take to hand work to its threads."""
@@ -248,7 +248,7 @@ class Bench:
 
 def most_seconds(tree: Tree) -> float:
     """Return a bound of what one run takes on this machine."""
-    seconds, handed = estimated_cycles(tree) / _MODEL_HZ * _SLOWER, forks(tree)
+    seconds, handed = estimated_cycles(tree) / _MODEL_HZ * _SLOWEST_MACHINE, forks(tree)
     if handed:
         seconds *= CORES / min(CORES, threads())
     return seconds + handed * _FORK_SECONDS

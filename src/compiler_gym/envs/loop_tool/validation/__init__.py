@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How to tell that a nest computes something else: replay the episode, then ask numpy.
+"""Validation: replay the episode, then compare the nest's results with numpy's.
 
 The session checks each tree before it times it, on one set of inputs. Here the tree is run on
 others, and small ones by the interpreter too, which shares no code with what compiles them.
@@ -22,12 +22,12 @@ from compiler_gym.validation import (
 
 __all__ = ["RUNGS", "validate"]
 
-_SEEDS = (1, 2, 3)
+_INPUT_SEEDS = (1, 2, 3)
 
 
-def _check(subject: Subject, way: str) -> Finding:
+def _check_nest(subject: Subject, way: str) -> Finding:
     wrong: list[ValidationError] = []
-    for seed in _SEEDS:
+    for seed in _INPUT_SEEDS:
         try:
             reply = json.loads(subject.env.send_param(f"check.{way}", str(seed)))
         except (CompilerError, InvalidParameterError) as error:
@@ -45,12 +45,12 @@ RUNGS = (
     Rung(
         "numpy",
         "Does the compiled nest compute what numpy does, on inputs that it was not timed on?",
-        lambda subject: _check(subject, "compiled"),
+        lambda subject: _check_nest(subject, "compiled"),
     ),
     Rung(
         "interpreter",
         "Does the tree mean what the program says, run point by point? (small programs)",
-        lambda subject: _check(subject, "interpreted"),
+        lambda subject: _check_nest(subject, "interpreted"),
     ),
 )
 """Every rung above the replay."""

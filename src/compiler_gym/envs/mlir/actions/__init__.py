@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be done: four ways to say a transformation, and the one of CompilerGym 0.2.5."""
+"""The action spaces: four ways to write a transformation, and the one of CompilerGym 0.2.5."""
 
 from compiler_gym.envs.mlir.actions.menu import LONGEST_NEST, MENU, NEXT, STOP
 from compiler_gym.envs.mlir.actions.moves import KINDS

@@ -15,8 +15,8 @@ LONGEST_NEST = 7
 """The most loops of an operation that entries speak of: those of a 2-D convolution."""
 NEXT, STOP = "next-operation", "stop"
 _TILES = (1, 2, 4, 8, 16, 32, 64, 128)
-_ROWS = (1, 4, 6, 8, 12, 16)
-_COLUMNS = (8, 16, 32, 64)
+_ROW_TILES = (1, 4, 6, 8, 12, 16)
+_COLUMN_TILES = (8, 16, 32, 64)
 _DEPTHS = (1, 4, 8)
 
 
@@ -46,7 +46,7 @@ def _tile(loop: int, size: int) -> Resolve:
     return resolve
 
 
-def _block(kind: str, rows: int, columns: int, depth: int) -> Resolve:
+def _block_tiling(kind: str, rows: int, columns: int, depth: int) -> Resolve:
     """Tile the last two parallel loops, the last reduction, and all others to 1."""
 
     def resolve(loops: Loops) -> Move | None:
@@ -70,7 +70,7 @@ def _block(kind: str, rows: int, columns: int, depth: int) -> Resolve:
     return resolve
 
 
-def _pack(rows: int, columns: int, depth: int) -> Resolve:
+def _pack_choice(rows: int, columns: int, depth: int) -> Resolve:
     def resolve(loops: Loops) -> Move | None:
         if list(loops.iterators) != ["parallel", "parallel", "reduction"]:
             return None
@@ -90,7 +90,7 @@ def _swap(loop: int) -> Resolve:
     return resolve
 
 
-def _plain(kind: str, *numbers: int) -> Resolve:
+def _move_of_kind(kind: str, *numbers: int) -> Resolve:
     return lambda loops: Move(kind, loops.tag, numbers)
 
 
@@ -104,28 +104,30 @@ def _on_function(kind: str) -> Resolve:
 
 def _entries() -> dict[str, Resolve]:
     entries: dict[str, Resolve] = {}
-    for rows in _ROWS:
-        for columns in _COLUMNS:
+    for rows in _ROW_TILES:
+        for columns in _COLUMN_TILES:
             for depth in _DEPTHS:
-                entries[f"block-{rows}x{columns}x{depth}"] = _block("tile", rows, columns, depth)
+                entries[f"block-{rows}x{columns}x{depth}"] = _block_tiling(
+                    "tile", rows, columns, depth
+                )
     for loop in range(LONGEST_NEST):
         for size in _TILES:
             entries[f"tile-{loop}-{size}"] = _tile(loop, size)
     for rows, columns in ((4, 16), (8, 32), (16, 64), (64, 64)):
-        entries[f"fuse-{rows}x{columns}"] = _block("fuse", rows, columns, 1)
-        entries[f"parallel-{rows}x{columns}"] = _block("parallel", rows, columns, 1)
+        entries[f"fuse-{rows}x{columns}"] = _block_tiling("fuse", rows, columns, 1)
+        entries[f"parallel-{rows}x{columns}"] = _block_tiling("parallel", rows, columns, 1)
     for operand in range(2):
         for loops in range(4):
-            entries[f"promote-{operand}-{loops}"] = _plain("promote", operand, loops)
+            entries[f"promote-{operand}-{loops}"] = _move_of_kind("promote", operand, loops)
     for sizes in ((8, 32, 4), (8, 32, 64), (16, 16, 16)):
-        entries[f"pack-{'x'.join(map(str, sizes))}"] = _pack(*sizes)
+        entries[f"pack-{'x'.join(map(str, sizes))}"] = _pack_choice(*sizes)
     for loop in range(LONGEST_NEST - 1):
         entries[f"interchange-{loop}"] = _swap(loop)
     for factor in (2, 4, 8):
-        entries[f"unroll-{factor}"] = _plain("unroll", factor)
+        entries[f"unroll-{factor}"] = _move_of_kind("unroll", factor)
     entries["pad-blocks"] = _pad
     for kind in ("vectorize", "generalize", "decompose", "im2col"):
-        entries[f"{kind}-operation"] = _plain(kind)
+        entries[f"{kind}-operation"] = _move_of_kind(kind)
     for kind in ("hoist", "outerproduct", "dot", "parallelarith"):
         entries[f"{kind}-all"] = _on_function(kind)
     return entries

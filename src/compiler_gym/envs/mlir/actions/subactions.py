@@ -24,7 +24,7 @@ TILE_SIZES = tuple(2**power for power in range(11))
 """What a number of a tile size stands for: 1 to 1024."""
 ORDERS = tuple(itertools.permutations(range(3)))
 """What a number of an interchange vector stands for."""
-_MOST = 4
+_MOST_TILED = 4
 
 
 def convert_action(action: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -68,12 +68,12 @@ class MlirRlWrapperEnv(gymnasium.Wrapper[Any, Any, Any, Any]):
     and earns ``runtime``.
     """
 
-    def __init__(self, env: CompilerEnv, max_subactions: int = _MOST) -> None:
+    def __init__(self, env: CompilerEnv, max_subactions: int = _MOST_TILED) -> None:
         super().__init__(env)
         first = _numbered_tiling("tiling")
         others = [
             Dict(
-                {"is_present": _flag("is_present"), "space": _numbered_tiling("tiling")},
+                {"is_present": _flag_space("is_present"), "space": _numbered_tiling("tiling")},
                 name=f"tiling {number}",
             )
             for number in range(2, max_subactions + 1)
@@ -102,8 +102,8 @@ def _numbered_tiling(name: str) -> Dict:
             [NamedDiscrete(map(str, TILE_SIZES), f"tile_sizes[{loop}]") for loop in range(3)],
             name="tile_sizes",
         ),
-        "promote": _flag("promote"),
-        "promote_full_tile": _flag("promote_full_tile"),
+        "promote": _flag_space("promote"),
+        "promote_full_tile": _flag_space("promote_full_tile"),
         "loop_type": NamedDiscrete(["loops", "affine_loops"], "loop_type"),
     }
     vectors = {
@@ -111,7 +111,7 @@ def _numbered_tiling(name: str) -> Dict:
         "vector_transfer_split": NamedDiscrete(
             ["none", "linalg_copy", "vector_transfer"], "vector_transfer_split"
         ),
-        "unroll_vector_transfers": _flag("unroll_vector_transfers"),
+        "unroll_vector_transfers": _flag_space("unroll_vector_transfers"),
     }
     return Dict(
         {
@@ -122,7 +122,7 @@ def _numbered_tiling(name: str) -> Dict:
     )
 
 
-def _flag(name: str) -> NamedDiscrete:
+def _flag_space(name: str) -> NamedDiscrete:
     return NamedDiscrete(["False", "True"], name)
 
 
@@ -133,7 +133,7 @@ def make_mlir_rl_wrapper_env(
 
     Raises `InvalidParameterError` for a number of tilings that is not 1 to 4.
     """
-    most = _MOST if max_subactions is None else max_subactions
-    if not 1 <= most <= _MOST:
-        raise InvalidParameterError(f"max_subactions is {most}: expected 1 to {_MOST}")
+    most = _MOST_TILED if max_subactions is None else max_subactions
+    if not 1 <= most <= _MOST_TILED:
+        raise InvalidParameterError(f"max_subactions is {most}: expected 1 to {_MOST_TILED}")
     return MlirRlWrapperEnv(env, most)

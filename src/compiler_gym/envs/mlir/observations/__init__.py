@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be seen: a row for each observation of an MLIR session.
+"""The observations: a row for each observation of an MLIR session.
 
 Times are microseconds, as in CompilerGym 0.2.5. A program is timed once in a process, after its
 results were found right. ``compute`` holds what the rows name, ``features`` and ``graph`` describe

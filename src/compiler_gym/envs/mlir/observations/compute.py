@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rows of the table name, of a schedule that a session holds."""
+"""The functions that compute the observations of a session's schedule."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ class Observed(Protocol):
         ...
 
 
-def _features(session: Observed) -> list[list[float]]:
+def _feature_vector(session: Observed) -> list[list[float]]:
     program = session.program
     rows = (
         features_of(operation, program.limits(tag), tag == session.cursor)
@@ -88,7 +88,7 @@ COMPUTE: dict[str, Callable[[Observed], Any]] = {
     "PayloadText": lambda s: s.program.payload,
     "TransformScript": lambda s: s.program.script,
     "LoweredText": lambda s: str(lowered(s.program.text)),
-    "OperationFeatures": _features,
+    "OperationFeatures": _feature_vector,
     "OperationGraph": lambda s: json.dumps(graph_of(s.program.module)),
     "ScheduleMask": lambda s: s.mask(),
     "CursorOperation": lambda s: s.cursor,

@@ -17,10 +17,10 @@ _VECTOR = re.compile(r"vector<([0-9x]+)x[a-z]")
 def static_cost(module: Any) -> float:
     """Return about how many instructions run: a vector counts for each 16 of its elements."""
     with load().context:
-        return _cost(module.body.operations[0].operation)
+        return _cost_of(module.body.operations[0].operation)
 
 
-def _cost(operation: Any) -> float:
+def _cost_of(operation: Any) -> float:
     if operation.name.startswith("linalg."):
         if operation.name in ("linalg.pack", "linalg.unpack"):
             return float(_elements(operation))
@@ -28,7 +28,7 @@ def _cost(operation: Any) -> float:
         work = sum(count for _, count in what.arithmetic)
         return float(what.iterations * (work + len(what.inputs) + len(what.outputs)))
     inner = sum(
-        _cost(one.operation)
+        _cost_of(one.operation)
         for region in operation.regions
         for block in region.blocks
         for one in block.operations
@@ -56,9 +56,11 @@ def _vectors(operation: Any) -> float:
     if not operation.name.startswith("vector."):
         return 0.0
     kinds = [str(value.type) for value in (*operation.results, *operation.operands)]
-    lanes = max((_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))), default=1)
+    lanes = max(
+        (_element_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))), default=1
+    )
     if operation.name == "vector.contract":
-        sizes = [_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))]
+        sizes = [_element_count(found[1]) for kind in kinds if (found := _VECTOR.search(kind))]
         lanes = round((sizes[0] * sizes[1] * sizes[2]) ** 0.5) if len(sizes) > 2 else lanes
     return max(1.0, lanes / _LANES)
 
@@ -70,7 +72,7 @@ def _elements(operation: Any) -> int:
     return total
 
 
-def _count(sizes: str) -> int:
+def _element_count(sizes: str) -> int:
     total = 1
     for size in sizes.split("x"):
         total *= int(size)

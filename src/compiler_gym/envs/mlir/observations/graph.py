@@ -38,18 +38,20 @@ def _visit(
                 {"source": made[operand], "target": number, "flow": "data", "position": position}
             )
     for result in operation.results:
-        made[result] = _value(result, number, nodes, edges)
+        made[result] = _value_node(result, number, nodes, edges)
     if operation.name.startswith("linalg."):
         return
     for region in operation.regions:
         for block in region.blocks:
             for argument in block.arguments:
-                made[argument] = _value(argument, number, nodes, edges)
+                made[argument] = _value_node(argument, number, nodes, edges)
             for inner in block.operations:
                 _visit(inner.operation, number, nodes, edges, made)
 
 
-def _value(value: Any, maker: int, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> int:
+def _value_node(
+    value: Any, maker: int, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]
+) -> int:
     number = len(nodes)
     nodes.append({"text": str(value.type), "kind": "value", "tag": ""})
     edges.append({"source": maker, "target": number, "flow": "data", "position": 0})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What people look at of a payload: its module, what it is lowered to, costs and operations."""
+"""The explorer's views of a payload: its module, lowered code, costs and operations."""
 
 from collections.abc import Sequence
 from typing import Any

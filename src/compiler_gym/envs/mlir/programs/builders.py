@@ -73,7 +73,7 @@ def build(name: str, sizes: Sequence[int], element: str = "f32") -> str:
     return text
 
 
-def _matmul(w: Writer, m: int, n: int, k: int) -> str:
+def _build_matmul(w: Writer, m: int, n: int, k: int) -> str:
     a, b = w.argument(m, k), w.argument(k, n)
     return product(w, a, b)
 
@@ -91,7 +91,7 @@ def _conv_nhwc(w: Writer, n: int, h: int, wd: int, c: int, f: int, k: int, strid
     return convolution(w, w.argument(n, h, wd, c), w.argument(k, k, c, f), stride, last=True)
 
 
-def _depthwise(w: Writer, n: int, h: int, wd: int, c: int, k: int, stride: int) -> str:
+def _build_depthwise(w: Writer, n: int, h: int, wd: int, c: int, k: int, stride: int) -> str:
     image, filters = w.argument(n, h, wd, c), w.argument(k, k, c)
     strides = f"{{dilations = dense<1> : tensor<2xi64>, strides = dense<{stride}> : tensor<2xi64>}}"
     out = w.zeros(n, out_size(h, k, stride), out_size(wd, k, stride), c)
@@ -106,7 +106,7 @@ def _maxpool(w: Writer, n: int, c: int, h: int, wd: int, k: int, stride: int) ->
     return w.named(f"pooling_nchw_max {strides}", [image, window], out)
 
 
-def _add(w: Writer, *shape: int) -> str:
+def _build_add(w: Writer, *shape: int) -> str:
     return sum_of(w, w.argument(*shape), w.argument(*shape))
 
 
@@ -182,7 +182,7 @@ def _resnet_block(w: Writer, channels: int, h: int, wd: int) -> str:
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel("matmul", ("m", "n", "k"), _matmul, "A matrix product.", (128, 128, 128)),
+        Kernel("matmul", ("m", "n", "k"), _build_matmul, "A matrix product.", (128, 128, 128)),
         Kernel("batch_matmul", ("b", "m", "n", "k"), _batch_matmul, "Several matrix products.",
                (8, 64, 64, 64)),
         Kernel("conv2d_nchw", ("n", "c", "h", "w", "f", "k", "stride"), _conv_nchw,
@@ -190,11 +190,11 @@ KERNELS: dict[str, Kernel] = {
                (1, 32, 30, 30, 32, 3, 1)),
         Kernel("conv2d_nhwc", ("n", "h", "w", "c", "f", "k", "stride"), _conv_nhwc,
                "A 2-D convolution, channels last.", (1, 30, 30, 32, 32, 3, 1)),
-        Kernel("depthwise", ("n", "h", "w", "c", "k", "stride"), _depthwise,
+        Kernel("depthwise", ("n", "h", "w", "c", "k", "stride"), _build_depthwise,
                "A 2-D convolution of every channel alone, channels last.", (1, 30, 30, 64, 3, 1)),
         Kernel("maxpool", ("n", "c", "h", "w", "k", "stride"), _maxpool,
                "The largest of each window.", (1, 32, 58, 58, 2, 2)),
-        Kernel("add", ("m", "n"), _add, "An element-wise sum, of any rank.", (512, 512)),
+        Kernel("add", ("m", "n"), _build_add, "An element-wise sum, of any rank.", (512, 512)),
         Kernel("relu", ("m", "n"), _relu, "The positive part, of any rank.", (512, 512)),
         Kernel("reduce", ("m", "n"), _reduce, "The sums of rows.", (512, 512)),
         Kernel("softmax", ("m", "n"), _softmax, "The softmax of rows.", (256, 256)),

@@ -35,7 +35,7 @@ def resnet18(w: Writer, image: int) -> str:
             around = _layer(w, value, filters, 1, 2) if stride == 2 else value
             hidden = relu_of(w, _layer(w, value, filters, 3, stride))
             value = relu_of(w, sum_of(w, _layer(w, hidden, filters, 3), around))
-    return _dense(w, _mean(w, value), _CLASSES)
+    return _dense_layer(w, _mean(w, value), _CLASSES)
 
 
 def vgg16(w: Writer, image: int) -> str:
@@ -46,8 +46,8 @@ def vgg16(w: Writer, image: int) -> str:
     _, channels, high, wide = w.shapes[value]
     value = w.reshaped(value, 1, channels * high * wide)
     for _ in range(2):
-        value = relu_of(w, _dense(w, value, 4096))
-    return _dense(w, value, _CLASSES)
+        value = relu_of(w, _dense_layer(w, value, 4096))
+    return _dense_layer(w, value, _CLASSES)
 
 
 def mobilenet_v2(w: Writer, image: int) -> str:
@@ -59,10 +59,10 @@ def mobilenet_v2(w: Writer, image: int) -> str:
             channels = w.shapes[value][1]
             if expansion > 1:
                 value = _clipped(w, _layer(w, value, expansion * channels, 1))
-            value = _layer(w, _clipped(w, _depthwise(w, value, stride)), filters, 1)
+            value = _layer(w, _clipped(w, _depthwise_layer(w, value, stride)), filters, 1)
             if stride == 1 and channels == filters:
                 value = sum_of(w, start, value)
-    return _dense(w, _mean(w, _clipped(w, _layer(w, value, 1280, 1))), _CLASSES)
+    return _dense_layer(w, _mean(w, _clipped(w, _layer(w, value, 1280, 1))), _CLASSES)
 
 
 def _layer(w: Writer, value: str, filters: int, kernel: int, stride: int = 1) -> str:
@@ -72,7 +72,7 @@ def _layer(w: Writer, value: str, filters: int, kernel: int, stride: int = 1) ->
     return _normalised(w, result, channels * kernel * kernel)
 
 
-def _depthwise(w: Writer, value: str, stride: int) -> str:
+def _depthwise_layer(w: Writer, value: str, stride: int) -> str:
     framed = _framed(w, value, 1)
     _, channels, high, wide = w.shapes[framed]
     out = w.zeros(1, channels, (high - 3) // stride + 1, (wide - 3) // stride + 1)
@@ -83,7 +83,7 @@ def _depthwise(w: Writer, value: str, stride: int) -> str:
     return _normalised(w, w.named(name, [framed, w.argument(channels, 3, 3)], out), 9)
 
 
-def _dense(w: Writer, value: str, outputs: int) -> str:
+def _dense_layer(w: Writer, value: str, outputs: int) -> str:
     inputs = w.shapes[value][1]
     return _normalised(w, product(w, value, w.argument(inputs, outputs)), inputs)
 

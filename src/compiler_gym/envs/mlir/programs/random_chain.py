@@ -7,20 +7,20 @@ from compiler_gym.envs.mlir.programs.writing import Writer, biased, product, rel
 
 __all__ = ["random_chain"]
 
-_SIZES = (16, 24, 32, 48, 64, 96, 128)
-_LONGEST = 5
+_WIDTHS = (16, 24, 32, 48, 64, 96, 128)
+_LONGEST_CHAIN = 5
 
 
 def random_chain(seed: int, element: str = "f32") -> str:
     """Return the module that `seed` stands for: the same on every machine."""
     choose = random.Random(seed)
     writer = Writer(element)
-    value = writer.argument(choose.choice(_SIZES), choose.choice(_SIZES))
-    steps = [choose.choice(("product", "bias", "sum", "relu")) for _ in range(_LONGEST)]
-    for step in ["product", *steps[: choose.randrange(1, _LONGEST)]]:
+    value = writer.argument(choose.choice(_WIDTHS), choose.choice(_WIDTHS))
+    steps = [choose.choice(("product", "bias", "sum", "relu")) for _ in range(_LONGEST_CHAIN)]
+    for step in ["product", *steps[: choose.randrange(1, _LONGEST_CHAIN)]]:
         rows, columns = writer.shapes[value]
         if step == "product":
-            value = product(writer, value, writer.argument(columns, choose.choice(_SIZES)))
+            value = product(writer, value, writer.argument(columns, choose.choice(_WIDTHS)))
         elif step == "bias":
             value = biased(writer, value, writer.argument(columns), 1)
         elif step == "sum":

@@ -22,11 +22,11 @@ def _pool(channels: int, size: int) -> Shape:
     return "maxpool", (1, channels, size, size, 2, 2)
 
 
-def _dense(inputs: int, outputs: int) -> Shape:
+def _dense_shape(inputs: int, outputs: int) -> Shape:
     return "matmul", (1, outputs, inputs)
 
 
-def _depthwise(channels: int, size: int, stride: int) -> Shape:
+def _depthwise_shape(channels: int, size: int, stride: int) -> Shape:
     return "depthwise", (1, size + 2, size + 2, channels, 3, stride)
 
 
@@ -41,7 +41,7 @@ def _resnet18() -> dict[str, Shape]:
         size //= stride
         layers[f"conv{stage}_2"] = _conv(filters, size, filters, 3)
         channels = filters
-    return {**layers, "dense": _dense(512, 1000)}
+    return {**layers, "dense": _dense_shape(512, 1000)}
 
 
 def _vgg11() -> dict[str, Shape]:
@@ -55,9 +55,9 @@ def _vgg11() -> dict[str, Shape]:
         size //= 2
     return {
         **layers,
-        "dense1": _dense(25088, 4096),
-        "dense2": _dense(4096, 4096),
-        "dense3": _dense(4096, 1000),
+        "dense1": _dense_shape(25088, 4096),
+        "dense2": _dense_shape(4096, 4096),
+        "dense3": _dense_shape(4096, 1000),
     }
 
 
@@ -67,11 +67,11 @@ def _mobilenet() -> dict[str, Shape]:
     blocks = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1), (1024, 2),
               (1024, 1))  # fmt: skip
     for number, (filters, stride) in enumerate(blocks, 1):
-        layers[f"depthwise{number}"] = _depthwise(channels, size, stride)
+        layers[f"depthwise{number}"] = _depthwise_shape(channels, size, stride)
         size //= stride
         layers[f"pointwise{number}"] = _conv(channels, size, filters, 1)
         channels = filters
-    return {**layers, "dense": _dense(1024, 1000)}
+    return {**layers, "dense": _dense_shape(1024, 1000)}
 
 
 _MLIR_RL: dict[str, Shape] = {

@@ -102,10 +102,10 @@ def describe(handle: Any, tag: str) -> Operation:
     count = len(handle.results)
     operands = list(handle.operands)
     if handle.name in _NO_INTERFACE:
-        shape = _shape(operands[0])
+        shape = _shape_of_type(operands[0])
         summed = int(handle.attributes["dimension"].value)
         iterators = tuple("reduction" if i == summed else "parallel" for i in range(len(shape)))
-        access = Access(shape, tuple(_row(i, len(shape)) for i in range(len(shape))))
+        access = Access(shape, tuple(_unit_row(i, len(shape)) for i in range(len(shape))))
         return Operation(
             tag=tag,
             name=handle.name,
@@ -120,7 +120,7 @@ def describe(handle: Any, tag: str) -> Operation:
     maps = [one.value for one in loaded.linalg.get_indexing_maps(handle)]
     loops = int(maps[0].n_dims)
     accesses = [
-        Access(_shape(operand), tuple(_factors(e, loops) for e in one.results))
+        Access(_shape_of_type(operand), tuple(_factors(e, loops) for e in one.results))
         for operand, one in zip(operands, maps, strict=True)
     ]
     inputs, outputs = accesses[: len(accesses) - count], accesses[len(accesses) - count :]
@@ -130,7 +130,7 @@ def describe(handle: Any, tag: str) -> Operation:
     return Operation(
         tag=tag,
         name=handle.name,
-        bounds=_bounds(accesses, loops),
+        bounds=_loop_bounds(accesses, loops),
         iterators=tuple("parallel" if loop in written else "reduction" for loop in range(loops)),
         inputs=tuple(inputs),
         outputs=tuple(outputs),
@@ -152,7 +152,7 @@ def _walk(operation: Any, found: list[Any], skipped: frozenset[str]) -> None:
                     _walk(op, found, skipped)
 
 
-def _shape(value: Any) -> tuple[int, ...]:
+def _shape_of_type(value: Any) -> tuple[int, ...]:
     ir = load().ir
     if not isinstance(value.type, ir.ShapedType):
         return ()
@@ -163,38 +163,38 @@ def _shape(value: Any) -> tuple[int, ...]:
     )
 
 
-def _row(at: int, count: int) -> tuple[int, ...]:
+def _unit_row(at: int, count: int) -> tuple[int, ...]:
     return tuple(int(i == at) for i in range(count))
 
 
 def _factors(expression: Any, loops: int) -> tuple[int, ...]:
     """Return the factor of each loop in a sum of them; zeros where it is another expression."""
     factors = [0] * loops
-    for factor, loop in _terms(expression):
+    for factor, loop in _affine_terms(expression):
         if loop >= 0:
             factors[loop] += factor
     return tuple(factors)
 
 
-def _terms(expression: Any) -> Iterator[tuple[int, int]]:
+def _affine_terms(expression: Any) -> Iterator[tuple[int, int]]:
     ir = load().ir
     if isinstance(expression, ir.AffineDimExpr):
         yield 1, int(ir.AffineDimExpr(expression).position)
     elif isinstance(expression, ir.AffineAddExpr):
         both = ir.AffineAddExpr(expression)
-        yield from _terms(both.lhs)
-        yield from _terms(both.rhs)
+        yield from _affine_terms(both.lhs)
+        yield from _affine_terms(both.rhs)
     elif isinstance(expression, ir.AffineMulExpr):
         both = ir.AffineMulExpr(expression)
         for one, other in ((both.lhs, both.rhs), (both.rhs, both.lhs)):
             if isinstance(other, ir.AffineConstantExpr):
                 factor = int(ir.AffineConstantExpr(other).value)
-                for inner, loop in _terms(one):
+                for inner, loop in _affine_terms(one):
                     yield factor * inner, loop
                 return
 
 
-def _bounds(accesses: list[Access], loops: int) -> tuple[int, ...]:
+def _loop_bounds(accesses: list[Access], loops: int) -> tuple[int, ...]:
     bounds = [DYNAMIC] * loops
     for access in accesses:
         for size, row in zip(access.shape, access.matrix, strict=True):

@@ -192,7 +192,7 @@ def _refused_vector(
     return None
 
 
-def _tile(sizes: Sequence[int], _: Operation, __: Sequence[int], n: int) -> str:
+def _tile_script(sizes: Sequence[int], _: Operation, __: Sequence[int], n: int) -> str:
     results = ", ".join([_ANY] * (1 + sum(size > 0 for size in sizes)))
     count = sum(size > 0 for size in sizes)
     return (
@@ -248,7 +248,7 @@ def _im2col(_: Sequence[int], operation: Operation, __: Sequence[int], n: int) -
     )
 
 
-def _pad(multiples: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
+def _pad_script(multiples: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
     return (
         f"%t{n}, %p{n}, %b{n} = transform.structured.pad %o{n} pad_to_multiple_of "
         f"{list(multiples)} {{padding_values = {_zeros(operation)}, padding_dimensions = "
@@ -276,7 +276,7 @@ def _promote(numbers: Sequence[int], operation: Operation, __: Sequence[int], n:
     )
 
 
-def _pack(sizes: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
+def _pack_script(sizes: Sequence[int], operation: Operation, __: Sequence[int], n: int) -> str:
     return (
         f"%t{n} = transform.structured.pack %o{n} packed_sizes = {list(sizes)} : "
         f'({_ANY}) -> !transform.op<"linalg.generic">\n'
@@ -345,16 +345,16 @@ _OF_FUNCTION = {
 }
 
 _OF_OPERATION: dict[str, Callable[[Sequence[int], Operation, Sequence[int], int], str]] = {
-    "tile": _tile,
+    "tile": _tile_script,
     "parallel": _parallel,
     "fuse": _fuse,
     "interchange": _interchange,
     "generalize": _generalize,
     "decompose": _decompose,
     "im2col": _im2col,
-    "pad": _pad,
+    "pad": _pad_script,
     "promote": _promote,
-    "pack": _pack,
+    "pack": _pack_script,
     "unroll": _unroll,
     "vectorize": _vectorize,
 }

@@ -93,7 +93,7 @@ class Program:
         text = pieces.piece(move, operation, limits, number) + pieces.cleanup(number)
         with diagnosed(str(move)):
             changed = _copy(self.module)
-            _run(changed.operation, text)
+            _apply_script(changed.operation, text)
             text += self._retag(changed.operation, number)
             if not changed.operation.verify():
                 raise CompilerDiagnosticError(f"{move}: the result does not verify")
@@ -123,7 +123,7 @@ class Program:
         if not names:
             return ""
         text = pieces.retagging(len(handles), names, number)
-        _run(changed, text)
+        _apply_script(changed, text)
         self._names |= set(names.values())
         return text
 
@@ -158,7 +158,7 @@ def _copy(module: Any) -> Any:
     return copy
 
 
-def _run(payload: Any, text: str) -> None:
+def _apply_script(payload: Any, text: str) -> None:
     loaded = load()
     script = loaded.ir.Module.parse(pieces.module_of(text), loaded.context)
     loaded.interpret(payload, script.body.operations[0], script.operation)

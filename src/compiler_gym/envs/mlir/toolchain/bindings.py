@@ -21,7 +21,7 @@ __all__ = ["INSTALL", "Bindings", "diagnosed", "installed_version", "load"]
 INSTALL = install_hint("mlir")
 """What brings the bindings."""
 _DISTRIBUTION = "xtc-mlir-python-bindings"
-_LONGEST = 2000
+_MOST_QUOTED_LINE = 2000
 _DIALECTS = ("func", "linalg", "tensor", "scf", "arith", "math", "vector", "memref", "affine",
              "transform")  # fmt: skip
 """What is loaded at once; the rest comes when it is read or made. Each canonicalization collects
@@ -96,6 +96,6 @@ def diagnosed(what: str) -> Generator[None]:
     except (loaded.ir.MLIRError, RuntimeError, ValueError) as error:
         own = [str(one.message) for one in getattr(error, "error_diagnostics", ())]
         words = "\n".join(said or own or [str(error)])
-        raise CompilerDiagnosticError(f"{what}: {words[:_LONGEST]}") from error
+        raise CompilerDiagnosticError(f"{what}: {words[:_MOST_QUOTED_LINE]}") from error
     finally:
         handler.detach()

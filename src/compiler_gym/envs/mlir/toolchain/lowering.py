@@ -19,7 +19,7 @@ from compiler_gym.envs.mlir.toolchain.running import Kernel, signature_of
 
 __all__ = ["LEVEL", "bufferized", "compiled", "lowered", "shortened"]
 
-_KEPT = 64
+_KEPT_CODE = 64
 LEVEL = 2
 """The level of LLVM's pipeline: 3 makes nothing faster here that 2 does not."""
 
@@ -86,7 +86,7 @@ def bufferized(text: str) -> Any:
         if "linalg.pack" in text or "linalg.unpack" in text:
             _transform(module, _PACKS)
         _protect_arguments(module)
-        _passes(_BUFFERS).run(module.operation)
+        _parsed_pipeline(_BUFFERS).run(module.operation)
         # The copies of memref are calls of a library that is not there.
         plain = _COPY.sub(r"linalg.copy ins(\1 : \3) outs(\2 : \4)", str(module))
         return loaded.ir.Module.parse(plain)
@@ -102,7 +102,7 @@ def compiled(text: str, level: int = LEVEL) -> Kernel:
     key = f"{level} {hashlib.sha256(text.encode()).hexdigest()}"
     if key not in _made:
         _made[key] = _kernel(lowered(text), text, level)
-        if len(_made) > _KEPT:
+        if len(_made) > _KEPT_CODE:
             _made.popitem(last=False)
     _made.move_to_end(key)
     return _made[key]
@@ -116,12 +116,12 @@ def shortened(text: str, most: int, level: int = LEVEL) -> tuple[Kernel, float]:
     """
     module = bufferized(text)
     with diagnosed("the module cannot be lowered"):
-        _passes("func.func(convert-linalg-to-loops)").run(module.operation)
+        _parsed_pipeline("func.func(convert-linalg-to-loops)").run(module.operation)
         body = module.body.operations[0].operation.regions[0].blocks[0]
         nests = [one.operation for one in body.operations if one.operation.name == "scf.for"]
         whole = sum(map(_rounds, nests))
         for nest in nests:
-            _cut(nest, most / max(1, whole))
+            _shorten_loop(nest, most / max(1, whole))
         left = sum(map(_rounds, nests))
     return _kernel(_in_llvm(module, text), text, level), whole / max(1, left)
 
@@ -130,7 +130,7 @@ def _in_llvm(module: Any, text: str) -> Any:
     with diagnosed("the module cannot be lowered"):
         if "vector." in text:
             _transform(module, _VECTORS)
-        _passes(_CODE).run(module.operation)
+        _parsed_pipeline(_CODE).run(module.operation)
     return module
 
 
@@ -139,7 +139,7 @@ def _kernel(module: Any, text: str, level: int) -> Kernel:
     with diagnosed("the module cannot be compiled"):
         inputs, outputs = signature_of(loaded.ir.Module.parse(text))
         engine = loaded.execution_engine(module, opt_level=level)
-        return Kernel(engine, engine.lookup(_name_of(module)), inputs, outputs)
+        return Kernel(engine, engine.lookup(_function_name(module)), inputs, outputs)
 
 
 def _trips(loop: Any) -> int:
@@ -158,12 +158,12 @@ def _rounds(nest: Any) -> int:
     return _trips(nest) * max(1, sum(map(_rounds, _loops_in(nest))))
 
 
-def _cut(nest: Any, share: float) -> None:
+def _shorten_loop(nest: Any, share: float) -> None:
     """Let the outermost loop with more than one round have only `share` of them."""
     trips = _trips(nest)
     if trips == 1:
         for inner in _loops_in(nest):
-            _cut(inner, share)
+            _shorten_loop(inner, share)
         return
     ir = load().ir
     low, step = (int(nest.operands[at].owner.attributes["value"].value) for at in (0, 2))
@@ -186,7 +186,7 @@ def _protect_arguments(module: Any) -> None:
     function.attributes["arg_attrs"] = ir.ArrayAttr.get([fixed] * count)
 
 
-def _name_of(module: Any) -> str:
+def _function_name(module: Any) -> str:
     ir = load().ir
     for operation in module.body.operations:
         name = str(ir.StringAttr(operation.operation.attributes["sym_name"]).value)
@@ -196,7 +196,7 @@ def _name_of(module: Any) -> str:
 
 
 @cache
-def _passes(pipeline: str) -> Any:
+def _parsed_pipeline(pipeline: str) -> Any:
     return load().pass_manager.parse(f"builtin.module({pipeline})")
 
 

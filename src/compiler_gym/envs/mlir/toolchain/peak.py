@@ -14,7 +14,7 @@ from compiler_gym.envs.mlir.toolchain.running import times_of
 
 __all__ = ["peak_gflops"]
 
-_ROUNDS = 20_000
+_KERNEL_ROUNDS = 20_000
 _WIDTHS = ((64, 24), (32, 12))
 """Bytes of a vector, and how many sums do not wait for each other: as many registers as AVX-512
 has left beside what is multiplied, and as many as AVX2 has."""
@@ -32,7 +32,7 @@ def _reached(lanes: int, chains: int, element: str) -> float:
     kernel = compiled(_products(lanes, chains, element))
     ones = [np.full((chains, lanes), 0.5, f"float{element[1:]}") for _ in kernel.inputs]
     seconds = min(times_of(kernel.bind(ones), 15, 2))
-    return 2 * lanes * chains * _ROUNDS / seconds / 1e9
+    return 2 * lanes * chains * _KERNEL_ROUNDS / seconds / 1e9
 
 
 def _products(lanes: int, chains: int, element: str) -> str:
@@ -55,7 +55,7 @@ def _products(lanes: int, chains: int, element: str) -> str:
     return (
         f"module {{\nfunc.func @main(%a: {tensor}) -> {tensor} {{\n"
         f"  %zero = arith.constant 0.0 : {element}\n  %one = arith.constant 1 : index\n"
-        f"  %rounds = arith.constant {_ROUNDS} : index\n{read}"
+        f"  %rounds = arith.constant {_KERNEL_ROUNDS} : index\n{read}"
         f"  %s:{chains} = scf.for %i = %c0 to %rounds step %one iter_args({carried}) -> ({kinds}) "
         f"{{\n{fused}    scf.yield {', '.join(f'%y{n}' for n in range(chains))} : {kinds}\n  }}\n"
         f"  %t0 = tensor.empty() : {tensor}\n{write}  return %t{chains} : {tensor}\n}}\n}}\n"

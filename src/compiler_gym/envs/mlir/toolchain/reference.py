@@ -97,7 +97,7 @@ def _evaluate(op: Any, known: dict[Any, Value]) -> None:
         kind = op.results[0].type
         known[op.results[0]] = np.zeros(tuple(kind.shape), _dtype(kind.element_type))
     elif op.name == "arith.constant":
-        known[op.results[0]] = _constant(op)
+        known[op.results[0]] = _constant_value(op)
     elif op.name in ("tensor.collapse_shape", "tensor.expand_shape"):
         known[op.results[0]] = known[op.operands[0]].reshape(tuple(op.results[0].type.shape))
     elif op.name == "tensor.pad":
@@ -106,7 +106,7 @@ def _evaluate(op: Any, known: dict[Any, Value]) -> None:
         raise UnknownOperationError(op.name)
 
 
-def _constant(op: Any) -> Value:
+def _constant_value(op: Any) -> Value:
     ir = load().ir
     value, kind = op.attributes["value"], op.results[0].type
     if isinstance(value, ir.DenseElementsAttr):
@@ -131,7 +131,7 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
     what = describe(op, "")
     count = len(what.outputs)
     accesses = (*what.inputs, *what.outputs)
-    if any(not any(row) and size != 1 for a in accesses for size, row in _rows(a)):
+    if any(not any(row) and size != 1 for a in accesses for size, row in _access_rows(a)):
         raise UnknownOperationError("linalg.generic with an access that is no sum of loops")
     arrays = [known[operand] for operand in op.operands]
     body = op.regions[0].blocks[0]
@@ -141,7 +141,8 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
     if what.iterations > _MOST_ELEMENTS:
         raise UnknownOperationError("linalg.generic with too many iterations")
     views = [
-        _view(array, access, what.bounds) for array, access in zip(arrays, accesses, strict=True)
+        _operand_view(array, access, what.bounds)
+        for array, access in zip(arrays, accesses, strict=True)
     ]
     values = dict(zip(body.arguments, views, strict=True))
     accumulators = list(body.arguments)[-count:]
@@ -163,11 +164,11 @@ def _generic(op: Any, known: dict[Any, Value]) -> None:
         if inner.name == "linalg.index":
             values[inner.results[0]] = _counter(int(inner.attributes["dim"].value), what.bounds)
         elif inner.name == "arith.constant":
-            values[inner.results[0]] = _constant(inner)
+            values[inner.results[0]] = _constant_value(inner)
         elif _folds(inner, accumulators) and "reduction" in what.iterators:
             values[inner.results[0]] = inner  # folded when it is yielded
         else:
-            values[inner.results[0]] = _computed(inner, values, known)
+            values[inner.results[0]] = _computed_results(inner, values, known)
 
 
 def _folds(inner: Any, accumulators: list[Any]) -> bool:
@@ -220,7 +221,7 @@ def _product(what: Operation, body: Any, arrays: list[Array]) -> Array | None:
     views: list[Array] = []
     for array, access in zip(arrays[:2], what.inputs, strict=True):
         used = [d for d in range(len(what.bounds)) if any(row[d] for row in access.matrix)]
-        view = _view(array, access, what.bounds)
+        view = _operand_view(array, access, what.bounds)
         views.append(view[tuple(slice(None) if d in used else 0 for d in range(view.ndim))])
         terms.append("".join(chr(97 + d) for d in used))
     result = "".join(chr(97 + d) for d in _order(what.outputs[0]))
@@ -228,7 +229,7 @@ def _product(what: Operation, body: Any, arrays: list[Array]) -> Array | None:
     return arrays[2] + summed.reshape(what.outputs[0].shape)
 
 
-def _view(array: Value, access: Access, bounds: tuple[int, ...]) -> Array:
+def _operand_view(array: Value, access: Access, bounds: tuple[int, ...]) -> Array:
     """Return `array` with an axis for every loop; no data is copied."""
     array = np.asarray(array)
     strides = [0] * len(bounds)
@@ -238,7 +239,7 @@ def _view(array: Value, access: Access, bounds: tuple[int, ...]) -> Array:
     return np.lib.stride_tricks.as_strided(array, bounds, strides, writeable=False)
 
 
-def _rows(access: Access) -> list[tuple[int, tuple[int, ...]]]:
+def _access_rows(access: Access) -> list[tuple[int, tuple[int, ...]]]:
     return list(zip(access.shape, access.matrix, strict=True))
 
 
@@ -252,16 +253,16 @@ def _counter(loop: int, bounds: tuple[int, ...]) -> Array:
     return np.arange(bounds[loop]).reshape(shape)
 
 
-def _computed(inner: Any, values: dict[Any, Value], known: dict[Any, Value]) -> Value:
+def _computed_results(inner: Any, values: dict[Any, Value], known: dict[Any, Value]) -> Value:
     if inner.name not in _COMPUTE:
         raise UnknownOperationError(inner.name)
     operands = [values.get(operand, known.get(operand)) for operand in inner.operands]
     if inner.name in ("arith.cmpf", "arith.cmpi"):
-        return _compared(inner, operands)
+        return _selected(inner, operands)
     return _COMPUTE[inner.name](*operands)
 
 
-def _compared(inner: Any, operands: list[Value]) -> Value:
+def _selected(inner: Any, operands: list[Value]) -> Value:
     word = str(inner.attributes["predicate"])
     number = int(word.split(":")[0])
     table = _FLOAT_ORDER if inner.name == "arith.cmpf" else _INT_ORDER

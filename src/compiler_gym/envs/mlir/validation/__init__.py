@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How to tell that a schedule broke a program: replay it, run it, compare it with numpy."""
+"""Validation: replay a schedule, run the program, and compare its results with numpy's."""
 
 from collections.abc import Callable, Iterable
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Does the program compute what it should? It is run before every timing; here that is asked."""
+"""The check that the program computes the right results, as before every timing."""
 
 from compiler_gym.errors import CompilerError
 from compiler_gym.validation import Finding, Subject, ValidationError

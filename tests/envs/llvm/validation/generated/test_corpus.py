@@ -65,7 +65,7 @@ def test_what_was_made_is_kept_on_disk_and_damage_is_survived(
     (path,) = tmp_path.glob("generated-inputs/*.bin")
     monkeypatch.setattr(corpus, "_memory", {})
     with monkeypatch.context() as context:
-        context.setattr(corpus, "_make", None)
+        context.setattr(corpus, "_make_corpus", None)
         assert corpus_of(right, few) == first
     path.write_bytes(path.read_bytes()[:-5])
     monkeypatch.setattr(corpus, "_memory", {})

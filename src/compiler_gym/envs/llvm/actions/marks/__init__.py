@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Decisions finer than a pass: marks on call sites, loops and functions.
 
-``choices`` says what can be chosen and what the actions are called, ``space`` is what users
-hold, and ``marking`` is what a worker does with it.
+``choices`` lists the choices and the names of the actions, ``space`` is the action space in the
+user's process, and ``marking`` applies the actions in a worker.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be chosen of a call site, a loop and a function, and how such an action is written.
+"""The choices for a call site, a loop and a function, and the syntax of such an action.
 
 A mark is written ``call:17=never``: a kind, an id and a choice. Its number counts from the end
 of the passes and follows from these three alone, so that it means the same in every program.
@@ -40,7 +40,7 @@ _STARTS = {
 BLOCK = sum(map(len, CHOICES.values()))
 """How many numbers each id takes: a call, a loop and a function may have the same."""
 
-_MARK = re.compile(rf"({'|'.join(KINDS)}):(0|[1-9]\d{{0,8}})=([a-z.0-9]+)")
+_CHOICE = re.compile(rf"({'|'.join(KINDS)}):(0|[1-9]\d{{0,8}})=([a-z.0-9]+)")
 
 
 class Mark(NamedTuple):
@@ -88,7 +88,7 @@ def mark_named(text: str) -> Mark | None:
     >>> mark_named("function:0=cold"), mark_named("licm")
     (Mark(kind='function', id=0, choice=3), None)
     """
-    found = _MARK.fullmatch(text)
+    found = _CHOICE.fullmatch(text)
     if found is None:
         return None
     kind, id, choice = found.groups()

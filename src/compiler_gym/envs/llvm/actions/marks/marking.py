@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a worker does in an episode of ``Marks``: it numbers, lists and marks."""
+"""The worker's half of ``Marks``: it numbers and lists decision points, and marks them."""
 
 from msgspec import structs
 

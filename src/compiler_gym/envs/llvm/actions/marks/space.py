@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The action space ``Marks``: passes, levels, and what can be decided in the program now."""
+"""The action space ``Marks``: passes, levels, and the decisions of the current program."""
 
 import copy
 import shlex
@@ -26,7 +26,7 @@ __all__ = ["DecisionPoint", "MarksSpace", "command_words_of"]
 
 _COMMAND = ("compiler-gym", "run", "--action-space")
 _OUTPUT = ("--write-bitcode", "output.bc", "--")
-_SHOWN = 3
+_POINTS_IN_REPR = 3
 
 
 class DecisionPoint:
@@ -81,7 +81,7 @@ class MarksSpace(Discrete):
         given = list(items)
         self.items = [item for item in given if item.flag]
         """The passes and levels, then options of the code generator if it has them, by number."""
-        self._ids, self._listed = _read(item for item in given if not item.flag)
+        self._ids, self._listed = _points_of_marks(item for item in given if not item.flag)
         self._passes = NamedDiscrete((item.name for item in self.items), name)
         self._legal: NDArray[np.int64] | None = None
         chosen = [n for n, i in enumerate(self.items) if codegen_options.is_choice(i.flag)]
@@ -255,7 +255,9 @@ class MarksSpace(Discrete):
             return None
         point = self._listed.get(mark.point)
         if point is None:
-            listed = ", ".join([p.name for p in self.points if p.kind == mark.kind][:_SHOWN])
+            listed = ", ".join(
+                [p.name for p in self.points if p.kind == mark.kind][:_POINTS_IN_REPR]
+            )
             there = f"expected one that is listed: {listed}, ..." if listed else "there is none"
             return (
                 f"{mark}: there is no {mark.point} in the program now, it never had one or a pass "
@@ -350,7 +352,7 @@ def _groups(point: DecisionPoint) -> tuple[str, ...]:
     return point.kind, f"{point.kind}s of {function}"
 
 
-def _read(items: Iterable[CommandlineFlag]) -> tuple[int, dict[str, DecisionPoint]]:
+def _points_of_marks(items: Iterable[CommandlineFlag]) -> tuple[int, dict[str, DecisionPoint]]:
     """Return how many ids there are, and the points, from what `marking` wrote."""
     ids, points = 0, dict[str, DecisionPoint]()
     for name, _, text in items:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The action space ``Parameters``: a pass, and values for what it takes.
+"""The action space ``Parameters``: a pass, and values for its parameters.
 
-``table`` is what there is, read from ``passes.tsv``; it imports nothing heavy, because
-workers read it too. ``space`` is what users hold. What a parameter is left to is LLVM's
-choice: an action that sets none is the plain pass.
+``table`` lists the parameters, read from ``passes.tsv``; it imports nothing heavy, because
+workers read it too. ``space`` is the action space in the user's process. A parameter that an
+action does not set is left to LLVM: an action that sets none is the plain pass.
 """
 
 from compiler_gym.envs.llvm.actions.parameters.table import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What users hold: actions that are a pass and values, as numbers for agents or by name.
+"""The space ``Parameters``: actions that are a pass and values, as numbers or by name.
 
 An agent's action is ``{"pass": number, "values": array}``. Each of the array's numbers is
 for one parameter of the pass, in the table's order: below 0 leaves it to LLVM, and 0 to 1

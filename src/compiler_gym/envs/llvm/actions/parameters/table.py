@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The parameters of passes: what values each takes, and how LLVM is told.
+"""The parameters of passes: the values that each takes, and how they are passed to LLVM.
 
 Most are part of the pipeline's text. Some are known to LLVM's command line alone: they
 are set around one pass, as in a run of ``opt`` of its own.
@@ -62,7 +62,7 @@ class Parameter:
         """
         if isinstance(self.values, range):
             return f"{self.values[0]}..{self.values[-1]}"
-        return ", ".join(map(_word, self.values))
+        return ", ".join(map(_value_text, self.values))
 
     def index(self, value: Any) -> int:
         """Return the place of `value` among the values, or raise `InvalidActionError`."""
@@ -80,7 +80,7 @@ class Parameter:
         """Return how LLVM is told `value`, in the pipeline or as the value of its option."""
         if self.form in (Form.SWITCH, Form.FLAG):
             return self.name if value else f"no-{self.name}"
-        return f"{self.name}={value}" if self.form is Form.NUMBER else _word(value)
+        return f"{self.name}={value}" if self.form is Form.NUMBER else _value_text(value)
 
     def read(self, text: str) -> Value | None:
         """Return the value that `text` tells, or None if it is no text of this parameter."""
@@ -147,7 +147,7 @@ def _with_words(flag: str, words: Sequence[str]) -> str:
     return f"{head}{';'.join(words)}>{flag[len(inner) :]}"
 
 
-def _word(value: Value) -> str:
+def _value_text(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

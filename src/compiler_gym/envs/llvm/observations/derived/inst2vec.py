@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""inst2vec's vocabulary of statements and their vectors, where the user has them.
+"""inst2vec's vocabulary of statements and their vectors, if the user has them.
 
 Both were published with "Neural Code Comprehension" (Ben-Nun et al., 2018) and came with
 CompilerGym 0.2.5; they are not ours to ship. ``COMPILER_GYM_INST2VEC`` names the wheel of
@@ -33,7 +33,7 @@ __all__ = ["VARIABLE", "Vocabulary", "inst2vec_observations", "read_vocabulary"]
 VARIABLE = "COMPILER_GYM_INST2VEC"
 UNKNOWN = "!UNK"
 DIMENSIONS = 200
-_TEXTS = "Inst2vecPreprocessedText"
+_TEXT_OBSERVATION = "Inst2vecPreprocessedText"
 _LABEL = "; <label>:"
 _UNREADABLE = (
     *(OSError, ValueError, EOFError, LookupError, TypeError, AttributeError, ImportError),
@@ -73,7 +73,7 @@ def inst2vec_observations() -> tuple[DerivedObservation, ...]:
     return (
         DerivedObservation(
             "Inst2vecEmbeddingIndices",
-            _TEXTS,
+            _TEXT_OBSERVATION,
             lambda statements: _vocabulary().indices(statements),
             lambda: FreeBox(0, 2**31 - 1, "Inst2vecEmbeddingIndices", (-1,), np.int32),
             "The index of each inst2vec statement in the published vocabulary, int32[n]; needs "
@@ -82,7 +82,7 @@ def inst2vec_observations() -> tuple[DerivedObservation, ...]:
         ),
         DerivedObservation(
             "Inst2vec",
-            _TEXTS,
+            _TEXT_OBSERVATION,
             lambda statements: _vocabulary().vectors(statements),
             _vectors_space,
             f"The published vector of each inst2vec statement, float32[n, {DIMENSIONS}]; needs "
@@ -91,7 +91,7 @@ def inst2vec_observations() -> tuple[DerivedObservation, ...]:
         ),
         DerivedObservation(
             "Inst2vecUnknownShare",
-            _TEXTS,
+            _TEXT_OBSERVATION,
             lambda statements: _vocabulary().unknown_share(statements),
             lambda: Scalar("Inst2vecUnknownShare", 0, 1, dtype=float),
             f"The share of statements that inst2vec's vocabulary does not know; needs {VARIABLE}.",
@@ -105,7 +105,7 @@ def read_vocabulary(source: Path) -> Vocabulary:
 
     Raises `ObservationError` saying what is wrong with it.
     """
-    found = _read(source, "dictionary.json", "dictionary.pickle")
+    found = _read_resource(source, "dictionary.json", "dictionary.pickle")
     dictionary = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     if UNKNOWN not in dictionary or not all(
         isinstance(index, int) and index >= 0 for index in dictionary.values()
@@ -113,7 +113,7 @@ def read_vocabulary(source: Path) -> Vocabulary:
         raise ObservationError(
             f"expected a dictionary from statements to indices with {UNKNOWN!r} in {source}"
         )
-    embeddings = _numbers(_read(source, "embeddings.npy", "embeddings.pickle"), source)
+    embeddings = _float_array(_read_resource(source, "embeddings.npy", "embeddings.pickle"), source)
     largest = max(dictionary.values())
     if embeddings.ndim != 2 or embeddings.shape[1] != DIMENSIONS or len(embeddings) <= largest:
         raise ObservationError(
@@ -145,14 +145,14 @@ def _vectors_space() -> gymnasium.Space[Any]:
     return FreeBox(-np.inf, np.inf, "Inst2vec", (-1, DIMENSIONS), np.float32)
 
 
-def _numbers(found: Any, source: Path) -> NDArray[np.float32]:
+def _float_array(found: Any, source: Path) -> NDArray[np.float32]:
     try:
         return np.asarray(found, dtype=np.float32)
     except (ValueError, TypeError) as error:
         raise ObservationError(f"expected embeddings of numbers in {source}: {error}") from error
 
 
-def _read(source: Path, plain: str, pickled: str) -> Any:
+def _read_resource(source: Path, plain: str, pickled: str) -> Any:
     try:
         if source.is_file():
             return _PlainUnpickler(io.BytesIO(_from_wheel(source, pickled))).load()

@@ -113,7 +113,7 @@ def _graph_space() -> gymnasium.Space[Any]:
     )
 
 
-def _words(columns: dict[str, Any]) -> tuple[list[Any], ...]:
+def _distinct_tokens(columns: dict[str, Any]) -> tuple[list[Any], ...]:
     """Return the different tokens in the order of `word_id`: a list for each field."""
     kinds = columns["word_id"].tolist()
     values = texts(columns["text"].tobytes(), columns["word_end"])
@@ -127,13 +127,14 @@ def _to_lists(columns: dict[str, Any]) -> dict[str, list[Any]]:
     names = ("token_id", "token_kind", "token_category", "token_value")
     places = columns["token_word"]
     return {
-        name: taken(column, places) for name, column in zip(names, _words(columns), strict=True)
+        name: taken(column, places)
+        for name, column in zip(names, _distinct_tokens(columns), strict=True)
     }
 
 
 def _to_tuple(columns: dict[str, Any]) -> tuple[LexedToken, ...]:
     # A token is immutable, so the same one may stand in many places.
-    words = [LexedToken(*fields) for fields in zip(*_words(columns), strict=True)]
+    words = [LexedToken(*fields) for fields in zip(*_distinct_tokens(columns), strict=True)]
     return tuple(taken(words, columns["token_word"]))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs from an imported corpus: IR as it is, source compiled when it is asked for.
+"""Programs from an imported corpus: IR unchanged, source compiled on demand.
 
 A corpus may hold what today's front end for C cannot read; that is an error of the
 program, not of the corpus.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Passes of one's own: plug-ins, shared libraries that add passes to LLVM.
+"""Pass plug-ins: shared libraries that add the user's own passes to LLVM.
 
-``plugin`` reads the files and says what they are, without running any of them.
+``plugin`` reads and identifies the files, without running any of them.
 ``session`` loads them, in a worker and never in the user's process, with an engine that
 shares its LLVM with them.
 """

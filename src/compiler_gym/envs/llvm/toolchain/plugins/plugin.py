@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a plug-in is known by: its file's name and the hash of what is in it.
+"""The identity of a plug-in: its file name and the hash of its contents.
 
-The hash is part of the compiler's version: what was found with one plug-in is not taken
-for what another does, however the files are called.
+The hash is part of the compiler's version, so that results of one plug-in are never taken
+for those of another, whatever their names.
 """
 
 import re
@@ -21,8 +21,8 @@ __all__ = ["Plugin", "load_options", "plugin_source", "recorded_plugins", "requi
 
 _SESSION = "compiler_gym.envs.llvm.toolchain.plugins.session:PluginSession"
 _ELF = b"\x7fELF"
-_SHOWN = 16
-"""How many digits of a hash stand in a version."""
+_HASH_DIGITS = 16
+"""The digits of the hash in a version."""
 
 
 class Plugin(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ class Plugin(msgspec.Struct, frozen=True):
     def identity(self) -> str:
         """What it is called in versions: ``libMyPass.so@0123456789abcdef``."""
         name = re.sub(r"[+@\s]", "_", Path(self.path).name)
-        return f"{name}@{self.hash[:_SHOWN]}"
+        return f"{name}@{self.hash[:_HASH_DIGITS]}"
 
 
 def plugin_source(
@@ -114,7 +114,8 @@ def require_recorded(version: str | None, plugins: Sequence[Plugin]) -> None:
         other = next((p for p in plugins if p.identity.partition("@")[0] == name), None)
         has = "has no plug-ins" if not here else f"has {', '.join(here)}"
         if other is not None:
-            has = f"has another file of that name, {other.path} (SHA-256 {other.hash[:_SHOWN]}...)"
+            theirs = other.hash[:_HASH_DIGITS]
+            has = f"has another file of that name, {other.path} (SHA-256 {theirs}...)"
         raise PluginError(
             f"this was recorded with the plug-in {name} (SHA-256 {digits}...), and this "
             f"environment {has}: expected make(..., plugins=[that file], passes=[...])"

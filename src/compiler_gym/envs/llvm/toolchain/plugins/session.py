@@ -62,7 +62,7 @@ class PluginSession(CompilerSession):
         for plugin in plugins:
             _require_same(plugin, str(engine.LLVM_VERSION))
             _load(engine, plugin)
-        items = tuple(_flag(engine, name, plugins) for name in passes)
+        items = tuple(_plugin_flag(engine, name, plugins) for name in passes)
         return _session_with(items, plugins)
 
 
@@ -144,7 +144,7 @@ def _load(engine: Any, plugin: Plugin) -> None:
         raise PluginError(f"{plugin.path} cannot be loaded, LLVM gave up: {error}") from error
 
 
-def _flag(engine: Any, name: str, plugins: list[Plugin]) -> FlagSpec:
+def _plugin_flag(engine: Any, name: str, plugins: list[Plugin]) -> FlagSpec:
     """Return the action of the pass `name`, which one of the plug-ins must add."""
     adders: list[Plugin] = []
     text, refusal = "", ""

@@ -35,10 +35,10 @@ from compiler_gym.validation import Draw, Mutator, chosen_cases
 
 __all__ = ["Corpus", "Effort", "corpus_of"]
 
-_FORMAT = 2
-_SEEDS = 64
+_CORPUS_VERSION = 2
+_SEED_COUNT = 64
 _MOST_OUTPUT = 1 << 20
-_PATIENCE = 3
+_MOST_UNSOUND = 3
 """Unsound inputs of one kind after which no more of it are looked at."""
 _ENOUGH = 8
 """Inputs that take an edge: more of them are not looked for."""
@@ -96,13 +96,13 @@ def corpus_of(benchmark: Benchmark, effort: Effort | None = None) -> Corpus:
     spec = benchmark.run
     assert spec is not None
     known = _known(spec)
-    key = _key(benchmark, spec, known, effort)
+    key = _corpus_key(benchmark, spec, known, effort)
     with _locks(key):
-        corpus = _memory.get(key) or _load(key)
+        corpus = _memory.get(key) or _load_corpus(key)
         if corpus is None:
-            corpus = _make(benchmark, spec, known, effort)
+            corpus = _make_corpus(benchmark, spec, known, effort)
             if corpus.tried == effort.tries:  # what time has cut short would stay so
-                keep(_path(key), _packed(corpus))
+                keep(_corpus_path(key), _packed(corpus))
         _memory[key] = corpus
         while len(_memory) > _MOST_KEPT:
             _memory.pop(next(iter(_memory)))
@@ -118,21 +118,21 @@ def _locks(key: str) -> threading.RLock:
 
 
 def _known(spec: RunSpec) -> list[RunCase]:
-    more = [spec.more(number) for number in range(_SEEDS)] if spec.more is not None else []
+    more = [spec.more(number) for number in range(_SEED_COUNT)] if spec.more is not None else []
     return [*chosen_cases(spec), *more]
 
 
-def _key(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort) -> str:
+def _corpus_key(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort) -> str:
     tools = (tool_identity(clang_command()[0]), tool_identity(find_opt()))
     tried = replace(effort, seconds=0.0)  # only what was finished is kept
-    whole = sha256(repr((_FORMAT, tried, tools, spec.reference, spec.link)).encode())
+    whole = sha256(repr((_CORPUS_VERSION, tried, tools, spec.reference, spec.link)).encode())
     whole.update(benchmark.contents)
     whole.update(repr(tuple(benchmark.sources)).encode())
     whole.update(pack_run(RunSpec(known)))
     return whole.hexdigest()
 
 
-def _path(key: str) -> Path:
+def _corpus_path(key: str) -> Path:
     return cache_path("generated-inputs") / f"{key}.bin"
 
 
@@ -141,16 +141,18 @@ def _packed(corpus: Corpus) -> bytes:
     return json.dumps(facts).encode() + b"\n" + pack_run(RunSpec(corpus.cases))
 
 
-def _load(key: str) -> Corpus | None:
+def _load_corpus(key: str) -> Corpus | None:
     try:
-        head, _, packed = _path(key).read_bytes().partition(b"\n")
+        head, _, packed = _corpus_path(key).read_bytes().partition(b"\n")
         cases = tuple(unpack_run(packed).cases)
         return Corpus(**(json.loads(head) | {"cases": cases}))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def _make(benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort) -> Corpus:
+def _make_corpus(
+    benchmark: Benchmark, spec: RunSpec, known: list[RunCase], effort: Effort
+) -> Corpus:
     right = benchmark
     if spec.reference is not None:
         right = Benchmark(benchmark.uri, spec.reference, sources=benchmark.sources)
@@ -232,7 +234,11 @@ class _Hunt:
     def _try(self, case: RunCase, *, is_kept: bool) -> None:
         ran, reached = self._run(case)
         new, rare = reached & ~self.reached, self._program.taken(reached) & ~self._taken[-1]
-        if ran is None or not (new or rare or is_kept) or self._unsound[new | rare] >= _PATIENCE:
+        if (
+            ran is None
+            or not (new or rare or is_kept)
+            or self._unsound[new | rare] >= _MOST_UNSOUND
+        ):
             return
         if not self._is_sound(case, ran, reached):
             self._unsound[new | rare] += 1

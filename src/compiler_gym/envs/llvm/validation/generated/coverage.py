@@ -23,8 +23,8 @@ from compiler_gym.validation import run_program
 
 __all__ = ["Counted", "counted", "tokens_of"]
 
-_FILE = "compiler_gym-edges"
-_PASSES = (
+_EDGES_FILE = "compiler_gym-edges"
+_COVERAGE_PASSES = (
     "-passes=sancov-module",
     "-sanitizer-coverage-level=3",
     "-sanitizer-coverage-inline-8bit-counters",
@@ -38,7 +38,7 @@ void __sanitizer_cov_8bit_counters_init(unsigned char *start, unsigned char *sto
   if (first) return;
   first = start;
   last = stop;
-  int opened = open("{_FILE}", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  int opened = open("{_EDGES_FILE}", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
   file = fcntl(opened, F_DUPFD_CLOEXEC, 200);
   close(opened);
 }}
@@ -52,11 +52,11 @@ _BITS = bytes((1 << max(i for i, step in enumerate(_STEPS) if step <= n)) >> 1 f
 
 _ONCE = bytes([0] + [1] * 255)
 
-_STRING = re.compile(r'^@.* c"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"', re.MULTILINE)
+_STRING_CONSTANT = re.compile(r'^@.* c"((?:[^"\\]|\\[0-9A-Fa-f]{2})*)"', re.MULTILINE)
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
 _COMPARED = re.compile(r"icmp \w+ (?:\w+ )*i(8|16|32|64) [^,\n]+, (-?\d+)")
 _CASE = re.compile(r"^    i(8|16|32|64) (-?\d+), label", re.MULTILINE)
-_LONGEST = 32
+_LONGEST_TOKEN = 32
 _MOST_TOKENS = 512
 
 
@@ -72,10 +72,10 @@ class Counted:
 
     def run(self, case: RunCase, *, seconds: float) -> tuple[RunReport, int]:
         """Return what it did and, as the bits of a number, what it reached."""
-        wider = replace(case, outputs=(*case.outputs, _FILE))
+        wider = replace(case, outputs=(*case.outputs, _EDGES_FILE))
         ran = run_program(self.program, wider, limits=RunLimits(seconds=seconds))
-        files = {name: held for name, held in ran.files.items() if name != _FILE}
-        bits = ran.files.get(_FILE, b"").translate(_BITS)
+        files = {name: held for name, held in ran.files.items() if name != _EDGES_FILE}
+        bits = ran.files.get(_EDGES_FILE, b"").translate(_BITS)
         return replace(ran, files=files), int.from_bytes(bits, "little")
 
     def taken(self, reached: int) -> int:
@@ -94,7 +94,7 @@ def counted(module: bytes, link: Sequence[str] = ()) -> Generator[Counted]:
         folder = Path(name)
         (folder / "plain.bc").write_bytes(module)
         text = folder / "counted.ll"
-        run_tool([find_opt(), *_PASSES, "-S", str(folder / "plain.bc"), "-o", str(text)])
+        run_tool([find_opt(), *_COVERAGE_PASSES, "-S", str(folder / "plain.bc"), "-o", str(text)])
         (folder / "writer.c").write_text(_WRITER)
         words = text.read_text(errors="replace")
         sizes = re.findall(r"^@__sancov_gen_\S* = .*\[(\d+) x i8\]", words, re.MULTILINE)
@@ -114,10 +114,10 @@ def tokens_of(text: str) -> tuple[bytes, ...]:
     (b'-x',)
     """
     found: dict[bytes, None] = {}
-    for match in _STRING.finditer(text):
+    for match in _STRING_CONSTANT.finditer(text):
         held = _ESCAPE.sub(lambda m: bytes([int(m[1], 16)]), match[1].encode())
         for part in held.split(b"\0"):
-            found.update(dict.fromkeys([part] if 0 < len(part) <= _LONGEST else []))
+            found.update(dict.fromkeys([part] if 0 < len(part) <= _LONGEST_TOKEN else []))
     for width, number in (*_COMPARED.findall(text), *_CASE.findall(text)):
         value, size = int(number), int(width) // 8
         if value not in (0, 1, -1):

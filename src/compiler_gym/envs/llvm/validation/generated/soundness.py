@@ -32,12 +32,12 @@ _STRICT = {
 }
 _STRICT_PASSES = ("-msan-eager-checks=1",)
 """Arguments and results that were never written are reported, too."""
-_SLOWER = 20
+_INSTRUMENTED_SLOWDOWN = 20
 _ASAN, _UBSAN, _MSAN = SANITIZERS
 _BOTH = Sanitizer(
     "asan and ubsan", "-fsanitize=address,undefined,float-cast-overflow", "runtime error:"
 )
-_MARKS = tuple(one.mark for one in SANITIZERS)
+_SANITIZER_MARKS = tuple(one.mark for one in SANITIZERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ class Judge:
         return all(self._agrees(program, case, found, seconds) for program in self.programs)
 
     def _agrees(self, program: Path, case: RunCase, found: RunReport, seconds: float) -> bool:
-        limits = RunLimits(seconds=_SLOWER * seconds, memory_bytes=0)
+        limits = RunLimits(seconds=_INSTRUMENTED_SLOWDOWN * seconds, memory_bytes=0)
         ran = run_program(program, case, limits=limits, environment=_STRICT)
         said = ran.stderr.decode(errors="replace")
-        if any(mark in said for mark in _MARKS):
+        if any(mark in said for mark in _SANITIZER_MARKS):
             return False
         return (ran.exit_status, ran.stdout, ran.stderr, ran.files, ran.stopped_by) == (
             found.exit_status, found.stdout, found.stderr, found.files, None,
@@ -68,7 +68,7 @@ class Judge:
 def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[Judge]:
     """Lend the judge of the unchanged `benchmark`; its programs are removed afterwards."""
     with ExitStack() as stack:
-        first, module = _checked(benchmark)
+        first, module = _instrumented_program(benchmark)
         memory = instrumented(_MSAN, marked(_MSAN, benchmark), *_STRICT_PASSES)
         programs = tuple(
             stack.enter_context(built(checked, link=(*link, one.flag)))
@@ -77,7 +77,7 @@ def judge_of(benchmark: Benchmark, link: Sequence[str] = ()) -> Generator[Judge]
         yield Judge(programs, first is _BOTH)
 
 
-def _checked(benchmark: Benchmark) -> tuple[Sanitizer, bytes]:
+def _instrumented_program(benchmark: Benchmark) -> tuple[Sanitizer, bytes]:
     """Return the program with both checks if its source is there and can be compiled."""
     if benchmark.sources:
         try:

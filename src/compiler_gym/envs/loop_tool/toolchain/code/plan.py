@@ -79,7 +79,11 @@ class Plan:
 
 def make_plan(tree: Tree, width: int) -> Plan:
     """Return how `tree` is written with vectors of up to `width` lanes."""
-    plan = Plan(tree.program, [_nest(node, tree.program) for node in _kept(tree.roots)], width)
+    plan = Plan(
+        tree.program,
+        [_nest(node, tree.program) for node in _without_single_loops(tree.roots)],
+        width,
+    )
     extents = dict(tree.program.dims)
     for node in plan.roots:
         if weight(node, extents, plan) > _MOST_INSTRUCTIONS:
@@ -129,12 +133,12 @@ def chunks(extent: int, width: int) -> list[tuple[int, int]]:
     return found
 
 
-def _kept(nodes: tuple[Node, ...]) -> list[Node]:
+def _without_single_loops(nodes: tuple[Node, ...]) -> list[Node]:
     """Leave out loops of one iteration, unless something is packed in them."""
     found: list[Node] = []
     for node in nodes:
         if isinstance(node, Loop) and node.extent == node.step and not node.packs:
-            found.extend(_kept(node.body))
+            found.extend(_without_single_loops(node.body))
         else:
             found.append(node)
     return found
@@ -143,7 +147,7 @@ def _kept(nodes: tuple[Node, ...]) -> list[Node]:
 def _nest(node: Node, program: Program) -> Nest | int:
     if isinstance(node, int):
         return node
-    body = [_nest(child, program) for child in _kept(node.body)]
+    body = [_nest(child, program) for child in _without_single_loops(node.body)]
     nest = Nest(node.dim, node.step, node.extent, body, packs=node.packs)
     nest.is_parallel = node.parallel and node.extent > node.step
     is_innermost = all(isinstance(child, int) for child in body)

@@ -1,0 +1,164 @@
+// compiler-gym-cc and compiler-gym-cxx: a compiler whose links a plan may change, for builds that
+// call it thousands of times. It becomes the real compiler where the plan has no say, remembers
+// what an object was made of, and calls the library for a link that the plan names, and for no
+// other.
+
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "files.h"
+#include "running.h"
+
+namespace compiler_gym::driver {
+
+namespace {
+
+constexpr char end = '\0';  // of a word, in what is remembered
+
+// What the library says of a plan that it has read and found permitted.
+struct Checked {
+  Words compilers[2];  // of C, and of C++
+  Words names;         // last parts of the paths of the linked files that it is for
+  Words variables;     // NAME=VALUE, where the environment says nothing else
+  Words objects;       // the folder that remembers objects: one word
+};
+
+// Reads lists, each ended by an empty word.
+std::optional<Checked> checked_in(std::string_view text) {
+  Checked checked;
+  Words* const lists[] = {&checked.compilers[0], &checked.compilers[1], &checked.names,
+                          &checked.variables, &checked.objects};
+  for (Words* list : lists)
+    for (;;) {
+      const size_t at = text.find(end);
+      if (at == text.npos) return {};
+      const std::string word(text.substr(0, at));
+      text.remove_prefix(at + 1);
+      if (word.empty()) break;
+      list->push_back(word);
+    }
+  if (checked.compilers[0].empty() || checked.compilers[1].empty() || checked.objects.size() != 1)
+    return {};
+  return checked;
+}
+
+// Returns the command of the library: the one beside this program, or the one on PATH.
+std::string library(const std::string& self) {
+  const std::string beside = self.substr(0, self.rfind('/') + 1) + "compiler-gym";
+  return access(beside.c_str(), X_OK) ? "compiler-gym" : beside;
+}
+
+// Returns what the library says of the plan, which it is asked once for each state of the file.
+std::optional<Checked> check(const std::string& self, const std::string& plan, int& status) {
+  struct stat facts, own;
+  std::string kept;
+  if (!stat(plan.c_str(), &facts) && !stat(self.c_str(), &own)) {
+    // What decides which compiler a plan means, and what is true of this library.
+    std::string key = stamp(facts) + stamp(own);
+    for (const char* name : {"PATH", "COMPILER_GYM_CLANG"}) {
+      const char* value = getenv(name);
+      key += std::string(value ? value : "") + end;
+    }
+    kept = cache_folder() + "/checked-plans/" + sha256(key);
+    struct stat whose;
+    if (!stat(kept.c_str(), &whose) && whose.st_uid == geteuid())
+      if (const auto text = read_regular(kept))
+        if (const auto checked = checked_in(*text)) return checked;
+  }
+  const std::string text = printed_by({library(self), "cc", "--check-plan", plan}, status);
+  if (status) return {};
+  const auto checked = checked_in(text);
+  if (checked && !kept.empty()) write_whole(kept, text);
+  if (!checked) status = 2;
+  return checked;
+}
+
+// Remembers what the objects were made of that a command, begun at `start`, has left.
+void remember(const Call& call, const Words& words, const std::string& folder,
+              const timespec& start) {
+  char* const here = getcwd(nullptr, 0);
+  if (!here) return;
+  for (const std::string& output : call.outputs) {
+    struct stat facts;
+    if (stat(output.c_str(), &facts)) continue;
+    const timespec& made = facts.st_mtim;
+    const bool is_older =
+        made.tv_sec < start.tv_sec || (made.tv_sec == start.tv_sec && made.tv_nsec < start.tv_nsec);
+    if (!call.output && is_older) continue;
+    const auto data = read_regular(output);
+    if (!data) continue;
+    std::string text = std::string(here) + end + output + end;
+    for (const std::string& word : words) text += word + end;
+    const std::string name = sha256(*data);
+    write_whole(folder + '/' + name.substr(0, 2) + '/' + name.substr(2), text);
+  }
+  free(here);
+}
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+int drive(const std::string& self, const std::string& plan, bool is_cxx, const Words& arguments) {
+  int status = 0;
+  const auto checked = check(self, plan, status);
+  if (!checked) return status;
+  Words compiler = checked->compilers[is_cxx];
+  const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
+  if (const Words words = words_in(other ? other : ""); !words.empty()) compiler = words;
+  for (const std::string& variable : checked->variables) {
+    const size_t at = variable.find('=');
+    setenv(variable.substr(0, at).c_str(), variable.substr(at + 1).c_str(), 0);
+  }
+  const Words command = joined(compiler, arguments);
+  const Words all = joined(compiler, expanded(arguments));
+  const Call call = call_of(expanded(arguments));
+  const std::string_view made = base_name(call.outputs.empty() ? "" : call.outputs[0]);
+  const bool is_planned =
+      call.kind != Kind::object && std::ranges::find(checked->names, made) != checked->names.end();
+  const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
+  const bool is_kept = keeping && *keeping;
+  if (call.kind != Kind::object && !is_planned && !is_kept) {
+    become(command);
+    return cannot_run(command);
+  }
+  timespec start;
+  clock_gettime(CLOCK_REALTIME_COARSE, &start);  // the clock of files
+  status = run(command);
+  if (status) return status;
+  if (call.kind == Kind::object) remember(call, all, checked->objects[0], start);
+  if (is_planned || is_kept) {
+    const Words after = joined({library(self), "cc", "--apply-plan", plan}, all);
+    become(after);
+    return cannot_run(after);
+  }
+  return 0;
+}
+
+int run_main(int count, char** texts) {
+  const bool is_cxx = base_name(texts[0]).ends_with("xx");
+  char* const found = realpath("/proc/self/exe", nullptr);
+  const std::string self = found ? found : texts[0];
+  free(found);
+  const Words words(texts + 1, texts + count);
+  if (words.size() > 1 && words[0] == "--plan")
+    return drive(self, words[1], is_cxx, {words.begin() + 2, words.end()});
+  // For what takes a compiler's name and no words behind it.
+  if (const char* plan = getenv("COMPILER_GYM_PLAN");
+      plan && *plan && (words.empty() || words[0] != "--plan"))
+    return drive(self, plan, is_cxx, words);
+  const Words recorded = joined({library(self), is_cxx ? "cxx" : "cc"}, words);
+  become(recorded);
+  return cannot_run(recorded);
+}
+
+}  // namespace
+
+}  // namespace compiler_gym::driver
+
+int main(int count, char** texts) { return compiler_gym::driver::run_main(count, texts); }

@@ -1,0 +1,25 @@
+// Run another program so that whoever called us cannot tell that we stood between.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "words.h"
+
+namespace compiler_gym::driver {
+
+// Becomes the program of `words`; returns only where it cannot be run.
+void become(const Words& words);
+
+// Runs `words` to its end and returns its exit status. Signals for us are handed on, and a signal
+// that ends it ends us; what cannot be run is said, and is 2.
+int run(const Words& words);
+
+// Returns what `words` prints to standard output, and sets `status` to how it ended.
+std::string printed_by(const Words& words, int& status);
+
+// Says that `words` cannot be run, because of `errno`, and returns the exit status of that.
+int cannot_run(const Words& words);
+
+}  // namespace compiler_gym::driver

@@ -1,0 +1,130 @@
+#include "words.h"
+
+#include <algorithm>
+#include <array>
+
+#include "files.h"
+
+namespace compiler_gym::driver {
+
+namespace {
+
+constexpr int most_response_files = 8;  // one inside of another
+constexpr std::string_view spaces = " \t\r\n\v\f";
+
+void expand(const Words& words, int depth, Words& found) {
+  for (const std::string& word : words) {
+    std::optional<std::string> text;
+    if (word.starts_with('@') && depth < most_response_files) text = read_regular(word.substr(1));
+    if (text)
+      expand(words_in(*text), depth + 1, found);
+    else
+      found.push_back(word);
+  }
+}
+
+template <size_t count>
+bool is_among(const std::array<std::string_view, count>& all, std::string_view word) {
+  return std::ranges::find(all, word) != all.end();
+}
+
+// Options that end before there is an object, and questions that make none.
+bool makes_none(std::string_view word) {
+  static constexpr std::array<std::string_view, 9> all = {
+      "-E", "-M", "-MM", "-S", "-fsyntax-only", "-###", "--analyze", "--precompile", "-emit-llvm"};
+  static constexpr std::array<std::string_view, 5> beginnings = {"--version", "--help", "-dump",
+                                                                 "-print-", "--print-"};
+  return is_among(all, word) || std::ranges::any_of(beginnings, [&](std::string_view beginning) {
+           return word.starts_with(beginning);
+         });
+}
+
+// Options whose next word is meant for somebody else, or is a name.
+bool takes_next(std::string_view word) {
+  static constexpr std::array<std::string_view, 14> all = {
+      "-Xlinker", "-Xclang", "-Xassembler", "-Xpreprocessor", "-mllvm", "-D",  "-U",
+      "-I",       "-L",      "-include",    "-isystem",       "-MF",    "-MT", "-MQ"};
+  return is_among(all, word);
+}
+
+// Returns the name of the object that the source `name` becomes.
+std::string object_of(std::string_view name) {
+  name = base_name(name);
+  const size_t dot = name.rfind('.');
+  return std::string(name.substr(0, dot == 0 ? name.npos : dot)) + ".o";
+}
+
+}  // namespace
+
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is the beginning
+}
+
+Words words_in(std::string_view text) {
+  Words found;
+  std::string word;
+  bool is_open = false;
+  char quote = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char letter = text[at];
+    if (letter == '\\' && quote != '\'' && at + 1 < text.size()) {
+      word += text[++at];
+      is_open = true;
+    } else if (quote) {
+      if (letter == quote)
+        quote = 0;
+      else
+        word += letter;
+    } else if (letter == '\'' || letter == '"') {
+      quote = letter;
+      is_open = true;
+    } else if (spaces.find(letter) == spaces.npos) {
+      word += letter;
+      is_open = true;
+    } else if (is_open) {
+      found.push_back(std::move(word));
+      word.clear();
+      is_open = false;
+    }
+  }
+  if (is_open) found.push_back(std::move(word));
+  return found;
+}
+
+Words expanded(const Words& words) {
+  Words found;
+  expand(words, 0, found);
+  return found;
+}
+
+Call call_of(const Words& words) {
+  Call call;
+  Words objects;
+  bool is_none = false;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at];
+    if (word == "-o" || word == "--output") {
+      if (++at < words.size()) call.output = words[at];
+    } else if (word.starts_with("--output=")) {
+      call.output = word.substr(9);
+    } else if (word.starts_with("-o") && !word.starts_with("-ob")) {
+      call.output = word.substr(2);
+    } else if (takes_next(word)) {
+      ++at;
+    } else if (word == "-c") {
+      call.kind = Kind::object;
+    } else if (makes_none(word)) {
+      is_none = true;
+    } else if (!word.starts_with('-')) {
+      objects.push_back(object_of(word));
+    }
+  }
+  if (call.kind == Kind::object && is_none) call.kind = Kind::other;
+  if (call.output)
+    call.outputs = {*call.output};
+  else
+    call.outputs = call.kind == Kind::object ? objects : Words{"a.out"};
+  return call;
+}
+
+}  // namespace compiler_gym::driver
