@@ -61,7 +61,7 @@ def test_progress_is_lines_where_nobody_watches(tuned: Ran) -> None:
     assert lines[:2] == ["copying the project", "building it"]
     assert "program: bytes (loaded) that others make" in lines
     assert any(line.endswith("  own flags") for line in lines)
-    assert any("known sequences: best " in line and " tried" in line for line in lines)
+    assert any("start: best " in line and " tried" in line for line in lines)
     assert "testing the tuned program" in lines
     assert "\x1b" not in tuned.errors
 

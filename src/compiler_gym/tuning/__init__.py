@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.goal import Goal
     from compiler_gym.tuning.job import Job, Result, Watcher
     from compiler_gym.tuning.journal import JOURNAL, Journal, Tried
-    from compiler_gym.tuning.layout import LAYOUT, NO_UNWINDING, asked_for, layout_of, unwinding_of
+    from compiler_gym.tuning.layout import (
+        FILE_MEANINGS,
+        LAYOUT,
+        NO_UNWINDING,
+        asked_for,
+        layout_of,
+        unwinding_of,
+    )
     from compiler_gym.tuning.meaning import Meaning
     from compiler_gym.tuning.measure import Measure, columns
     from compiler_gym.tuning.measuring import RunCommand
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
     from compiler_gym.tuning.tuners import tuner_named
 
 __all__ = [
+    "FILE_MEANINGS",
     "JOURNAL",
     "LAYOUT",
     "NO_UNWINDING",
@@ -117,7 +125,14 @@ _WHERE = {
     "goal": ("Goal",),
     "job": ("Job", "Result", "Watcher"),
     "request": ("Request",),
-    "layout": ("LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"),
+    "layout": (
+        "FILE_MEANINGS",
+        "LAYOUT",
+        "NO_UNWINDING",
+        "asked_for",
+        "layout_of",
+        "unwinding_of",
+    ),
     "measure": ("Measure", "columns"),
     "journal": ("JOURNAL", "Journal", "Tried"),
     "meaning": ("Meaning",),

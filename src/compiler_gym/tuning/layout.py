@@ -12,13 +12,22 @@ import re
 from compiler_gym.builds import Binary
 from compiler_gym.errors import ProjectError
 
-__all__ = ["LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"]
+__all__ = ["FILE_MEANINGS", "LAYOUT", "NO_UNWINDING", "asked_for", "layout_of", "unwinding_of"]
 
 _PACKED = "-Wl,-z,pack-relative-relocs"
-LAYOUT = (_PACKED, "-Wl,--build-id=none", "-Wl,--hash-style=gnu")
-"""Words for GNU ld and for lld: what a build decides itself stays as it is."""
+LAYOUT = {
+    _PACKED: "Packs the relocations of a program that may lie anywhere; needs glibc 2.36 or newer",
+    "-Wl,--build-id=none": "Leaves the number of the build out",
+    "-Wl,--hash-style=gnu": "Leaves out a second table of symbols for very old loaders",
+}
+"""Words for GNU ld and for lld, and what each does: what a build decides itself stays."""
 NO_UNWINDING = "-fno-asynchronous-unwind-tables"
 """Only where a user allows it: a debugger and a crash report need the tables."""
+FILE_MEANINGS = {
+    **LAYOUT,
+    NO_UNWINDING: "Leaves out the tables by which debuggers and crash reports find callers",
+}
+"""What each decision about a file does, by its word."""
 _PACKING_LIBC = (2, 36)
 """The first glibc whose loader reads packed relocations: a file with them names it as needed,
 so that an older one refuses it with a message."""
