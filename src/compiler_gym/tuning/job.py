@@ -8,6 +8,7 @@ in the output folder; a tuning that was ended goes on from what is there.
 import hashlib
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -42,6 +43,7 @@ from compiler_gym.tuning.measuring import Outcome, RunCommand, put, run_check
 from compiler_gym.tuning.plan import PLAN_FILE, BinaryPlan, Plan, write_plan
 from compiler_gym.tuning.proving import Proof
 from compiler_gym.tuning.reading import PROFILES, is_plain
+from compiler_gym.tuning.recipes import Recipe, recipe_for
 from compiler_gym.tuning.request import Request
 from compiler_gym.tuning.tuner import Found, Subject, Tuner
 from compiler_gym.version import __version__
@@ -126,6 +128,7 @@ class Job:
         self._watcher = watcher or Watcher()
         self._is_interrupted = is_interrupted
         self._work = request.output / "work"
+        self._recipe: Recipe | None = None
         self._notes: list[str] = []
         """What the user should be told of the check and the run."""
         self.results: list[Result] = []
@@ -173,6 +176,7 @@ class Job:
         elif request.resume:
             raise ProjectError(f"nothing to resume in {request.output}: leave --resume out")
         self._require_measurable()
+        self._require_recipe()
         try:
             self._work.mkdir(parents=True, exist_ok=True)
             write_whole(marker, (json.dumps(self._key(), indent=2) + "\n").encode())
@@ -190,6 +194,18 @@ class Job:
             raise ProjectError("a run to learn from is used for --goal speed: leave --train out")
         if request.max_slowdown is not None and not request.goal.counts_bytes:
             raise ProjectError("a slowdown is bounded for --goal size: leave --max-slowdown out")
+
+    def _require_recipe(self) -> None:
+        """Find the recipe that is asked for; raise `ProjectError` where there is none."""
+        if not self.request.recipe:
+            return
+        self._recipe = recipe_for(self.request.goal, self._tuner.version)
+        if self._recipe is None:
+            raise ProjectError(
+                f"no recipe is for the goal {self.request.goal} with {self._tuner.version} on "
+                f"{platform.machine()}: see `compiler-gym recipe`, or leave --recipe out and let a "
+                "search look for decisions"
+            )
 
     def _key(self) -> dict[str, object]:
         return {"compiler": self._tuner.version, **self.request.decides()}
@@ -380,6 +396,7 @@ class Job:
             run=run,
             train=train,
             max_slowdown=request.max_slowdown,
+            recipe=None if self._recipe is None else self._recipe.plan_for(binary.name),
             watch=lambda stage, best: self._watcher.tries(binary.name, stage, best, allowance),
             watch_rivals=lambda rivals: self._watcher.rivals(
                 binary.name, {name: sizes_of(path).text for name, path in rivals.items()}

@@ -96,6 +96,9 @@ class Request:
         False, "Keep debug information, in a file beside the binary", may_change=True
     )
     """It is made when everything is decided."""
+    recipe: bool = option(
+        False, "Build with the recipe for the goal, without a search", may_change=True
+    )
     resume: bool = option(False, "Go on where it was ended", may_change=True)
     jobs: int | None = option(None, "Threads [default: one per processor]", may_change=True)
     """One where nothing is said in Python."""
@@ -105,7 +108,9 @@ class Request:
 
     @property
     def seconds_allowed(self) -> float | None:
-        """The bound in seconds: a default where nothing else ends the search."""
+        """The bound in seconds: a default where nothing else ends the search, none of a recipe."""
+        if self.recipe:
+            return 0.0
         return _SECONDS if self.seconds is None and self.compilations is None else self.seconds
 
     def decides(self) -> dict[str, object]:

@@ -46,6 +46,8 @@ class Subject:
     """A run to learn from, where it is not the one to measure by."""
     max_slowdown: float | None = None
     """How much slower than the fair rival a smaller binary may be, as a fraction."""
+    recipe: BinaryPlan | None = None
+    """Decisions to build with instead of a search for others."""
     watch: Watch = field(default=lambda stage, best: None)
     watch_rivals: WatchRivals = field(default=lambda rivals: None)
 
@@ -138,6 +140,13 @@ class Tuner(Protocol):
 
     def meaning(self, decision: str) -> Meaning:
         """Return what a decision does, named as `BinaryPlan.decisions` does, or ``pass STEP``."""
+        ...
+
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        """Return the compiler's command for `plan`, to which anybody's sources can be added.
+
+        Raises `PlanError` where one command cannot say it.
+        """
         ...
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:

@@ -27,8 +27,10 @@ __all__ = [
     "SMALL",
     "Linker",
     "compile_words",
+    "late_flags",
     "link_time_flags",
     "link_words",
+    "plain_words",
     "refused_flags",
     "require_linker",
     "run",
@@ -124,6 +126,18 @@ def link_time_flags(plan: BinaryPlan) -> list[str]:
     level = "-O3" if plan.method == FAST else "-Oz"
     profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
     return [level, "-flto", *profile, *plan.flags]
+
+
+def late_flags(plan: BinaryPlan) -> list[str]:
+    """Return what linking alone is told by such a plan: there the code generator runs."""
+    options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
+    return [*options, *plan.linker]
+
+
+def plain_words(plan: BinaryPlan) -> list[str]:
+    """Return the command of such a plan for any sources: compile, link and strip in one."""
+    clang = tool_name("clang")
+    return [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
 
 
 def link_words(

@@ -15,6 +15,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     PROGRAM,
     SMALL,
     Linker,
+    plain_words,
     refused_flags,
     require_linker,
 )
@@ -26,6 +27,7 @@ from compiler_gym.envs.llvm.tuning.size import PassesAndOptions, split
 from compiler_gym.envs.llvm.tuning.slowdown import Slowdown
 from compiler_gym.envs.llvm.tuning.speed import SpeedSearch, build_plan, plan_of, profiles_in
 from compiler_gym.envs.llvm.tuning.whole import Whole, make_whole
+from compiler_gym.errors import PlanError
 from compiler_gym.registration import make
 from compiler_gym.tuning import (
     JOURNAL,
@@ -67,6 +69,8 @@ class LlvmTuner:
         """Return the smallest, or the fastest, of what the search and the rivals make."""
         require_honoured(subject.binary, refused_flags)
         linker = Linker(subject.binary, subject.folder, subject.jobs)
+        if subject.recipe is not None:
+            return _by_recipe(linker, subject, subject.recipe)
         return _small(linker, subject) if subject.goal.counts_bytes else _fast(linker, subject)
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -93,6 +97,16 @@ class LlvmTuner:
     def meaning(self, decision: str) -> Meaning:
         """Return what `decision` does, out of the tables that it is from."""
         return meaning(decision)
+
+    def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
+        """Return clang's command for `plan`, where clang's own link-time optimisation makes it."""
+        require_possible(plan)
+        if plan.method not in (SMALL, FAST):
+            raise PlanError(
+                f"the plan of {plan.name} has the method {plan.method!r}, which no single command "
+                "carries out: see reproduce.sh beside it"
+            )
+        return plain_words(plan)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script of LLVM's own tools that makes the same bytes."""
@@ -142,6 +156,25 @@ def _small(linker: Linker, subject: Subject) -> Found:
     plan, path, speed, notes = _not_too_slow(linker, subject, whole, plan, path, rivals[FAIR])
     return Found(
         plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
+        objects={binary.name_of(unit): made for unit, made in objects.items()},
+        rival_plan=rival_plan,
+    )  # fmt: skip
+
+
+def _by_recipe(linker: Linker, subject: Subject, recipe: BinaryPlan) -> Found:
+    """Return what `recipe` makes; where that is no smaller than the fair rival, the rival."""
+    binary = subject.binary
+    objects = linker.compile("Oz-o", ["-Oz"])
+    rivals = _rivals(linker, "-Oz", objects, FAIR)
+    subject.watch_rivals(rivals)
+    plan = replace(recipe, sources=sources_of(binary, binary.units))
+    path, notes = build_plan(linker, plan), tuple[str, ...]()
+    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
+    if sizes_of(path).text >= sizes_of(rivals[FAIR]).text:
+        plan, path = rival_plan, rivals[FAIR]
+        notes = (f"the recipe does not make {binary.name} smaller: it is built as {FAIR}",)
+    return Found(
+        plan, path, rivals, sizes_of(rivals[FAIR]).text, 1, notes=notes,
         objects={binary.name_of(unit): made for unit, made in objects.items()},
         rival_plan=rival_plan,
     )  # fmt: skip

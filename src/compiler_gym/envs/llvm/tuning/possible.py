@@ -29,20 +29,27 @@ def require_possible(plan: BinaryPlan) -> None:
     if plan.method == PROGRAM:
         require_nothing_in(plan, "flags", "profile")
         require_among(plan, "pass", split_pipeline(plan.passes), _passes())
-        options = [f"{name}={value}" for name, value in plan.options.items()]
-        require_among(plan, "option", options, _options())
+        _require_options(plan)
         require_among(plan, "linker option", plan.linker, FOLDING)
         if not _SCOPE.fullmatch(plan.scope):
             require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
         return
-    require_nothing_in(plan, "passes", "options", "scope")
+    require_nothing_in(plan, "passes", "scope")
     choices = CHOICES if plan.method == FAST else ()
     if plan.method == SMALL:
         require_nothing_in(plan, "profile")
+        _require_options(plan)
+    else:
+        require_nothing_in(plan, "options")
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
     linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
     require_among(plan, "linker option", plan.linker, linker)
+
+
+def _require_options(plan: BinaryPlan) -> None:
+    options = [f"{name}={value}" for name, value in plan.options.items()]
+    require_among(plan, "option", options, _options())
 
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:

@@ -16,6 +16,7 @@ from compiler_gym.envs.llvm.tuning.linking import (
     FAST,
     SMALL,
     compile_words,
+    late_flags,
     link_time_flags,
     link_words,
 )
@@ -55,7 +56,7 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
         paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
         return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
 
-    words = link_words(binary, place, [*flags, *plan.linker], target)
+    words = link_words(binary, place, [*flags, *late_flags(plan)], target)
     return [*lines, _at(binary.command.cwd, words, binary)]
 
 

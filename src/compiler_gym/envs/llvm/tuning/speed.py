@@ -17,7 +17,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compiler_gym.envs.llvm.toolchain.tools import require_tool
-from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, Linker, link_time_flags, run
+from compiler_gym.envs.llvm.tuning.linking import (
+    FAST,
+    FOLDING,
+    Linker,
+    late_flags,
+    link_time_flags,
+    run,
+)
 from compiler_gym.errors import ProjectError
 from compiler_gym.timing import Comparison
 from compiler_gym.tuning import BinaryPlan, Journal, Subject, Tried
@@ -335,7 +342,8 @@ def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
         )
     flags = link_time_flags(plan)
     made = linker.compile(f"fast-{_short(flags)}-o", flags)
-    return linker.link(f"fast-{_short([*flags, *plan.linker])}", made, [*flags, *plan.linker])
+    words = [*flags, *late_flags(plan)]
+    return linker.link(f"fast-{_short(words)}", made, words)
 
 
 def _built_or_none(linker: Linker, plan: BinaryPlan) -> Path | None:
