@@ -22,9 +22,11 @@ from compiler_gym.tuning import BinaryPlan
 __all__ = [
     "FAST",
     "FOLDING",
+    "OUTLINED",
     "PROGRAM",
     "QUIET",
     "SMALL",
+    "TAILS",
     "Linker",
     "compile_words",
     "late_flags",
@@ -38,6 +40,11 @@ __all__ = [
 
 FOLDING = ("-Wl,--gc-sections", "-Wl,--icf=all")
 """What a linker is told that leaves out what nobody uses and folds equal functions."""
+TAILS = "-Wl,-O2"
+"""Lets one string be the end of another."""
+OUTLINED = tuple(f"-Wl,-mllvm,-outliner-benefit-threshold={count}" for count in (4, 6, 8, 12, 20))
+"""How many instructions a function that LLVM makes of equal code must save: what it counts are
+instructions, and such a function has unwind tables of its own."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan: clang's own way with the whole program, at -Oz and at -O3."""
 PROGRAM = "program"
@@ -125,13 +132,16 @@ def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return what compiling and linking are told by a plan that clang's own way carries out."""
     level = "-O3" if plan.method == FAST else "-Oz"
     profile = [f"-fprofile-use={plan.profile}"] if plan.profile else []
-    return [level, "-flto", *profile, *plan.flags]
+    # Passes of its own see the whole program as the front end leaves it.
+    front_end = ["-Xclang", "-disable-llvm-passes"] if plan.passes else []
+    return [level, "-flto", *front_end, *profile, *plan.flags]
 
 
 def late_flags(plan: BinaryPlan) -> list[str]:
     """Return what linking alone is told by such a plan: there the code generator runs."""
+    passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
-    return [*options, *plan.linker]
+    return [*passes, *options, *plan.linker]
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:

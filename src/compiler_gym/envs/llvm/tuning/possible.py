@@ -11,7 +11,8 @@ from functools import cache
 from compiler_gym.envs.llvm.actions import ACTION_SPACES
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR, split_pipeline
-from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, PROGRAM, SMALL
+from compiler_gym.envs.llvm.tuning.linking import FAST, FOLDING, OUTLINED, PROGRAM, SMALL, TAILS
+from compiler_gym.envs.llvm.tuning.making import DEFAULT_PASSES
 from compiler_gym.envs.llvm.tuning.size import SPACE
 from compiler_gym.envs.llvm.tuning.speed import CHOICES
 from compiler_gym.session import CommandlineSpec
@@ -34,17 +35,23 @@ def require_possible(plan: BinaryPlan) -> None:
         if not _SCOPE.fullmatch(plan.scope):
             require_among(plan, "scope", [plan.scope], (_SCOPE_EMPTY,))
         return
-    require_nothing_in(plan, "passes", "scope")
-    choices = CHOICES if plan.method == FAST else ()
+    require_nothing_in(plan, "scope")
     if plan.method == SMALL:
-        require_nothing_in(plan, "profile")
-        _require_options(plan)
-    else:
-        require_nothing_in(plan, "options")
+        _require_small(plan)
+        return
+    require_nothing_in(plan, "passes", "options")
+    choices = CHOICES
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
     linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
     require_among(plan, "linker option", plan.linker, linker)
+
+
+def _require_small(plan: BinaryPlan) -> None:
+    require_nothing_in(plan, "profile", "flags")
+    require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
+    _require_options(plan)
+    require_among(plan, "linker option", plan.linker, (*FOLDING, TAILS, *OUTLINED))
 
 
 def _require_options(plan: BinaryPlan) -> None:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Look for programs that a recipe breaks: random ones by csmith, compiled twice.
+
+python -m tools.recipe_check small --seeds 1000 --first 0
+
+Each program prints a checksum of all that it computed. It is compiled with the words that
+``compiler-gym recipe show`` prints, and with the same compiler's -O1; both run, and must print
+the same and end alike. Programs that run longer than the limit in either build tell nothing and
+are replaced by further seeds. Exit status 1 where one differs or does not compile.
+"""
+
+import argparse
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from pathlib import Path
+
+from compiler_gym.tuning import recipe_named, tuner_named
+
+_INCLUDE = "/usr/include/csmith"
+_SECONDS = 3.0
+_COMPILING = 120.0
+_REFERENCE = "-O1"
+
+
+def words_of(name: str) -> list[str]:
+    """Return the command of the recipe `name`, without sources."""
+    recipe = recipe_named(name)
+    return list(tuner_named(recipe.compiler.partition(" ")[0]).plain_words(recipe.plan))
+
+
+def verdict(words: Sequence[str], seed: int, folder: Path) -> str:
+    """Return ``same``, ``slow``, or what went wrong with the program of `seed`."""
+    source = folder / f"{seed}.c"
+    made = ["csmith", "--seed", str(seed), "--output", str(source)]
+    subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING)
+    answers: list[tuple[int, bytes]] = []
+    for number, command in enumerate(([words[0], _REFERENCE], words)):
+        program = folder / f"{seed}-{number}"
+        compiled = [*command, "-w", "-I", _INCLUDE, str(source), "-o", str(program)]
+        done = subprocess.run(compiled, check=False, capture_output=True, timeout=_COMPILING)
+        if done.returncode:
+            return f"does not compile: {done.stderr.decode(errors='replace')[-500:]}"
+        try:
+            ran = subprocess.run([program], check=False, capture_output=True, timeout=_SECONDS)
+        except subprocess.TimeoutExpired:
+            # Either both run long, or one hangs: a reference that ends in time tells which.
+            return "hangs" if answers else "slow"
+        finally:
+            program.unlink()
+        answers.append((ran.returncode, ran.stdout))
+    source.unlink()
+    return "same" if answers[0] == answers[1] else "prints something else"
+
+
+def main() -> None:
+    """Check as many programs as were asked for, and say which differ."""
+    given = argparse.ArgumentParser(prog="python -m tools.recipe_check", description=__doc__)
+    given.formatter_class = argparse.RawDescriptionHelpFormatter
+    given.add_argument("recipe")
+    given.add_argument("--seeds", type=int, default=1000)
+    given.add_argument("--first", type=int, default=0)
+    given.add_argument("--jobs", type=int, default=1)
+    asked = given.parse_args()
+    words, found = words_of(asked.recipe), Counter[str]()
+    seeds = count(asked.first)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.jobs) as pool:
+        while found.total() - found["slow"] < asked.seeds:
+            missing = min(asked.seeds - found.total() + found["slow"], 20)
+            batch = [next(seeds) for _ in range(missing)]
+            told = pool.map(lambda seed: verdict(words, seed, Path(folder)), batch)
+            for seed, said in zip(batch, told, strict=True):
+                found[said.partition(":")[0]] += 1
+                if said not in ("same", "slow"):
+                    print(f"seed {seed}: {said}", flush=True)
+            print(f"up to seed {batch[-1]}: {dict(found)}", flush=True)
+    raise SystemExit(1 if found.keys() - {"same", "slow"} else 0)
+
+
+if __name__ == "__main__":
+    main()
