@@ -24,6 +24,7 @@ _INCLUDE = "/usr/include/csmith"
 _SECONDS = 3.0
 _COMPILING = 120.0
 _REFERENCE = "-O1"
+_USELESS = "useless"
 
 
 def words_of(name: str) -> list[str]:
@@ -33,7 +34,7 @@ def words_of(name: str) -> list[str]:
 
 
 def verdict(words: Sequence[str], seed: int, folder: Path) -> str:
-    """Return ``same``, ``slow``, or what went wrong with the program of `seed`."""
+    """Return ``same``, ``useless``, or what went wrong with the program of `seed`."""
     source = folder / f"{seed}.c"
     made = ["csmith", "--seed", str(seed), "--output", str(source)]
     subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING)
@@ -47,10 +48,11 @@ def verdict(words: Sequence[str], seed: int, folder: Path) -> str:
         try:
             ran = subprocess.run([program], check=False, capture_output=True, timeout=_SECONDS)
         except subprocess.TimeoutExpired:
-            # Either both run long, or one hangs: a reference that ends in time tells which.
-            return "hangs" if answers else "slow"
+            return "hangs" if answers else _USELESS
         finally:
             program.unlink()
+        if not answers and ran.returncode < 0:
+            return _USELESS
         answers.append((ran.returncode, ran.stdout))
     source.unlink()
     return "same" if answers[0] == answers[1] else "prints something else"
@@ -68,16 +70,16 @@ def main() -> None:
     words, found = words_of(asked.recipe), Counter[str]()
     seeds = count(asked.first)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.jobs) as pool:
-        while found.total() - found["slow"] < asked.seeds:
-            missing = min(asked.seeds - found.total() + found["slow"], 20)
+        while found.total() - found[_USELESS] < asked.seeds:
+            missing = min(asked.seeds - found.total() + found[_USELESS], 20)
             batch = [next(seeds) for _ in range(missing)]
             told = pool.map(lambda seed: verdict(words, seed, Path(folder)), batch)
             for seed, said in zip(batch, told, strict=True):
                 found[said.partition(":")[0]] += 1
-                if said not in ("same", "slow"):
+                if said not in ("same", _USELESS):
                     print(f"seed {seed}: {said}", flush=True)
             print(f"up to seed {batch[-1]}: {dict(found)}", flush=True)
-    raise SystemExit(1 if found.keys() - {"same", "slow"} else 0)
+    raise SystemExit(1 if found.keys() - {"same", _USELESS} else 0)
 
 
 if __name__ == "__main__":

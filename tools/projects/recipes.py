@@ -43,6 +43,8 @@ ALL = BinaryPlan(
 _FAIR = BinaryPlan("program", SMALL, linker=FOLDING)
 _LEAST = 0.0002
 """What a decision must win, as a share of the file."""
+_CLEAR = 0.005
+"""What a decision has won that need not be doubted again."""
 
 
 class _Bench:
@@ -95,15 +97,19 @@ class _Bench:
 
 
 def _found(bench: _Bench, projects: Sequence[Project]) -> BinaryPlan:
-    """Return what is left of all decisions when none can be taken back from `projects`."""
+    """Return what is left of all decisions when none can be taken back from `projects`.
+
+    A decision that won clearly is not doubted again: what else is left out hardly changes that.
+    """
     plan, best = ALL, bench.share(projects, ALL)
+    doubted = [one for one in ALL.decisions() if one not in _FAIR.decisions()]
     while True:
-        fewer = [plan.without(one) for one in plan.decisions() if one not in _FAIR.decisions()]
-        shares = {bench.share(projects, one): one for one in fewer}
-        share = min(shares, default=best)
-        if share > best + _LEAST:
+        shares = {one: bench.share(projects, plan.without(one)) for one in doubted}
+        worst = min(doubted, key=lambda one: shares[one], default="")
+        if not worst or shares[worst] > best + _LEAST:
             return plan
-        plan, best = shares[share], share
+        plan, best = plan.without(worst), shares[worst]
+        doubted = [one for one in doubted if one != worst and shares[one] < best + _CLEAR]
 
 
 def print_recipes(projects: Sequence[Project], into: Path, jobs: int) -> None:
