@@ -33,10 +33,10 @@ def words_of(name: str) -> list[str]:
     return list(tuner_named(recipe.compiler.partition(" ")[0]).plain_words(recipe.plan))
 
 
-def verdict(words: Sequence[str], seed: int, folder: Path) -> str:
+def verdict(words: Sequence[str], seed: int, folder: Path, functions: int) -> str:
     """Return ``same``, ``useless``, or what went wrong with the program of `seed`."""
     source = folder / f"{seed}.c"
-    made = ["csmith", "--seed", str(seed), "--output", str(source)]
+    made = ["csmith", "--seed", str(seed), "--max-funcs", str(functions), "--output", str(source)]
     subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING)
     answers: list[tuple[int, bytes]] = []
     for number, command in enumerate(([words[0], _REFERENCE], words)):
@@ -66,6 +66,7 @@ def main() -> None:
     given.add_argument("--seeds", type=int, default=1000)
     given.add_argument("--first", type=int, default=0)
     given.add_argument("--jobs", type=int, default=1)
+    given.add_argument("--functions", type=int, default=10, help="of a program, at most")
     asked = given.parse_args()
     words, found = words_of(asked.recipe), Counter[str]()
     seeds = count(asked.first)
@@ -73,7 +74,7 @@ def main() -> None:
         while found.total() - found[_USELESS] < asked.seeds:
             missing = min(asked.seeds - found.total() + found[_USELESS], 20)
             batch = [next(seeds) for _ in range(missing)]
-            told = pool.map(lambda seed: verdict(words, seed, Path(folder)), batch)
+            told = pool.map(lambda seed: verdict(words, seed, Path(folder), asked.functions), batch)
             for seed, said in zip(batch, told, strict=True):
                 found[said.partition(":")[0]] += 1
                 if said not in ("same", _USELESS):
