@@ -16,7 +16,7 @@ from pathlib import Path
 from compiler_gym.leaderboard import geometric_mean
 from compiler_gym.paths import cache_path
 from compiler_gym.search import available_jobs
-from tools.projects.building import BUILDS, Build, build, run
+from tools.projects.building import BUILDS, Build, build, by_recipe, run
 from tools.projects.fetching import fetch, make_inputs
 from tools.projects.measuring import instructions, seconds, sizes
 from tools.projects.random_search import random_text
@@ -144,6 +144,7 @@ def _arguments() -> argparse.Namespace:
     words.add_argument("--into", type=Path, default=cache_path("projects"))
     names = [way.name for way in BUILDS]
     words.add_argument("--build", action="append", choices=names, help="only this; may repeat")
+    words.add_argument("--recipe", action="append", default=[], help="and by this; may repeat")
     words.add_argument("--rounds", type=int, default=3, help="runs of each benchmark")
     words.add_argument(
         "--part", type=int, default=0, help="count the instructions of one PART-th of a benchmark"
@@ -158,6 +159,7 @@ def main() -> None:
     wanted, into = chosen(given.projects), given.into.resolve()
     made_by = [way for way in BUILDS if not given.build or way.name in given.build]
     fetch_all(wanted, into)
+    made_by += [by_recipe(name, into) for name in given.recipe]
     if given.command == "check":
         check_all(wanted, into, made_by)
     elif given.command == "sizes":

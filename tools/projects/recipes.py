@@ -13,12 +13,12 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import geometric_mean
 
 from compiler_gym.builds import Binary, Recording, find_binaries, record_build
 from compiler_gym.envs.llvm.tuning.linking import FOLDING, SMALL, TAILS, Linker
 from compiler_gym.envs.llvm.tuning.llvm_tuner import LlvmTuner
 from compiler_gym.envs.llvm.tuning.speed import build_plan
-from compiler_gym.leaderboard import geometric_mean
 from compiler_gym.tuning import BinaryPlan
 from tools.projects.measuring import Sizes, sizes
 from tools.projects.table import Project
