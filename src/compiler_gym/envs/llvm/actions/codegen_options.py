@@ -76,7 +76,7 @@ _NUMBER_OF_OPTION = {option.name: number for number, option in enumerate(OPTIONS
 
 def gains_of(name: str) -> tuple[float, ...]:
     """Return the mean change of text in per cent that each value brought, 0 for the default."""
-    return (0.0, *OPTIONS[_number(name)].gains)
+    return (0.0, *OPTIONS[_option_number(name)].gains)
 
 
 def flags() -> tuple[tuple[FlagSpec, ...], tuple[int, ...]]:
